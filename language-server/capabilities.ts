@@ -17,10 +17,18 @@ export interface Client {
   readonly registersWatchers: boolean;
   readonly registersFormatting: boolean;
   readonly changesFolders: boolean;
+  /** Whether it compares the version that an edit is for with the one that it has. */
+  readonly comparesVersions: boolean;
 }
 
-/** `documentation` is the address of a code's explanation, unless the client names its own. */
-export function readClient(params: Partial<InitializeParams>, documentation: string | undefined): Client {
+/**
+ * `documentation` is the address of a code's explanation, unless the client names its own; `runsTool` says whether the host
+ * can run the program.
+ */
+export function readClient(
+  params: Partial<InitializeParams>,
+  { documentation, runsTool = false }: { documentation?: string | undefined; runsTool?: boolean },
+): Client {
   const { capabilities = {}, initializationOptions } = params;
   const { textDocument, workspace } = capabilities;
   const item = textDocument?.completion?.completionItem;
@@ -31,6 +39,7 @@ export function readClient(params: Partial<InitializeParams>, documentation: str
       markdown: (textDocument?.hover?.contentFormat ?? item?.documentationFormat ?? []).includes("markdown"),
       syntax: initializationOptions?.syntax !== false,
       createsFiles: workspace?.workspaceEdit?.resourceOperations?.includes("create") === true,
+      runsTool,
       settings: DEFAULT_SETTINGS,
       documentation: typeof ownDocumentation === "string" ? ownDocumentation : documentation,
     },
@@ -43,6 +52,7 @@ export function readClient(params: Partial<InitializeParams>, documentation: str
     registersWatchers: workspace?.didChangeWatchedFiles?.dynamicRegistration === true,
     registersFormatting: textDocument?.formatting?.dynamicRegistration === true,
     changesFolders: workspace?.workspaceFolders === true,
+    comparesVersions: workspace?.workspaceEdit?.documentChanges === true,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Connection, ResponseError } from "vscode-languageserver";
 import type { Directory } from "../schema/index.ts";
+import type { ToolRun } from "./service/index.ts";
 
 /** What a Node process, a Node thread and a browser worker each do in their own way. */
 export interface Host {
@@ -11,4 +12,17 @@ export interface Host {
   directoryOf(uri: string): Directory | undefined;
   /** Resolves after the messages that have arrived so far were read. */
   nextTurn(): Promise<void>;
+  /** Runs the program `tool`; undefined as a member if no process can be started, as a result if the user decided against. */
+  readonly runTool?: RunTool | undefined;
+}
+
+export type RunTool = (run: ToolRun) => Promise<Ran | undefined>;
+
+/** How a program ended. */
+export interface Ran {
+  readonly isDone: boolean;
+  /** What it said on stderr. */
+  readonly said: string;
+  /** Where it worked, if that is not the cloud, as words after others: " in the sandbox". */
+  readonly place: string;
 }

@@ -9,6 +9,7 @@ import {
   ProposedFeatures,
   ResponseError,
 } from "vscode-languageserver/node";
+import type { RunTool } from "./host.ts";
 import { directoryOf } from "./node-directory.ts";
 import { type ServerOptions, startServer } from "./server.ts";
 
@@ -17,6 +18,8 @@ export interface NodeOptions extends ServerOptions {
   readonly ipc?: boolean;
   /** Messages of a port instead, for a server that is a thread of its client; the process ends with the thread then. */
   readonly port?: MessagePort;
+  /** Runs the program `tool`; without it, what needs that is not offered. */
+  readonly runTool?: RunTool;
 }
 
 /**
@@ -34,6 +37,7 @@ export function serve(options: NodeOptions): Promise<never> {
     responseError: (code: number, message: string) => new ResponseError<void>(code, message),
     directoryOf,
     nextTurn: () => new Promise<void>((resolve) => setImmediate(resolve)),
+    runTool: options.runTool,
   };
   startServer(host, options);
   return new Promise(() => {});

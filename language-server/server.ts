@@ -8,6 +8,7 @@ import type {
   InitializeResult,
   WorkspaceDiagnosticParams,
 } from "vscode-languageserver";
+import type { TextEdit as Edit } from "../grammar/problem.ts";
 import { type Client, readClient, serverCapabilities } from "./capabilities.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import { cancelled, ErrorAnswer, failed, notInitialized, shutDown } from "./error-answer.ts";
@@ -15,11 +16,13 @@ import type { Host } from "./host.ts";
 import { OpenDocuments } from "./open-documents.ts";
 import {
   type Method,
+  type Move,
   methods,
   plainMethods,
   Refusal,
   readSettings,
   type Settings,
+  type ToolDocument,
   type WorkspaceMethod,
   workspaceMethods,
 } from "./service/index.ts";
@@ -55,7 +58,7 @@ class Server {
   constructor(host: Host, options: ServerOptions) {
     this.#host = host;
     this.#options = options;
-    this.#client = readClient({}, undefined);
+    this.#client = readClient({}, {});
     this.#documents = new OpenDocuments(host.directoryOf);
     this.#diagnostics = new Diagnostics({
       host,
@@ -124,7 +127,8 @@ class Server {
   #initialize(params: InitializeParams): InitializeResult {
     const { workspaceFolders, rootUri } = params;
     this.#phase = "serving";
-    this.#client = readClient(params, this.#options.documentation);
+    const { documentation } = this.#options;
+    this.#client = readClient(params, { documentation, runsTool: this.#host.runTool !== undefined });
     this.#folders = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri ? [rootUri] : []);
     return {
       serverInfo: { name: "tool", version: this.#options.version },
@@ -178,11 +182,60 @@ class Server {
     try {
       const result = answer(params, this.#documents.configs(this.#folders));
       if (!isEdit) return result;
+      if (isMove(result)) return this.#move(result);
       await this.#host.connection.workspace.applyEdit(result as ApplyWorkspaceEditParams);
       return null;
     } catch (error) {
       return this.#failed(method, error);
     }
+  }
+
+  /**
+   * Runs the tool, and then asks the client for the change. Not waited for: some clients give up on an answer after ten
+   * seconds, and what follows are messages anyway.
+   */
+  #move(move: Move): null {
+    const { runTool } = this.#host;
+    if (runTool === undefined) {
+      throw new Refusal(`no process can be started here: run \`tool ${move.words.join(" ")}\` in a terminal`);
+    }
+    const run = async () => {
+      const { folder, words, input, title, stages } = move;
+      const ran = await runTool({ folder, words, input, title, stages });
+      if (ran === undefined) return;
+      if (!ran.isDone) {
+        this.#show(SHOWN.error, `${move.failed}: ${ran.said.replace(/^error: /, "").trim()}`);
+        return;
+      }
+      const now = this.#documents.configs(this.#folders).find(({ uri }) => uri === move.uri);
+      const { edits, message, unchanged } = move.after(now, ran.place);
+      const isChanged = now !== undefined && edits.length > 0 && (await this.#change(now, edits, move.title));
+      if (isChanged) this.#show(SHOWN.information, message);
+      else this.#show(SHOWN.warning, unchanged);
+    };
+    run().catch((error: unknown) => {
+      this.#log("tool cannot be run", error);
+      this.#show(SHOWN.error, `${move.failed}: ${error instanceof Error ? error.message : error}`);
+    });
+    return null;
+  }
+
+  /** A notification: the library's own functions ask for an answer, which some clients do not give. */
+  #show(type: number, message: string): void {
+    this.#host.connection.sendNotification("window/showMessage", { type, message }).catch(() => {});
+  }
+
+  /** Returns false if the client says that it made no change. */
+  async #change(document: ToolDocument, edits: readonly Edit[], label: string): Promise<boolean> {
+    const { uri } = document;
+    const changed = edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text }));
+    const version = this.#documents.versionOf(uri) ?? null;
+    const edit = this.#client.comparesVersions
+      ? { documentChanges: [{ textDocument: { uri, version }, edits: changed }] }
+      : { changes: { [uri]: changed } };
+    const result = await this.#host.connection.workspace.applyEdit({ label, edit });
+    // Some clients answer nothing.
+    return result?.applied !== false;
   }
 
   #failed(method: string, error: unknown): null {
@@ -225,6 +278,11 @@ class Server {
     console.error(`${what}: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
   }
 }
+
+// MessageType of the protocol. Constants, so that its types are all that is imported.
+const SHOWN = { error: 1, warning: 2, information: 3 } as const;
+
+const isMove = (result: unknown): result is Move => typeof (result as Move | null)?.after === "function";
 
 interface DocumentParams {
   readonly textDocument: { readonly uri: string };

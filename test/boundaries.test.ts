@@ -185,7 +185,10 @@ t.test("the editor's interface is imported by vscode-extension only, and the ser
         t.not(file, "vscode-extension/server-worker.ts", `a thread has no ${specifier}`);
       }
       if (folder === "vscode-extension" && specifier.startsWith("../")) {
-        t.equal(file, "vscode-extension/server-worker.ts", `${file} imports ${specifier}`);
+        const owner = specifier.endsWith("/node.ts") ? "server-worker" : "run-for-server";
+        t.equal(file, `vscode-extension/${owner}.ts`, `${file} imports ${specifier}`);
+        // What the thread is asked to run, and how a program is run: nothing of the server itself.
+        t.match(specifier, /^\.\.\/language-server\/(node|node-program|host)\.ts$/);
       }
     }
   }

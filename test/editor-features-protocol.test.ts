@@ -130,7 +130,7 @@ t.test("what initialize announces", async (t) => {
   ]) {
     t.ok(capabilities[`${name}Provider`], name);
   }
-  t.same(capabilities.executeCommandProvider, { commands: ["tool.migrate", "tool.sort"] });
+  t.same(capabilities.executeCommandProvider, { commands: ["tool.migrate", "tool.sort", "tool.moveSecret"] });
   t.match(capabilities.workspace, { workspaceFolders: { supported: true }, fileOperations: { willRename: {} } });
   await client.stop();
 });

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import t from "tap";
 import { type DocumentSymbol, type SelectionRange, SymbolKind } from "vscode-languageserver-types";
-import { fixesOf } from "../grammar/problem.ts";
+import { applyEdits, fixesOf } from "../grammar/problem.ts";
 import { codeActions } from "../language-server/service/code-actions.ts";
 import { codeLens } from "../language-server/service/code-lens.ts";
 import { colorPresentations, documentColors } from "../language-server/service/color.ts";
@@ -19,6 +19,7 @@ import { formatDocument, formatOnType, formatRange } from "../language-server/se
 import { inlayHints } from "../language-server/service/inlay-hints.ts";
 import { linkedEditing } from "../language-server/service/linked-editing.ts";
 import { Refusal } from "../language-server/service/method.ts";
+import { moveSecret } from "../language-server/service/move-secret.ts";
 import { pathOfUri, uriOfPath } from "../language-server/service/paths.ts";
 import { references } from "../language-server/service/references.ts";
 import { prepareRename, rename } from "../language-server/service/rename.ts";
@@ -117,7 +118,14 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   },
   actions: ({ document, offset, project }, { ask }) => {
     const range = document.rangeOf({ start: offset, end: offset });
-    const all = codeActions({ document, project, range, context: { diagnostics: [] }, createsFiles: true });
+    const all = codeActions({
+      document,
+      project,
+      range,
+      context: { diagnostics: [] },
+      createsFiles: true,
+      runsTool: true,
+    });
     if (ask === undefined) return all.map(({ title, kind }) => `${kind}: ${title}`);
     const action = all.find(({ title }) => title === ask);
     const created = action?.edit?.documentChanges?.map((change) => `create ${(change as { uri: string }).uri}`);
@@ -131,6 +139,17 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
     );
     if (done instanceof Refusal) return [`refused: ${done.message}`];
     return applyLspEdits(document, done.edit.changes![document.uri]!).split("\n");
+  },
+  move: ({ document }, { ask }) => {
+    const [name, stage] = ask!.split(" ");
+    const move = unlessRefused(() => moveSecret({ uri: document.uri, name, stage }, () => document));
+    if (move instanceof Refusal) return [`refused: ${move.message}`];
+    const { edits, message } = move.after(document, "");
+    return [
+      `${move.title}, in ${move.folder}: ${move.words.join(" ")} < ${JSON.stringify(move.input)}`,
+      message,
+      ...applyEdits(document.text, edits).split("\n"),
+    ];
   },
   lens: ({ document }) => {
     return codeLens(document).map(({ range, command }) => {
@@ -235,6 +254,71 @@ t.test("addresses of paths", (t) => {
   t.end();
 });
 
+t.test("what follows a move, in the text as it is then", (t) => {
+  const text = '{ "name": "app", "environment": { "API_KEY": "hunter2", "AA": "b" } }';
+  const move = moveSecret({ uri: "file:///work/app/tool.json", name: "API_KEY" }, () => documentOf(text));
+  const kept = "API_KEY is kept by tool env now, for all stages in the sandbox";
+  const rows: [name: string, now: string | undefined, removes: boolean][] = [
+    ["the same", text, true],
+    ["changed elsewhere", text.replace("{", '{ "type": "static",'), true],
+    ["another value", text.replace("hunter2", "hunter3"), false],
+    ["removed", text.replace('"API_KEY": "hunter2", ', ""), false],
+    ["with a slip", text.replace('"hunter2",', '"hunter2"'), false],
+    ["closed", undefined, false],
+  ];
+  for (const [name, now, removes] of rows) {
+    const { edits, message, unchanged } = move.after(
+      now === undefined ? undefined : documentOf(now),
+      " in the sandbox",
+    );
+    t.equal(edits.length > 0, removes, name);
+    if (removes) t.equal(applyEdits(now!, edits), now!.replace('"API_KEY": "hunter2", ', ""), name);
+    const rest = removes
+      ? ", but the editor did not change tool.json: remove it there."
+      : ", with the value that it had. tool.json was changed or closed meanwhile, so it is still there: move it again, or remove it.";
+    t.equal(unchanged, `${kept}${rest}`, name);
+    t.match(message, `${kept}, and no longer by tool.json.`);
+    t.notMatch([message, unchanged, move.title, move.failed, ...move.words].join("\n"), "hunter");
+  }
+  t.end();
+});
+
+t.test("the fix of a secret is there only if the tool can be run on that very file", (t) => {
+  const text = '{ "name": "app", "environment": { "API_KEY": "hunter2" } }';
+  const rows: [uri: string, runsTool: boolean, titles: string[]][] = [
+    ["file:///work/app/tool.json", true, ["Move API_KEY to tool env"]],
+    ["file:///work/app/tool.json", false, []],
+    ["file:///work/app/next.tool.json", true, []],
+    ["vscode-vfs://github/app/tool.json", true, []],
+  ];
+  for (const [uri, runsTool, titles] of rows) {
+    const document = new ToolDocument({ uri, version: 1, text, kind: "config" });
+    const context = { diagnostics: [], only: ["quickfix"] };
+    const actions = codeActions({
+      document,
+      project: {},
+      range: whole(document),
+      context,
+      createsFiles: true,
+      runsTool,
+    });
+    t.same(
+      actions.map(({ title }) => title),
+      titles,
+      `${uri} ${runsTool}`,
+    );
+    if (titles.length > 0) {
+      t.match(actions[0]!.command, {
+        command: "tool.moveSecret",
+        arguments: [{ uri, name: "API_KEY", stage: "all" }],
+      });
+      t.notOk(actions[0]!.isPreferred, "never without a question");
+      t.notMatch(JSON.stringify(actions), "hunter2");
+    }
+  }
+  t.end();
+});
+
 t.test("every quick fix removes its problem and adds none", (t) => {
   let count = 0;
   for (const { name, text, files } of config.check) {
@@ -244,7 +328,14 @@ t.test("every quick fix removes its problem and adds none", (t) => {
     const options = files === undefined ? {} : { directory: projectOf(files).directory! };
     const before = checkConfig(source, options).problems;
     const context = { diagnostics: [], only: ["quickfix"] };
-    const actions = codeActions({ document, project, range: whole(document), context, createsFiles: true });
+    const actions = codeActions({
+      document,
+      project,
+      range: whole(document),
+      context,
+      createsFiles: true,
+      runsTool: true,
+    });
     const fixes = before.flatMap(fixesOf);
     const titles = (isPreferred: boolean) =>
       fixes.flatMap((fix) => ((fix.isSuggestion === true) !== isPreferred ? fix.title.toLowerCase() : []));
@@ -284,7 +375,14 @@ t.test("all fixes at once leave fewer problems and add none", (t) => {
   for (const { name, text } of config.check) {
     const document = documentOf(text.join("\n"));
     const context = { diagnostics: [], only: ["source.fixAll"] };
-    const [all] = codeActions({ document, project: {}, range: whole(document), context, createsFiles: true });
+    const [all] = codeActions({
+      document,
+      project: {},
+      range: whole(document),
+      context,
+      createsFiles: true,
+      runsTool: true,
+    });
     if (all === undefined) continue;
     const before = checkConfig(document.text).problems;
     const after = checkConfig(applyLspEdits(document, all.edit!.changes![document.uri]!)).problems;
@@ -322,7 +420,7 @@ function askAll(document: ToolDocument, offset: number): void {
     linkedEditing(document, offset)?.ranges,
     unlessRefused(() => prepareRename(document, offset)),
     unlessRefused(() => rename(document, offset, "renamed")),
-    codeActions({ document, project, range: at, context: { diagnostics: [] }, createsFiles: true }),
+    codeActions({ document, project, range: at, context: { diagnostics: [] }, createsFiles: true, runsTool: true }),
     selectionRanges(document, [offset]),
     formatOnType(document, position, document.text[offset - 1] ?? "\n", FORMAT),
     formatRange(document, { start: document.positionAt(offset >> 1), end: position }, FORMAT),

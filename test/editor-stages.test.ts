@@ -66,7 +66,7 @@ function diagnosticsOf(document: ToolDocument): Diagnostic[] {
 function fixesIn(document: ToolDocument) {
   const range = { start: document.positionAt(0), end: document.positionAt(document.text.length) };
   const context = { diagnostics: [], only: ["quickfix"] };
-  return codeActions({ document, project: {}, range, context, createsFiles: true }).filter(
+  return codeActions({ document, project: {}, range, context, createsFiles: true, runsTool: true }).filter(
     ({ diagnostics }) => diagnostics?.length === 1 && String(diagnostics[0]!.code).startsWith("query/"),
   );
 }

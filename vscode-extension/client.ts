@@ -11,6 +11,7 @@ import {
 } from "vscode-languageclient/node";
 import { documentSelector } from "./document-selector.ts";
 import type { Projects } from "./projects.ts";
+import { answer } from "./run-for-server.ts";
 import { runServerCommand } from "./server-commands.ts";
 
 /** After this many exits within three minutes the server stays down: it would fail again. "Restart Server" tries again. */
@@ -120,6 +121,7 @@ export class Client implements vscode.Disposable {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
     });
+    worker.on("message", answer);
     // The port closes with the thread; that is what the client takes for a crash.
     worker.on("error", (error) => this.#output.error("the language server failed", error));
     // A client that gave up on a server does not end it.

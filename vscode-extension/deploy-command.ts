@@ -50,7 +50,7 @@ async function chooseStage(
 }
 
 /** Asks for a stage: on AWS or in the sandbox, or in the sandbox only. */
-async function askForStage(title: string, stages: readonly string[], onlySandbox: boolean) {
+export async function askForStage(title: string, stages: readonly string[], onlySandbox = false) {
   const remote = onlySandbox ? [] : stages.map((stage) => ({ label: stage, stage, sandbox: false }));
   const local = stages.map((stage) => ({
     label: `${stage} in the sandbox`,

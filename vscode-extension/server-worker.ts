@@ -1,6 +1,19 @@
-// The language server as a thread of the extension host. It starts no process, so it serves without trust as well.
-import { type MessagePort, workerData } from "node:worker_threads";
+// The language server as a thread of the extension host. It starts no process, so it serves without trust as well: it asks
+// the extension to, by a message of the thread. Those of the protocol can be traced, and the run's input may be secret.
+import { MessageChannel, type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { serve } from "../language-server/node.ts";
+import type { Asked, Ran, RunTool } from "./run-for-server.ts";
 
 const { port, version } = workerData as { port: MessagePort; version: string };
-void serve({ port, version });
+
+const runTool: RunTool = (run) =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.once("message", (ran: Ran | undefined) => {
+      port1.close();
+      resolve(ran);
+    });
+    parentPort!.postMessage({ run, answers: port2 } satisfies Asked, [port2]);
+  });
+
+void serve({ port, version, runTool });

@@ -1,7 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Ran, RunTool } from "../../language-server/host.ts";
 import { serve } from "../../language-server/node.ts";
+import { runProgram } from "../../language-server/node-program.ts";
 import { toolSchema } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { publishedReference, referenceFile } from "../docs/reference-file.ts";
@@ -35,10 +37,20 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
   // After the server's first answers: the page is for a click on a problem's code.
   setTimeout(() => void writeReference(page), WRITE_AFTER_MS).unref();
   const documentation = publishedReference(context.io.env) ?? `${pathToFileURL(page).href}#{code}`;
-  return serve({ version, ipc: options["node-ipc"], documentation });
+  return serve({ version, ipc: options["node-ipc"], documentation, runTool: (run) => runTool(context, run) });
 }
 
 const WRITE_AFTER_MS = 1000;
+
+/** Runs this program once more, for the server: its stdout is the protocol's, so all three streams are pipes. */
+function runTool({ io: { env } }: Context, { folder, words, input }: Parameters<RunTool>[0]): Promise<Ran> {
+  return runProgram([process.execPath, process.argv[1]!, ...words], {
+    cwd: fileURLToPath(folder),
+    env,
+    input,
+    place: /^(1|true|yes|on)$/i.test(env.TOOL_SANDBOX ?? "") ? " in the sandbox" : "",
+  });
+}
 
 /**
  * Writes the reference that codes link to, as `tool docs` does. Without it the links are dead; nothing else depends on it.

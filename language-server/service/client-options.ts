@@ -10,6 +10,8 @@ export interface ClientOptions {
   readonly syntax: boolean;
   /** Whether a code action may create a file. */
   readonly createsFiles: boolean;
+  /** Whether the server can run the program `tool`, for code actions that need it. */
+  readonly runsTool: boolean;
   readonly settings: Settings;
   /** The address of a code's explanation, with `{code}` for the code; undefined if there is none. */
   readonly documentation?: string | undefined;

@@ -11,6 +11,7 @@ import { migrateUses } from "../../schema/index.ts";
 import type { Node } from "../../schema/json.ts";
 import { latestDiagnostics, type OfferedFix, offeredFixes } from "./diagnostics.ts";
 import type { ToolDocument } from "./document.ts";
+import { moveSecretActions } from "./move-secret.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
 import { type Sortable, sortables, sortEdits } from "./sort-members.ts";
@@ -30,13 +31,16 @@ export interface CodeActionQuestion {
   readonly context: Pick<CodeActionContext, "diagnostics" | "only">;
   /** Whether the client can create a file. */
   readonly createsFiles: boolean;
+  /** Whether the program `tool` can be run. */
+  readonly runsTool: boolean;
 }
 
 /**
  * What can be done at a range: the fix of each problem there, the creation of a missing action or file, and rewrites (a
- * hook as a list, a map in order). `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
+ * hook as a list, a map in order). A secret is moved by the server's command. `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
  */
-export function codeActions({ document, project, range, context, createsFiles }: CodeActionQuestion): CodeAction[] {
+export function codeActions(question: CodeActionQuestion): CodeAction[] {
+  const { document, project, range, context, createsFiles, runsTool } = question;
   const wants = (kind: string) =>
     context.only === undefined || context.only.some((only) => kind === only || kind.startsWith(`${only}.`));
   const offset = document.offsetAt(range.start);
@@ -52,6 +56,7 @@ export function codeActions({ document, project, range, context, createsFiles }:
       if (one.code === "config/missing-file" && createsFiles) {
         actions.push(...createFile(document, one, shown(one), project));
       }
+      if (runsTool) actions.push(...moveSecretActions(document, one, shown(one)));
     }
     const old = here.filter(({ code }) => String(code).startsWith("config/deprecated-"));
     if (old.length > 0) actions.push(...migration(document, CodeActionKind.QuickFix, old.map(shown)));

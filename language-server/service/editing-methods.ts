@@ -21,6 +21,7 @@ import { FORMAT_ON_TYPE, formatDocument, formatOnType, formatRange } from "./for
 import { inlayHints } from "./inlay-hints.ts";
 import { linkedEditing } from "./linked-editing.ts";
 import type { Method, Request, WorkspaceMethod } from "./method.ts";
+import { MOVE_SECRET, moveSecret } from "./move-secret.ts";
 import { references } from "./references.ts";
 import { prepareRename, rename } from "./rename.ts";
 import { selectionRanges } from "./selection-ranges.ts";
@@ -85,7 +86,7 @@ export function editingMethods(): readonly Method[] {
       method: "textDocument/codeAction",
       capability: { codeActionProvider: { codeActionKinds: CODE_ACTION_KINDS } },
       answer: ({ document, project, client, params }: Request<In & { context: CodeActionContext }>) =>
-        codeActions({ document, project, ...params, createsFiles: client.createsFiles }),
+        codeActions({ document, project, ...params, createsFiles: client.createsFiles, runsTool: client.runsTool }),
     },
     {
       method: "textDocument/codeLens",
@@ -199,10 +200,12 @@ export function workspaceMethods(): readonly WorkspaceMethod[] {
     },
     {
       method: "workspace/executeCommand",
-      capability: { executeCommandProvider: { commands: SERVER_COMMANDS } },
+      capability: { executeCommandProvider: { commands: [...SERVER_COMMANDS, MOVE_SECRET] } },
       isEdit: true,
-      answer: ({ command, arguments: args = [] }: { command: string; arguments?: unknown[] }, documents) =>
-        executeCommand(command, args, (uri) => documents.find((document) => document.uri === uri)),
+      answer({ command, arguments: args = [] }: { command: string; arguments?: unknown[] }, documents) {
+        const documentOf = (uri: string) => documents.find((document) => document.uri === uri);
+        return command === MOVE_SECRET ? moveSecret(args[0], documentOf) : executeCommand(command, args, documentOf);
+      },
     },
     {
       method: "workspace/willRenameFiles",

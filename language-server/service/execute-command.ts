@@ -5,7 +5,10 @@ import { ToolDocument } from "./document.ts";
 import { Refusal } from "./method.ts";
 import { type Sortable, sortables, sortEdits } from "./sort-members.ts";
 
-/** Commands that the server carries out itself; the first argument is the address of an open document. */
+/**
+ * Commands that the server carries out itself and that a palette can list; the first argument is the address of an open
+ * document. move-secret.ts has one that only a code action asks for.
+ */
 export const SERVER_COMMANDS = ["tool.migrate", "tool.sort"] as const;
 
 /**

@@ -34,7 +34,7 @@ export interface WorkspaceMethod {
   readonly capability: Readonly<Record<string, unknown>>;
   /** The same, within `workspace`. */
   readonly workspaceCapability?: Readonly<Record<string, unknown>>;
-  /** Whether the answer is an edit that the client is asked to carry out. */
+  /** Whether the answer is an edit that the client is asked to carry out, or a `Move`, which ends with one. */
   readonly isEdit?: boolean;
   /** `documents` are those of kind `config`: open, or at the top of a workspace folder. */
   answer(params: never, documents: readonly ToolDocument[]): unknown;

@@ -18,6 +18,7 @@ export const CLIENT: ClientOptions = {
   markdown: true,
   syntax: true,
   createsFiles: true,
+  runsTool: true,
   settings: DEFAULT_SETTINGS,
 };
 

@@ -1,0 +1,38 @@
+import type { MessagePort } from "node:worker_threads";
+import * as vscode from "vscode";
+import type { Ran, RunTool } from "../language-server/host.ts";
+import { runProgram } from "../language-server/node-program.ts";
+import { askForStage } from "./deploy-command.ts";
+import { locateTool } from "./installation.ts";
+import { SANDBOX } from "./task-words.ts";
+import { mayStartProcesses } from "./trust.ts";
+
+/** What the thread of the server asks for: `server-worker.ts` sends it. */
+export interface Asked {
+  readonly run: Parameters<RunTool>[0];
+  readonly answers: MessagePort;
+}
+
+export type { Ran, RunTool };
+
+/** Runs `tool` for a command of the server, and answers how it ended; undefined if it did not run. */
+export function answer({ run, answers }: Asked): void {
+  const failed = (error: Error): Ran => ({ isDone: false, said: error.message, place: "" });
+  void runForServer(run)
+    .catch(failed)
+    .then((ran) => answers.postMessage(ran));
+}
+
+/** Asks first where: on AWS or in the sandbox. Undefined if there is no trust, no tool or no answer. */
+async function runForServer({ folder, words, input, title, stages }: Asked["run"]): Promise<Ran | undefined> {
+  const uri = vscode.Uri.parse(folder);
+  if (!mayStartProcesses("run tool", uri)) return undefined;
+  const chosen = await askForStage(title, [stages]);
+  const tool = chosen && (await locateTool());
+  if (tool === undefined) return undefined;
+  const command = [tool, ...words, ...(chosen!.sandbox ? [SANDBOX] : [])];
+  const place = chosen!.sandbox ? " in the sandbox" : "";
+  const progress = { location: vscode.ProgressLocation.Notification, title };
+  const options = { cwd: uri.fsPath, env: process.env, input, place };
+  return vscode.window.withProgress(progress, () => runProgram(command, options));
+}
