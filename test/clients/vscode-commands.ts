@@ -9,6 +9,7 @@ import { requiresCodeServer, startCodeServer } from "../support/code-server.ts";
 import { copyExample } from "../support/copy-example.ts";
 import { packExtension } from "../support/extension-package.ts";
 import { testSandbox } from "../support/sandbox.ts";
+import { playedTool } from "../support/tool-env.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
 /** A first deploy on a busy machine: the sandbox starts, and a stack is made. */
@@ -141,6 +142,33 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
     const address = await until("the browser", () => existsSync(opened) && readFileSync(opened, "utf8"));
     t.equal(address, `http://production.orders.localhost:${sandbox.daemon().port}/`);
     t.equal((await sandbox.tool(app, "sandbox", "stop")).code, 0);
+  });
+
+  await test("the fix of a secret moves it to tool env, where the user says", async (t) => {
+    // For the integration: with the true command, what the sandbox keeps is read by `tool env get --sandbox`.
+    const played = playedTool(dir);
+    writeFileSync(join(dir, "bin/tool"), `#!/bin/sh\nexec "${process.execPath}" "${played.path}" "$@"\n`);
+    await window.openFile("tool.json");
+    const before = window.text();
+    await window.replaceAll(before.replace("{", '{\n  "environment": { "API_KEY": "hunter2!" },'));
+    await window.edit({ at: "API|_KEY" });
+    const fix = "Move API_KEY to tool env";
+    await until("the fix", async () => {
+      if ((await window.fixes()).includes(fix)) return true;
+      await page.keyboard.press("Escape");
+      return false;
+    });
+    await page.locator(".action-widget .monaco-list-row.action").getByText(fix, { exact: true }).click();
+    t.same(await window.listed(), ["all stages", "all stages in the sandbox"]);
+    await choose("all stages in the sandbox");
+    t.equal(await window.changed(), before);
+    const words = ["env", "add", "API_KEY", "-", "-s", "all", "--sandbox"];
+    t.same(played.calls(), [{ words, cwd: app, input: "hunter2!\n", noColor: "1" }]);
+    const said = page.locator(".notification-list-item-message", { hasText: "API_KEY is kept by tool env now" });
+    t.match(
+      await said.first().innerText(),
+      /for all stages in the sandbox, and no longer by tool\.json\. Deploy again/,
+    );
   });
 
   await test("Validate Workspace lists what is wrong in files that are not open", async (t) => {
