@@ -233,8 +233,9 @@ class Server {
     const edit = this.#client.comparesVersions
       ? { documentChanges: [{ textDocument: { uri, version }, edits: changed }] }
       : { changes: { [uri]: changed } };
-    const result = await this.#host.connection.workspace.applyEdit({ label, edit });
-    // Some clients answer nothing.
+    // Some clients answer nothing. Others answer an error if the user was asked and said no.
+    const refused = { applied: false };
+    const result = await this.#host.connection.workspace.applyEdit({ label, edit }).catch(() => refused);
     return result?.applied !== false;
   }
 

@@ -5,7 +5,7 @@ import { type Member, memberOf, removeMembers } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
 import { Refusal } from "./method.ts";
 
-/** The command behind the fix of a secret: `{ uri, name, stage }` is its argument. */
+/** The command that the fix of a secret asks for, with the argument `{ uri, name, stage }`. */
 export const MOVE_SECRET = "tool.moveSecret";
 
 /** A run of the program `tool` that must end well before a text is changed. */
