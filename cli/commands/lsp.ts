@@ -48,6 +48,7 @@ function runTool({ io: { env } }: Context, { folder, words, input }: Parameters<
     cwd: fileURLToPath(folder),
     env,
     input,
+    // As usesSandbox reads it; what is neither yes nor no the command refuses.
     place: /^(1|true|yes|on)$/i.test(env.TOOL_SANDBOX ?? "") ? " in the sandbox" : "",
   });
 }

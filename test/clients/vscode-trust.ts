@@ -51,6 +51,25 @@ t.test("the extension without trust in VS Code", { skip: requiresCodeServer(), t
     t.same(started(), []);
   });
 
+  await t.test("the fix of a secret says why it runs nothing", async (t) => {
+    const text = '{\n  "name": "orders",\n  "environment": { "API_KEY": "hunter2!" }\n}\n';
+    await window.openFile("tool.json");
+    await window.replaceAll(text);
+    await window.problemsOnce(1);
+    await window.edit({ at: "API|_KEY" });
+    t.same((await window.fixes()).slice(0, 1), ["Move API_KEY to tool env"]);
+    await page.locator(".action-widget .monaco-list-row.action").first().click();
+    const message = page.locator(".notifications-toasts .notification-list-item-message", {
+      hasText: "Cannot run tool",
+    });
+    t.equal(
+      await message.first().innerText(),
+      "Cannot run tool: this workspace is not trusted, so no process is started in it. Trust it first.",
+    );
+    t.equal(await window.save(), text);
+    t.same(started(), []);
+  });
+
   await t.test("the palette does not offer what starts a process", async (t) => {
     await page.keyboard.press("F1");
     await window.quickInput.locator("input").first().fill(">Tool: ");
