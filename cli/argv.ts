@@ -55,6 +55,9 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
   { long: "version", repeatable: false, description: "Print the version" },
 ];
 
+/** Their words may be secrets, which no message quotes. */
+const HOLDS_VALUES = ["env add", "env set"];
+
 /** The command that runs without arguments, by the specification. */
 const DEFAULT_COMMAND = "deploy";
 
@@ -124,6 +127,10 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
           )
         : undefined;
     const place = command?.name ?? (isGroup ? first : undefined);
+    if (place !== undefined && HOLDS_VALUES.includes(place)) {
+      fail(`unknown flag for tool ${place}`, `a value that begins with - comes after --: tool ${place} -- NAME VALUE`);
+      return;
+    }
     const help = place === undefined ? "tool help" : `tool help ${place}`;
     const message = `unknown flag ${written}${place === undefined ? "" : ` for tool ${place}`}`;
     // Transports of other language servers, which a client may be set up for.

@@ -96,7 +96,7 @@ async function start(args) {
   const service = await startService();
   const address = process.env.TOOL_APP_ADDRESS;
   const words = [...(address ? ["--address", address] : []), ...(service ? ["--logs-url", service.url] : []), ...args];
-  const child = spawn(process.execPath, ["dist/bin/cli.cjs", "-C", example, "start", ...words], {
+  const child = spawn(process.execPath, ["dist/bin/cli.cjs", "-C", example, "start", "--no-env", ...words], {
     cwd: root,
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: service ? { ...process.env, TOOL_LOGS_TOKEN: service.token } : process.env,

@@ -16,5 +16,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
     }
   }
 } else {
+  // A value in the arguments would be in the list of processes for as long as this one runs.
+  if (process.argv.includes("env")) process.title = "tool env";
   void import("./main.ts").then(({ main }) => main());
 }

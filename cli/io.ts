@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 
 /** All effects of the command line enter here. The real ones are `processIo`. */
 export interface Io {
@@ -15,6 +16,8 @@ export interface Io {
   onSignal(listener: (signal: StopSignal) => void): () => void;
   /** Asks on the terminal; undefined after Ctrl-C or the end of the input. */
   ask(question: string): Promise<string | undefined>;
+  /** The same for a secret: what is typed is not shown. */
+  askHidden(question: string): Promise<string | undefined>;
   /** Ends the process at once, whatever is running. */
   exitNow(code: number): never;
   /** From now on only the owner can read the files and folders that this process and its children create. */
@@ -73,7 +76,13 @@ export function processIo(): Io {
         for (const signal of signals) process.off(signal, listener);
       };
     },
-    ask: askOnTerminal,
+    ask: (question) => askOnTerminal(question, process.stderr),
+    askHidden(question) {
+      process.stderr.write(question);
+      // The line editor writes what it would show.
+      const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+      return askOnTerminal("", nowhere).finally(() => process.stderr.write("\n"));
+    },
     exitNow: (code) => process.exit(code),
     keepFilesPrivate: () => void process.umask(0o077),
     hasParent: () => process.connected === true,
@@ -146,9 +155,9 @@ export function wantsColor(isTerminal: boolean, env: Io["env"]): boolean {
   return isTerminal && env.TERM !== "dumb";
 }
 
-function askOnTerminal(question: string): Promise<string | undefined> {
-  // On stderr: stdout may be a file.
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
+/** `output` is stderr, as stdout may be a file. */
+function askOnTerminal(question: string, output: Writable): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
   return new Promise((resolve) => {
     lines.question(question, (answer) => {
       resolve(answer);
@@ -156,7 +165,7 @@ function askOnTerminal(question: string): Promise<string | undefined> {
     });
     lines.once("close", () => resolve(undefined));
     lines.once("SIGINT", () => {
-      process.stderr.write("\n");
+      output.write("\n");
       lines.close();
     });
   });

@@ -3,6 +3,7 @@ import type { Metrics, MetricsPeriod } from "./platform/metrics.ts";
 import type { Registrar } from "./platform/registrar.ts";
 import type { Stack } from "./platform/stack.ts";
 import type { Target, TargetOptions } from "./platform/target.ts";
+import type { Variables } from "./platform/variables.ts";
 
 // The only door to the cloud: commands know the interfaces in platform/ and get the implementations here. AWS is the one
 // there is; a second platform would be chosen in these functions. Each imports its part when it is called, so that a
@@ -11,6 +12,11 @@ import type { Target, TargetOptions } from "./platform/target.ts";
 /** The place that tool.json deploys to. Makes no call yet. */
 export async function openTarget(options: TargetOptions): Promise<Target> {
   return (await import("./aws/target.ts")).openTarget(options);
+}
+
+/** The variables that `tool env` keeps for the app that tool.json names. Makes no call yet. */
+export async function openVariables(options: TargetOptions): Promise<Variables> {
+  return (await import("./aws/open-variables.ts")).openVariables(options);
 }
 
 /** The stack of the app that tool.json names. Makes no call yet. */

@@ -57,7 +57,7 @@ export async function openSandbox(
 /** A command that a message names, with the flag: without it, what is copied would work on the cloud. */
 function withFlag(text: string): string {
   return text.replaceAll(
-    /\btool (deploys|deploy|rollback|url|prune|metrics|logs|stack(?: (?:status|plan|apply|delete))?|domains (?:ls|check|buy))\b(?! --sandbox| policy)/g,
+    /\btool (deploys|deploy|rollback|url|prune|metrics|logs|stack(?: (?:status|plan|apply|delete))?|domains (?:ls|check|buy)|env (?:add|set|get|ls|rm|export))\b(?! --sandbox| policy)/g,
     "tool $1 --sandbox",
   );
 }

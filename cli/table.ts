@@ -6,6 +6,9 @@ import { type Command, describeRow, type NameOf, type OptionsOf, type Table } fr
 /** The stage that commands mean if none is given: a mistake there reaches no user. */
 export const DEFAULT_STAGE = "staging";
 
+/** What commands for variables call all stages together. */
+const ALL_STAGES = "all";
+
 const SANDBOX = "Use the sandbox on this machine, not the cloud (or set TOOL_SANDBOX=1)";
 
 /**
@@ -100,9 +103,10 @@ export const TABLE = {
     flags: {
       "-y, --yes": "Do not ask",
       "--logs": "Remove the logs too",
+      "--env": "Remove the variables of tool env too",
       "--sandbox": SANDBOX,
     },
-    examples: ["stack delete", "stack delete --yes --logs"],
+    examples: ["stack delete", "stack delete --yes --logs --env"],
   },
   "stack policy": {
     summary: "Print the access policy that deploying needs",
@@ -138,6 +142,70 @@ export const TABLE = {
     },
     examples: ["domains buy"],
   },
+  "env add [variable...]": {
+    summary: "Set variables of the app, encrypted: NAME VALUE, NAME=VALUE or NAME -",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage that gets them", default: ALL_STAGES },
+      "-c, --clear": "Keep them in plain text, which env ls shows",
+      "-d, --desc <text>": "Describe the variable",
+      "--file <path>": "Set all variables of a file in the form of .env; - for stdin",
+      "--sandbox": SANDBOX,
+    },
+    examples: [
+      "env add API_KEY -                # type it or pipe it in",
+      "env add DB_URL postgres://db/app --stage production",
+      "env add LEVEL=info REGION=eu --clear",
+      "env add --file .env.production --stage production",
+      "$ tool env add TLS_KEY - --desc 'Client key of the bank' < key.pem",
+    ],
+  },
+  "env set [variable...]": {
+    summary: "Same as env add",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage that gets them", default: ALL_STAGES },
+      "-c, --clear": "Keep them in plain text, which env ls shows",
+      "-d, --desc <text>": "Describe the variable",
+      "--file <path>": "Set all variables of a file in the form of .env; - for stdin",
+      "--sandbox": SANDBOX,
+    },
+    examples: ["env set LEVEL debug --stage staging"],
+  },
+  "env get <variable>": {
+    summary: "Print a variable's value, and nothing else",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage, with what all stages have", default: DEFAULT_STAGE },
+      "--sandbox": SANDBOX,
+    },
+    examples: ["env get DB_URL --stage production", "env get TLS_KEY > key.pem"],
+  },
+  "env ls": {
+    summary: "List variables: name, stage, who set it when, and values in plain text",
+    flags: {
+      "-s, --stage <stage>": "Only what this stage has",
+      "--sandbox": SANDBOX,
+    },
+    examples: ["env ls", "env ls --stage production --format json"],
+  },
+  "env rm <variable> [more...]": {
+    summary: "Remove variables",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage to remove them from", default: ALL_STAGES },
+      "--sandbox": SANDBOX,
+    },
+    examples: ["env rm API_KEY", "env rm LEVEL REGION --stage staging"],
+  },
+  "env export": {
+    summary: "Print a stage's variables as assignments of sh, bash, zsh and fish",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage, with what all stages have", default: DEFAULT_STAGE },
+      "--sandbox": SANDBOX,
+    },
+    examples: [
+      '$ eval "$(tool env export --stage production)"',
+      "$ tool env export | source           # fish",
+      "env export --format json",
+    ],
+  },
   start: {
     summary: "Run the app locally, behind the same proxy as when deployed",
     flags: {
@@ -145,6 +213,8 @@ export const TABLE = {
       "-o, --open": "Open the browser when the app is ready",
       "--address <address>": "Address to listen on (default: :3000)",
       "--logs-url <url>": "Also send the log to this log service; the token is in TOOL_LOGS_TOKEN",
+      "--no-env": "Without the variables of tool env",
+      "--sandbox": "Take the variables of tool env from the sandbox (or set TOOL_SANDBOX=1)",
     },
     examples: [
       "start",
@@ -226,6 +296,8 @@ export const TABLE = {
     flags: {
       "-s, --stage <stage>": { about: "Stage to build for", default: DEFAULT_STAGE },
       "--size": "Show sizes by folder instead, largest first",
+      "--no-env": "Without the variables of tool env",
+      "--sandbox": "Take the variables of tool env from the sandbox (or set TOOL_SANDBOX=1)",
     },
     examples: [
       "build",
@@ -261,6 +333,8 @@ export const TABLE = {
     summary: "Run a hook: prebuild, build, postbuild, predeploy, postdeploy or clean",
     flags: {
       "-s, --stage <stage>": { about: "Stage whose hook to run", default: DEFAULT_STAGE },
+      "--no-env": "Without the variables of tool env",
+      "--sandbox": "Take the variables of tool env from the sandbox (or set TOOL_SANDBOX=1)",
     },
     examples: ["run build", "run build --stage production"],
   },

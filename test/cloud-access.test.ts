@@ -8,8 +8,8 @@ import { credentialsSource } from "../cli/aws/credentials.ts";
 import { explainError } from "../cli/aws/errors.ts";
 import { functionPolicy, policyHash } from "../cli/aws/function/policy.ts";
 import { type DeployRecord, readRecord, writeRecord } from "../cli/aws/function/record.ts";
-import { hideValues, withoutValues } from "../cli/aws/function/without-values.ts";
 import { commitAlias } from "../cli/aws/names.ts";
+import { hideValues, withoutValues } from "../cli/aws/without-values.ts";
 import { PlatformError } from "../cli/platform/error.ts";
 import { readCommit } from "../cli/project/commit.ts";
 import { profileNames } from "../cli/project/profile-region.ts";
@@ -351,7 +351,8 @@ t.test("the policy of the function's role", (t) => {
   const read = { Effect: "Allow", Action: "s3:GetObject", Resource: "*" } as const;
   const write = { Effect: "Allow", Action: "s3:PutObject", Resource: "*" } as const;
   const statements = (config: Parameters<typeof functionPolicy>[0]["config"]) =>
-    JSON.parse(functionPolicy({ config, region, accountId })).Statement;
+    JSON.parse(functionPolicy({ config, region, accountId, readsSnapshots: false })).Statement;
+  const hash = (config: Parameters<typeof statements>[0]) => policyHash({ config, readsSnapshots: false });
   t.same(statements({ name: "app" }), [logs], "least");
   t.same(statements({ name: "app", function: { policy: [read] } }), [logs, read]);
   const staged = {
@@ -365,12 +366,18 @@ t.test("the policy of the function's role", (t) => {
     function: { vpc: { subnets: ["subnet-aaaa1111"], security_groups: ["sg-cccc3333"] } },
   });
   t.match(networked[1].Action, ["ec2:AssignPrivateIpAddresses"], "with network interfaces in a private network");
-  t.equal(
-    policyHash({ name: "app" }),
-    policyHash({ name: "app", description: "x" }),
-    "the hash is of the policy alone",
-  );
-  t.not(policyHash({ name: "app" }), policyHash(staged));
+  t.equal(hash({ name: "app" }), hash({ name: "app", description: "x" }), "the hash is of the policy alone");
+  t.not(hash({ name: "app" }), hash(staged));
+  const reading = { config: { name: "app" }, readsSnapshots: true };
+  t.not(hash({ name: "app" }), policyHash(reading));
+  t.same(JSON.parse(functionPolicy({ ...reading, region, accountId })).Statement, [
+    logs,
+    {
+      Effect: "Allow",
+      Action: ["ssm:GetParameters"],
+      Resource: ["arn:aws:ssm:us-west-2:123456789012:parameter/tool/app/.deployed/*"],
+    },
+  ]);
   t.end();
 });
 

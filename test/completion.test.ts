@@ -14,6 +14,7 @@ const project: ProjectWords = {
   stages: ["development", "staging", "production", "pr-1"],
   queries: ["slow", "failed"],
   hooks: ["prebuild", "build"],
+  variables: ["API_KEY", "LEVEL"],
 };
 
 /** What begins as the last word does. */
@@ -60,8 +61,14 @@ t.test("what may stand at the cursor", (t) => {
     ["tool run build ", ""],
     ["tool run -s ", "development staging production pr-1"],
     ["tool build --stage=p", "--stage=production --stage=pr-1"],
-    ["tool build --stage production --s", "--size"],
+    ["tool build --stage production --s", "--size --sandbox"],
     ["tool help lo", "logs"],
+    ["tool env ", "add set get ls rm export"],
+    ["tool env get ", "API_KEY LEVEL"],
+    ["tool env rm API_KEY L", "LEVEL"],
+    ["tool env add -s ", "all development staging production pr-1"],
+    ["tool env ls --stage=a", "--stage=all"],
+    ["tool env add --file ", ":files"],
     ["tool completion ", "bash zsh fish"],
     ["true; tool lo", "logs"],
     ["tool logs 'a b' @s", ""],
@@ -70,7 +77,11 @@ t.test("what may stand at the cursor", (t) => {
   for (const [line, expected] of rows) t.equal(offered(line, commands), expected, line);
   const names = [...new Set(commands.map(({ name }) => name.split(" ")[0]!))];
   t.equal(offered("tool ", commands), [...names, "staging", "production", "pr-1"].join(" "), "all commands");
-  t.equal(offered("tool build -", commands), "--help --chdir --verbose --format --version --stage --size", "all flags");
+  t.equal(
+    offered("tool build -", commands),
+    "--help --chdir --verbose --format --version --stage --size --no-env --sandbox",
+    "all flags",
+  );
 
   // Commands of two words, and stages as commands, where there is a deploy.
   const base = { summary: "", examples: [], flags: [], minWords: 0, maxWords: 1 };

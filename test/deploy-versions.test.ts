@@ -10,7 +10,7 @@ import { deployStage, lookAtStage, type StageDeploy } from "../cli/aws/function/
 import { listDeployments, pruneStage } from "../cli/aws/function/history.ts";
 import { updateFunction } from "../cli/aws/function/publish.ts";
 import { rollbackStage } from "../cli/aws/function/rollback.ts";
-import { settingsOf } from "../cli/aws/function/settings.ts";
+import { fixedVariables, settingsOf } from "../cli/aws/function/settings.ts";
 import { codeSource } from "../cli/aws/function/upload.ts";
 import { removeAll } from "../cli/aws/stack/remove.ts";
 import type { Commit } from "../cli/platform/target.ts";
@@ -28,6 +28,7 @@ interface Deployed {
   readonly config?: object;
   readonly stage?: string;
   readonly commit?: Pick<Commit, "ref" | "sha"> & Partial<Commit>;
+  readonly variables?: Readonly<Record<string, string>>;
   /** Called between the first look and the rest. */
   readonly meanwhile?: () => Promise<void>;
 }
@@ -45,7 +46,7 @@ async function open(t: Test) {
     cloud,
     lambda,
     watched,
-    async deploy(word: string, { config, stage = "staging", commit, meanwhile }: Deployed = {}) {
+    async deploy(word: string, { config, stage = "staging", commit, meanwhile, variables = {} }: Deployed = {}) {
       const written = { name: "app", ...config } as Config;
       const resolved = withDefaults(written, { env: aws.env });
       const staged = { written: forStage(written, stage), config: forStage(resolved, stage) };
@@ -54,9 +55,9 @@ async function open(t: Test) {
       await meanwhile?.();
       const artifact = { ...archive(word), runtime: "nodejs24.x", wrapper: "/var/task/run", runtimeLayer: undefined };
       const named = commit === undefined ? undefined : { isDirty: false, author: undefined, ...commit };
-      return deployStage(deploy, { before, artifact, commit: named }, watched);
+      return deployStage(deploy, { before, artifact, commit: named, variables }, watched);
     },
-    rollback: (to?: string, stage = "staging") => rollbackStage(lambda, "app", { stage, to }, watched),
+    rollback: (to?: string, stage = "staging") => rollbackStage(cloud, "app", { stage, to }, watched),
     prune: (retain: number, stage = "staging") => pruneStage(cloud, "app", { stage, retain }, watched),
     list: () => listDeployments(lambda, "app", watched),
     async version(alias = "staging") {
@@ -132,11 +133,9 @@ t.test("a version that is not ours is not put in force", { buffered: true }, asy
   const settings = settingsOf({
     written,
     config,
-    stage: "staging",
-    commit: undefined,
     runtime: "nodejs24.x",
-    wrapper: "/var/task/run",
     runtimeLayerHash: undefined,
+    environment: fixedVariables(config, { stage: "staging", commit: undefined, wrapper: "/var/task/run" }),
   });
   const publish = async (lambda: Lambda, code: () => Promise<{ ZipFile: Uint8Array }>) => {
     const published = await updateFunction(lambda, {
@@ -289,7 +288,7 @@ t.test("what is somebody else's stays as it is", { buffered: true }, async (t) =
 
     await iam.createRole({ RoleName: ROLE, AssumeRolePolicyDocument: TRUST, Tags: tags });
     await iam.putRolePolicy({ RoleName: ROLE, PolicyName: "theirs", PolicyDocument: policy });
-    const { removed, left } = await removeAll(cloud, "app", { logs: false }, watched);
+    const { removed, left } = await removeAll(cloud, "app", { logs: false, env: false }, watched);
     t.same(removed, [], whose);
     t.match(
       left.map(({ kind, reason }) => `${kind}: ${reason}`),
@@ -395,7 +394,7 @@ t.test("a bucket of our name that another account has", { buffered: true }, asyn
   await t.rejects(app.deploy("four", { config }), refused, "an archive that is new");
   await t.rejects(app.prune(0), { name: "AccessDenied" });
   t.same(keys(), before, "nothing of it is removed");
-  await t.rejects(removeAll(app.cloud, "app", { logs: false }, app.watched), { name: "AccessDenied" });
+  await t.rejects(removeAll(app.cloud, "app", { logs: false, env: false }, app.watched), { name: "AccessDenied" });
   t.same(keys(), before, "nor with the app");
 
   // The name is taken between the look and the upload.

@@ -449,7 +449,8 @@ t.test("a stage of one's own that was never applied: said before anything is bui
         "error: the stage beta does not exist yet\n  tool stack plan shows what it takes, tool stack apply makes it; then it can be deployed\n",
     },
   );
-  t.same(aws.journal.calls(), ["lambda.GetAlias", "cloudformation.DescribeStacks"]);
+  const variables = ["ssm.GetParametersByPath", "ssm.GetParametersByPath"];
+  t.same(aws.journal.calls(), ["lambda.GetAlias", ...variables, "cloudformation.DescribeStacks"]);
   t.throws(() => readFileSync(join(folder, "built")), { code: "ENOENT" });
 });
 

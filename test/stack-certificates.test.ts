@@ -28,7 +28,7 @@ async function open(t: Test) {
     acm,
     apply: (config: object) => apply(cloud, input(config), async () => true, watched),
     plan: (config: object) => plan(cloud, input(config), watched),
-    remove: () => removeAll(cloud, "app", { logs: false }, watched),
+    remove: () => removeAll(cloud, "app", { logs: false, env: false }, watched),
     methods: () => [...acm.certificates.values()].map(({ method }) => method),
     hasProof: () =>
       [...acm.certificates.values()].map(({ record }) =>

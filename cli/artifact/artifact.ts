@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { type Config, forStage, type Inference } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
+import type { Values } from "../platform/variables.ts";
 import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { collectFiles, type FoundFile, type LeftOut, unreadable } from "./collect.ts";
 import { deflateFiles, type MadeFile } from "./deflate.ts";
@@ -48,7 +49,9 @@ export interface BuildOptions {
   /** For the platform, not for development. */
   readonly inference: Inference;
   readonly stage: string;
-  /** Variables for the stage's hooks, in addition to those of the shell and of tool.json. */
+  /** The stage's variables of `tool env`, for the hooks. */
+  readonly variables?: Values;
+  /** Other variables for the hooks, which come before all. */
   readonly env?: NodeJS.ProcessEnv;
   /** If false, no hook runs and the files are packed as they are. */
   readonly runsHooks?: boolean;
@@ -64,7 +67,7 @@ interface BuildFailure {
 
 export type BuildResult = { readonly ok: true; readonly artifact: Artifact } | BuildFailure;
 
-const BUILD_HOOKS = ["prebuild", "build", "postbuild"] as const satisfies HookName[];
+export const BUILD_HOOKS = ["prebuild", "build", "postbuild"] as const satisfies HookName[];
 
 /**
  * Builds what is deployed to a stage: runs the hooks prebuild, build and postbuild, then packs the files that .toolignore
@@ -132,7 +135,7 @@ async function runBuildHooks(options: BuildOptions): Promise<{ readonly ok: true
     return { ok: false, isInterrupted: false, problems: [{ code: "artifact/no-build", message: inference.note }] };
   }
   const env = withPackageBinaries(
-    { ...appEnvironment(context, config, stage), ...options.env, TOOL_STAGE: stage },
+    { ...appEnvironment(context, config, stage, options.variables), ...options.env, TOOL_STAGE: stage },
     context.directory,
   );
   for (const hook of BUILD_HOOKS) {

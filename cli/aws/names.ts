@@ -25,6 +25,9 @@ export const runtimeLayerKey = (executableSha256: string) => `${RUNTIME_LAYER}/$
 
 export const parameterPrefix = (app: string) => `/tool/${app}/`;
 
+/** What versions of the function read at a cold start is below this, beside the stages. No stage's name begins with a dot. */
+export const SNAPSHOTS = ".deployed";
+
 export const stageAlias = (stage: string) => stage;
 export const previousAlias = (stage: string) => `${stage}-previous`;
 
@@ -43,6 +46,7 @@ export const TAGS = {
   app: "tool:app",
   stage: "tool:stage",
   policyHash: "tool:policy-hash",
+  readsSnapshots: "tool:reads-snapshots",
   tags: "tool:tags",
 } as const;
 

@@ -6,7 +6,10 @@ import { explained } from "./errors.ts";
 import { deployStage, lookAtStage, type StageDeploy, type StageGateway, type StageLook } from "./function/deploy.ts";
 import { listDeployments, pruneStage } from "./function/history.ts";
 import { rollbackStage } from "./function/rollback.ts";
+import { fixedVariables } from "./function/settings.ts";
 import { type RuntimeLayerFile, runtimeLayerFile } from "./layer/runtime-layer.ts";
+import { packVariables } from "./variables/pack.ts";
+import { readEffective } from "./variables/store.ts";
 
 /** Lambda behind an API gateway. */
 export function openTarget({ env, config, resolved, sandbox }: TargetOptions): Target {
@@ -41,11 +44,23 @@ export function openTarget({ env, config, resolved, sandbox }: TargetOptions): T
   let runtimeLayer: RuntimeLayerFile | undefined;
   return {
     region,
+    variables: (stage, watched) =>
+      call(watched, async () => {
+        const store = { ssm: await cloud.ssm(), app: config.name, signal: watched.signal };
+        const stored = await readEffective(store, stage);
+        // Without what only the deploy knows, which is short.
+        packVariables(
+          stage,
+          fixedVariables(forStage(resolved, stage), { stage, commit: undefined, wrapper: "" }),
+          stored,
+        );
+        return stored;
+      }),
     look: (stage, watched) => call(watched, () => lookAtStage(deploying(stage, watched), watched)),
     async prepare({ needsLayer }, watched) {
       if (needsLayer) runtimeLayer = await runtimeLayerFile(env, watched);
     },
-    deploy: ({ before, artifact, commit }, watched) =>
+    deploy: ({ before, artifact, commit, variables }, watched) =>
       call(watched, async () => {
         if (artifact.needsLayer) runtimeLayer ??= await runtimeLayerFile(env, watched);
         return deployStage(
@@ -54,12 +69,12 @@ export function openTarget({ env, config, resolved, sandbox }: TargetOptions): T
             before: before as StageLook,
             artifact: { ...artifact, runtimeLayer: artifact.needsLayer ? runtimeLayer : undefined },
             commit,
+            variables,
           },
           watched,
         );
       }),
-    rollback: (request, watched) =>
-      call(watched, async () => rollbackStage(await cloud.lambda(), config.name, request, watched)),
+    rollback: (request, watched) => call(watched, () => rollbackStage(cloud, config.name, request, watched)),
     deploys: (watched) => call(watched, async () => listDeployments(await cloud.lambda(), config.name, watched)),
     prune: (request, watched) => call(watched, () => pruneStage(cloud, config.name, request, watched)),
     url: (stage, watched) => call(watched, async () => (await gateway(watched).find(stage))?.url),

@@ -2,27 +2,31 @@ import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
-import { type Artifact, buildArtifact } from "../artifact/artifact.ts";
+import { forStage } from "../../schema/index.ts";
+import { type Artifact, BUILD_HOOKS, buildArtifact } from "../artifact/artifact.ts";
 import { bySize } from "../artifact/limits.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { stagesOf } from "../hooks/hooks.ts";
+import { commandsOf, stagesOf } from "../hooks/hooks.ts";
 import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { sizesByFolder } from "../output/sizes-by-folder.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStageOf } from "../project/stage-word.ts";
+import { stageVariables } from "../stage-variables.ts";
 import type { Options } from "../table.ts";
 
 const ARCHIVE = "out.zip";
 
 /** `tool build`: writes what a deploy would upload to ./out.zip, or to a redirected stdout; or prints the sizes in it. */
-export async function build(context: Context, { stage, size }: Options<"build">): Promise<number> {
+export async function build(context: Context, { stage, size, ...flags }: Options<"build">): Promise<number> {
   const { config } = await readConfigFile(context, { sizes: true });
   const misuse = explainStageOf(stage, stagesOf(config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
-  const { inference } = resolveProject(context, config, { development: false, stage });
+  const { config: resolved, inference } = resolveProject(context, config, { development: false, stage });
+  const runsAny = BUILD_HOOKS.some((hook) => commandsOf(hook, forStage(config, stage), inference).length > 0);
+  const variables = runsAny ? await stageVariables(context, { config, resolved, stage, flags }) : {};
   const progress = buildProgress(context);
-  const result = await buildArtifact({ context, config, inference, stage, report: progress.report });
+  const result = await buildArtifact({ context, config, inference, stage, variables, report: progress.report });
   progress.end();
   if (!result.ok) {
     if (result.isInterrupted) return EXIT.interrupted;

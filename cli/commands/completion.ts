@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type Candidate, complete, type ProjectWords } from "../completion/complete.ts";
@@ -56,7 +57,7 @@ const LINES: Readonly<Record<Shell, (candidate: Candidate, typed: string) => str
 function projectWords(context: Context, words: readonly string[]): ProjectWords {
   const at = words.findLastIndex((word, i) => i < words.length - 2 && (word === "-C" || word === "--chdir"));
   const directory = at < 0 ? context.directory : resolve(context.directory, words[at + 1]!);
-  let config: { stages?: object; logs?: { queries?: object } } = {};
+  let config: { stages?: object; logs?: { queries?: object }; profile?: unknown } = {};
   try {
     config = JSON.parse(readFileSync(join(directory, CONFIG_FILE), "utf8"));
   } catch {
@@ -64,5 +65,41 @@ function projectWords(context: Context, words: readonly string[]): ProjectWords 
   }
   const names = (value: unknown) => (typeof value === "object" && value !== null ? Object.keys(value) : []);
   const stages = stagesOf({ stages: Object.fromEntries(names(config?.stages).map((stage) => [stage, {}])) });
-  return { stages, queries: names(config?.logs?.queries), hooks: HOOKS };
+  const variables = takesVariable(words) ? variableNames(context, directory, words, config?.profile) : [];
+  return { stages, queries: names(config?.logs?.queries), hooks: HOOKS, variables };
+}
+
+/** Whether the word at the cursor may be the name of a variable that exists. */
+function takesVariable(words: readonly string[]): boolean {
+  const at = words.indexOf("env");
+  return (
+    at >= 0 && /^(add|set|get|rm)$/.test(words[at + 1] ?? "") && words.length > at + 2 && !/^-/.test(words.at(-1)!)
+  );
+}
+
+/** Longer than the store takes, and short enough to wait for after a Tab. */
+const NAMES_LIMIT_MS = 1_500;
+
+/** Asks the store as `tool env ls` does, if credentials are named or the sandbox is used. Nothing is said if that fails. */
+function variableNames(
+  { io }: Context,
+  directory: string,
+  words: readonly string[],
+  profile: unknown,
+): readonly string[] {
+  const { CLOUD_PROFILE, CLOUD_ACCESS_KEY_ID, TOOL_SANDBOX = "" } = io.env;
+  const inSandbox = words.includes("--sandbox") || /^(1|true|yes|on)$/i.test(TOOL_SANDBOX);
+  if (!inSandbox && !CLOUD_PROFILE && !CLOUD_ACCESS_KEY_ID && typeof profile !== "string") return [];
+  const argv = ["-C", directory, "env", "ls", "--format", "json", ...(inSandbox ? ["--sandbox"] : [])];
+  const { stdout } = spawnSync(process.execPath, [process.argv[1]!, ...argv], {
+    encoding: "utf8",
+    timeout: NAMES_LIMIT_MS,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const { variables } = JSON.parse(stdout) as { variables: readonly { readonly name: string }[] };
+    return [...new Set(variables.map(({ name }) => name))];
+  } catch {
+    return [];
+  }
 }

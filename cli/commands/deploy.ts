@@ -10,6 +10,7 @@ import { usesSandbox } from "../open-sandbox.ts";
 import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
 import type { Commit, DeployResult } from "../platform/target.ts";
+import type { Values } from "../platform/variables.ts";
 import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { readCommit } from "../project/commit.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
@@ -36,13 +37,17 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
   return interruptible(context, { progress, interrupted }, async (stop) => {
     const watched = { signal: stop.signal, report: progress.report };
     // Both are slow and independent of each other.
-    const [before, commit] = await Promise.all([target.look(stage, watched), readCommit(context.directory, io.env)]);
+    const [before, variables, commit] = await Promise.all([
+      target.look(stage, watched),
+      target.variables(stage, watched),
+      readCommit(context.directory, io.env),
+    ]);
     await target.prepare(deliveryOf(inference), watched);
-    const work: Work = { context, project, commit, stop };
+    const work: Work = { context, project, variables, commit, stop };
     const artifact = await build(work, options.build);
     let code = await runHook("predeploy", work);
     if (code !== EXIT.ok) return code;
-    const result = await target.deploy({ before, artifact, commit }, watched);
+    const result = await target.deploy({ before, artifact, commit, variables }, watched);
     progress.end();
     const took = { durationMs: io.nowMs() - beganMs };
     await sayResult(context, result, { ...took, project });
@@ -71,11 +76,12 @@ async function refuseForeign({ sandbox, inference, resolved, stage }: OpenedProj
 interface Work {
   readonly context: Context;
   readonly project: OpenedProject;
+  readonly variables: Values;
   readonly commit: Commit | undefined;
   readonly stop: Interruption;
 }
 
-async function build({ context, project, commit, stop }: Work, runsHooks: boolean): Promise<Artifact> {
+async function build({ context, project, variables, commit, stop }: Work, runsHooks: boolean): Promise<Artifact> {
   const { config, inference, stage } = project;
   const progress = buildProgress(context);
   stop.pause();
@@ -85,6 +91,7 @@ async function build({ context, project, commit, stop }: Work, runsHooks: boolea
     inference,
     stage,
     runsHooks,
+    variables,
     env: commitVariable(commit),
     report: progress.report,
   });
@@ -102,11 +109,11 @@ async function build({ context, project, commit, stop }: Work, runsHooks: boolea
 }
 
 /** Runs a hook and returns an exit code. Its output is shown if it fails; with --verbose, as it is written. */
-async function runHook(hook: HookName, { context, project, commit, stop }: Work): Promise<number> {
+async function runHook(hook: HookName, { context, project, variables, commit, stop }: Work): Promise<number> {
   const { stage, inference } = project;
   const config = forStage(project.config, stage);
   const env = {
-    ...appEnvironment(context, config, stage),
+    ...appEnvironment(context, config, stage, variables),
     ...commitVariable(commit),
     // What a hook runs of the tool works on the same place.
     TOOL_SANDBOX: project.sandbox === undefined ? "0" : "1",
@@ -199,6 +206,7 @@ const PHASES: Readonly<Record<string, string>> = {
   "runtime for Python and Java": "building the runtime for Python and Java",
   role: "setting up the function's role",
   runtime: "uploading the runtime",
+  variables: "storing variables",
   publish: "publishing the version",
   tags: "tagging the function",
   activate: "activating the version",

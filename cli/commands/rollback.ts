@@ -2,6 +2,7 @@ import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
+import { shortList } from "../output/short-list.ts";
 import type { Options } from "../table.ts";
 
 /** `tool rollback [version]`: activates an earlier deployment of a stage; without a version, the previous one. */
@@ -23,7 +24,7 @@ export async function rollback(context: Context, options: Options<"rollback">): 
     await context.print(`${stage} is rolled back to ${what}, from version ${result.previousVersion}`);
     if (result.differingVariables.length > 0) {
       await context.say(
-        `it runs with the variables of its own deploy; these differ: ${result.differingVariables.join(", ")}`,
+        `it runs with the variables of its own deploy; these differ: ${shortList(result.differingVariables)}`,
       );
     }
     return EXIT.ok;

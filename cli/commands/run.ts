@@ -7,10 +7,11 @@ import { commandsOf, HOOKS, type HookName, howItEnded, runCommands, stagesOf } f
 import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStageOf } from "../project/stage-word.ts";
+import { stageVariables } from "../stage-variables.ts";
 import type { Options } from "../table.ts";
 
 /** `tool run <hook>`: runs its commands one after another, each in its own shell in the project's folder. */
-export async function run(context: Context, { hook, stage }: Options<"run">): Promise<number> {
+export async function run(context: Context, { hook, stage, ...flags }: Options<"run">): Promise<number> {
   if (!isHook(hook)) {
     const near = didYouMean(hook, HOOKS);
     return context.misuse(
@@ -23,13 +24,20 @@ export async function run(context: Context, { hook, stage }: Options<"run">): Pr
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
 
   const config = forStage(file.config, stage);
-  const { inference } = resolveProject(context, file.config, { development: false, stage });
+  const { config: resolved, inference } = resolveProject(context, file.config, { development: false, stage });
   const commands = commandsOf(hook, config, inference);
   if (commands.length === 0) {
     await context.say(`there is nothing to run: ${CONFIG_FILE} has no hook ${hook}, and none follows from the files`);
   }
+  const variables =
+    commands.length > 0 ? await stageVariables(context, { config: file.config, resolved, stage, flags }) : {};
+  const env = {
+    ...appEnvironment(context, config, stage, variables),
+    // What a hook runs of the tool works on the same place.
+    ...(flags.sandbox && { TOOL_SANDBOX: "1" }),
+  };
   const done = await runCommands(context, commands, {
-    env: withPackageBinaries(appEnvironment(context, config, stage), context.directory),
+    env: withPackageBinaries(env, context.directory),
     // With --format json, stdout holds the document alone.
     output: context.format === "json" ? "shown-on-stderr" : "shown",
     onBegin: (command) => context.say(paintDim(context, `${hook}: ${command}`)),

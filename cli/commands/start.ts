@@ -3,13 +3,16 @@ import { join } from "node:path";
 import type { Entry } from "../../grammar/entry.ts";
 import { openDevelopmentLog } from "../../runtime/development-log.ts";
 import { type RunningServer, serve } from "../../runtime/index.ts";
-import { forStage } from "../../schema/index.ts";
+import { type Config, forStage, type ResolvedConfig } from "../../schema/index.ts";
 import { CONFIG_FILE, readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import type { StopSignal } from "../io.ts";
 import { openInBrowser } from "../open-in-browser.ts";
+import { shortList } from "../output/short-list.ts";
+import type { Values } from "../platform/variables.ts";
 import { appEnvironment } from "../project/app-environment.ts";
 import { type ResolvedProject, resolveProject } from "../project/resolve-config.ts";
+import { stageVariables } from "../stage-variables.ts";
 import { type Address, parseAddress } from "../start/address.ts";
 import { entryView } from "../start/entry-view.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
@@ -39,6 +42,7 @@ export async function start(context: Context, options: Options<"start">): Promis
     await writeFirstConfig(context, options);
   }
   const project = await readProject(context, options);
+  const variables = await stageVariables(context, { ...project.file, stage: STAGE, flags: options });
   const service =
     options["logs-url"] === undefined ? undefined : await serviceOf(context, options["logs-url"], project.config.name);
 
@@ -74,13 +78,19 @@ export async function start(context: Context, options: Options<"start">): Promis
   };
 
   try {
-    const listening = await listen(context, project, address, { log, isDefault: options.address === undefined, note });
+    const listening = await listen(context, { ...project, variables }, address, {
+      log,
+      isDefault: options.address === undefined,
+      note,
+    });
     server = listening;
     const { host, port } = server;
     // A browser cannot open the address that means all addresses.
     const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
     // Without colors: editors wait for this line.
     note(`${project.config.name} is at ${url}`);
+    const names = Object.keys(variables);
+    if (names.length > 0) note(`Variables of tool env: ${shortList(names)}`);
     if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
     if (options.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
@@ -96,7 +106,7 @@ export async function start(context: Context, options: Options<"start">): Promis
           await context.say(`${CONFIG_FILE} has errors: the app keeps its previous configuration.`);
           return;
         }
-        const restarted = await listening.change(serveOptions(context, changed, { host, port, log }));
+        const restarted = await listening.change(serveOptions(context, { ...changed, variables }, { host, port, log }));
         note(`${CONFIG_FILE} reloaded; ${restarted ? "app restarts" : "app keeps running"}.`);
       },
       stop.signal,
@@ -128,6 +138,8 @@ async function serviceOf(context: Context, url: string, name: string) {
 
 interface Project extends ResolvedProject {
   readonly text: string;
+  /** tool.json as it is written and with all defaults, both without the stage's overrides. */
+  readonly file: { readonly config: Config; readonly resolved: ResolvedConfig };
   /** Undefined for a static site. */
   readonly command: string | undefined;
 }
@@ -150,6 +162,7 @@ async function readProject(context: Context, options: Options<"start">): Promise
   }
   return {
     text: file.text,
+    file: { config: file.config, resolved: config },
     config,
     inference,
     command: config.type === "static" ? undefined : config.proxy.command,
@@ -158,15 +171,18 @@ async function readProject(context: Context, options: Options<"start">): Promise
 
 type Log = (entries: readonly Entry[]) => void;
 
-function serveOptions(context: Context, project: Project, at: { host: string; port: number; log: Log }) {
-  const { config, command } = project;
+/** A project with the variables that `tool env` keeps for it, which are read once. */
+type Started = Project & { readonly variables: Values };
+
+function serveOptions(context: Context, project: Started, at: { host: string; port: number; log: Log }) {
+  const { config, command, variables } = project;
   return {
     config,
     directory: context.directory,
     stage: STAGE,
     version: STAGE,
     ...(command !== undefined && { command }),
-    env: appEnvironment(context, config, STAGE),
+    env: appEnvironment(context, config, STAGE, variables),
     isDevelopment: true,
     ...at,
   };
@@ -175,7 +191,7 @@ function serveOptions(context: Context, project: Project, at: { host: string; po
 /** If the port is taken, the default address moves on to the next free port; an address that was asked for does not. */
 async function listen(
   context: Context,
-  project: Project,
+  project: Started,
   { host, port }: Address,
   options: { log: Log; isDefault: boolean; note: (text: string) => void },
 ): Promise<RunningServer> {

@@ -34,6 +34,7 @@ import { renderGithub } from "../output/github.ts";
 import { toSarif } from "../output/sarif.ts";
 import { checkableFiles, type Language, languageOf } from "../project/checkable-files.ts";
 import { diskDirectory } from "../project/directory.ts";
+import { readStdin } from "../read-stdin.ts";
 import type { Options } from "../table.ts";
 import { version } from "../version.ts";
 
@@ -64,7 +65,7 @@ export async function validate(context: Context, options: Options<"validate">): 
   const inputs: Input[] = [];
   for (const name of names) {
     const file =
-      name === "-" ? decodeText(await readStdin(context)) : await readTextFile(resolve(context.directory, name));
+      name === "-" ? decodeText(await readStdin(context.io)) : await readTextFile(resolve(context.directory, name));
     if (!file.ok && file.damaged !== undefined) {
       const { text, at } = file.damaged;
       inputs.push({ name, text, unreadable: notUtf8(at) });
@@ -332,12 +333,6 @@ async function replaceFile(name: string, text: string): Promise<void> {
     await rm(beside, { force: true });
     throw new Error(`cannot write ${path}`, { cause: error });
   }
-}
-
-async function readStdin({ io }: Context): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of io.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }
 
 const shownName = (name: string) => (name === "-" ? "stdin" : name);

@@ -13,6 +13,8 @@ export interface ProjectWords {
   /** Names of the saved queries, without the @. */
   readonly queries: readonly string[];
   readonly hooks: readonly string[];
+  /** Names of the variables that `tool env` keeps. */
+  readonly variables: readonly string[];
 }
 
 /** Words to choose from, or paths, which the shell completes itself. */
@@ -141,14 +143,17 @@ function valuesOf(name: string, command: Command | undefined, project: ProjectWo
     case "stage": {
       // The local stage is never deployed, but flags take its name.
       const isDeploy = command?.usage.includes("[stage]") === true;
-      return asWords(
-        project.stages.filter((stage) => !isDeploy || stage !== "development").map((value) => ({ value })),
-      );
+      const stages = project.stages.filter((stage) => !isDeploy || stage !== "development");
+      const all = command?.name.startsWith("env ") ? ["all"] : [];
+      return asWords([...all, ...stages].map((value) => ({ value })));
     }
     case "format":
       return asWords(formatsOf(command?.name).map((value) => ({ value })));
     case "hook":
       return asWords(project.hooks.map((value) => ({ value })));
+    case "variable":
+    case "more":
+      return asWords(project.variables.map((value) => ({ value })));
     case "query":
       return asWords(project.queries.map((query) => ({ value: `@${query}`, description: "A query of logs.queries" })));
     case "shell":

@@ -14,11 +14,17 @@ export interface Stack {
   apply(confirm: (plan: StackPlan) => Promise<boolean>, watch: StackWatch): Promise<ApplyResult>;
   /** What `remove` would delete, and what it would keep and why, as far as that is known in advance. */
   inventory(
-    options: { readonly logs: boolean },
+    options: RemoveOptions,
     watch: StackWatch,
   ): Promise<readonly (Owned & { readonly stays: string | undefined })[]>;
   /** Deletes everything that deploying created for the app. */
-  remove(options: { readonly logs: boolean }, watch: StackWatch): Promise<RemoveResult>;
+  remove(options: RemoveOptions, watch: StackWatch): Promise<RemoveResult>;
+}
+
+/** What is removed of that which a deploy did not make: the logs, and the variables of `tool env`. */
+export interface RemoveOptions {
+  readonly logs: boolean;
+  readonly env: boolean;
 }
 
 export interface StackWatch {

@@ -1,6 +1,7 @@
 import type { Config, ResolvedConfig } from "../../schema/index.ts";
 import type { Watched } from "./progress.ts";
 import type { SandboxAccess } from "./sandbox.ts";
+import type { Values } from "./variables.ts";
 
 export interface TargetOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,6 +23,8 @@ export interface Target {
    * Checks before anything is built that the credentials work and the stage may be deployed. `deploy` takes the result.
    */
   look(stage: string, options: Watched): Promise<StageBefore>;
+  /** The variables of the stage that `tool env` keeps. Throws if they are more than can be deployed. */
+  variables(stage: string, options: Watched): Promise<Values>;
   /**
    * Makes sure, before anything is built, that the runtime of the artifact's language is available: some runtimes are
    * built on this machine, once.
@@ -48,6 +51,8 @@ export interface DeployRequest {
   readonly before: StageBefore;
   readonly artifact: ArtifactFile;
   readonly commit: Commit | undefined;
+  /** What `variables` gave. */
+  readonly variables: Values;
 }
 
 /** The archive to upload, and how the platform runs it. */

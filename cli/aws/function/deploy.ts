@@ -1,17 +1,11 @@
 import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import { humanBytes } from "../../../grammar/units/bytes.ts";
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
-import {
-  DEFAULT_STAGES,
-  forStage,
-  largestVariables,
-  MAX_VARIABLES_BYTES,
-  variablesSize,
-  withCommas,
-} from "../../../schema/index.ts";
+import { DEFAULT_STAGES, forStage } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { Watched } from "../../platform/progress.ts";
 import type { Commit, DeployResult, StageBefore } from "../../platform/target.ts";
+import type { Values } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
 import {
   accountOf,
@@ -19,20 +13,24 @@ import {
   commitAlias,
   endpointOf,
   functionName,
+  parameterPrefix,
   partition,
   previousAlias,
   roleName,
   runtimeLayerKey,
+  SNAPSHOTS,
   stageAlias,
   TAGS,
 } from "../names.ts";
+import { packVariables, SNAPSHOT_VARIABLE, type Snapshot } from "../variables/pack.ts";
+import { type StoredSnapshot, storeSnapshot } from "../variables/snapshots.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
 import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
 import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 import { ensureRole } from "./role.ts";
-import { settingsHash, settingsOf } from "./settings.ts";
+import { type FunctionSettings, fixedVariables, settingsHash, settingsOf } from "./settings.ts";
 import { functionTags, syncTags, tagsHash } from "./tags.ts";
 import { type Archive, codeSource } from "./upload.ts";
 
@@ -82,6 +80,8 @@ export interface StageRequest {
   readonly before: StageLook;
   readonly artifact: StageArtifact;
   readonly commit: Commit | undefined;
+  /** The variables of the stage that `tool env` keeps. */
+  readonly variables: Values;
 }
 
 /**
@@ -111,7 +111,7 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
  */
 export async function deployStage(
   deploy: StageDeploy,
-  { before: { alias, record }, artifact, commit }: StageRequest,
+  { before: { alias, record }, artifact, commit, variables }: StageRequest,
   watched: Watched,
 ): Promise<DeployResult> {
   const { cloud, gateway, stage, written, staged } = deploy;
@@ -120,36 +120,51 @@ export async function deployStage(
   const lambda = await cloud.lambda();
   const name = functionName(written.name);
   const aliases = aliasesOf(lambda, name, signal);
+  const { wrapper } = artifact;
+  const fixed = fixedVariables(staged.config, { stage, commit: commit?.ref, wrapper });
+  const { environment, snapshot } = packVariables(stage, fixed, variables);
+  const ensureSnapshot = async () =>
+    snapshot && storeSnapshot({ ssm: await cloud.ssm(), app: written.name, signal }, snapshot);
+  const stored = snapshot && (await phase("variables", ensureSnapshot, () => snapshotText(snapshot)));
   const settings = settingsOf({
     ...staged,
-    stage,
-    commit: commit?.ref,
     runtime: artifact.runtime,
-    wrapper: artifact.wrapper,
     runtimeLayerHash: artifact.runtimeLayer?.executableSha256,
+    environment: {
+      ...environment,
+      ...(stored !== undefined && { [SNAPSHOT_VARIABLE]: `${snapshot!.hash}/${stored.count}` }),
+    },
   });
-  refuseTooManyVariables(stage, settings.environment);
+  const readsSnapshots = snapshot !== undefined;
   const wanted = {
     code: artifact.sha256Base64,
     settings: settingsHash(settings),
-    policy: settings.role === undefined ? policyHash(written) : "",
+    policy: settings.role === undefined ? policyHash({ config: written, readsSnapshots }) : "",
   };
+  if (settings.role === undefined && !readsSnapshots) {
+    // Another stage may read snapshots, and all of them have one role.
+    const wider = { ...wanted, policy: policyHash({ config: written, readsSnapshots: true }) };
+    const isWider = record?.policy === wider.policy || (record?.identity ?? "") === identityOf(wider);
+    if (isWider) wanted.policy = wider.policy;
+  }
   const tags = tagsHash(written.tags);
 
   let isRoleSeen = false;
   const ownRole = async () => {
     isRoleSeen = true;
-    const { arn } = await phase(
+    const { arn, policy } = await phase(
       "role",
-      () => ensureRole(cloud, written, signal),
+      () => ensureRole(cloud, { config: written, readsSnapshots }, signal),
       ({ outcome }) => outcome,
     );
+    wanted.policy = policy;
     return arn;
   };
   /** The role is not read if the record says that this stage's last deploy left it as it has to be. */
   const roleArn = async () => {
     if (settings.role?.startsWith("arn:")) return settings.role;
-    if (settings.role === undefined && record?.policy !== wanted.policy) return ownRole();
+    // Without the permission no instance would start, and another stage's deploy may have written the policy meanwhile.
+    if (settings.role === undefined && (readsSnapshots || record?.policy !== wanted.policy)) return ownRole();
     const id = alias?.AliasArn === undefined ? await cloud.accountId() : accountOf(alias.AliasArn);
     return `arn:${partition(cloud.region)}:iam::${id}:role/${settings.role ?? roleName(written.name, cloud.region)}`;
   };
@@ -160,7 +175,7 @@ export async function deployStage(
   let version = record?.version ?? "";
   let accountId = alias?.AliasArn === undefined ? "" : accountOf(alias.AliasArn);
   let isNew = false;
-  if (isSame && !isActive) await roleArn();
+  if (isSame && (!isActive || readsSnapshots)) await roleArn();
   if (!isSame) {
     const existing = record === undefined ? await ownFunction(lambda, name, written.name, signal) : {};
     const role = await roleArn();
@@ -207,6 +222,8 @@ export async function deployStage(
       (published) => `version ${published.version}, ${humanBytes(artifact.bytes)}`,
     );
     ({ version, accountId } = published);
+    // A prune that ran meanwhile may have taken it for one that nobody names.
+    await ensureSnapshot();
   }
 
   // A function that was just created has its tags already.
@@ -260,19 +277,33 @@ export async function deployStage(
     outcome: isActive ? "unchanged" : alias === undefined || isNew ? "created" : "updated",
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
-    remarks: endpoint?.isBehind === true && isNews ? [STACK_REMARK] : [],
+    remarks: [
+      ...(stored === undefined || isActive ? [] : snapshotRemarks(settings, { ...snapshot!, ...stored }, written.name)),
+      ...(endpoint?.isBehind === true && isNews ? [STACK_REMARK] : []),
+    ],
   };
 }
 
-/** The check of tool.json counts the variables too, but does not know the commit. */
-function refuseTooManyVariables(stage: string, variables: Readonly<Record<string, string>>): void {
-  const bytes = variablesSize(variables);
-  if (bytes <= MAX_VARIABLES_BYTES) return;
-  throw new PlatformError(
-    "function/variables-size",
-    `the variables of ${stage} take ${withCommas(bytes)} bytes with their names, and a function has ${withCommas(MAX_VARIABLES_BYTES)} for them`,
-    `move the largest into a file of the project: ${largestVariables(variables)}`,
-  );
+const snapshotText = ({ names, bytes }: Snapshot) =>
+  `${names.length} outside the function's configuration, ${humanBytes(bytes)}`;
+
+/** What variables outside of the function's configuration cost, and what they need that a deploy does not see to. */
+function snapshotRemarks(
+  { role, vpc }: FunctionSettings,
+  { names, readMs }: Snapshot & StoredSnapshot,
+  app: string,
+): string[] {
+  const some = names.length === 1 ? `the variable ${names[0]} does` : `${names.length} variables do`;
+  const remarks = [
+    `${some} not fit into the function's configuration, which has 4 KB: each cold start reads ${names.length === 1 ? "it" : "them"} first (${Math.ceil(readMs)} ms from here)`,
+  ];
+  if (role !== undefined) {
+    remarks.push(`the role ${role} has to allow ssm:GetParameters on ${parameterPrefix(app)}${SNAPSHOTS}/*`);
+  }
+  if (vpc.subnets.length > 0) {
+    remarks.push("the function is in a VPC, which needs a NAT gateway or an endpoint for Systems Manager to read them");
+  }
+  return remarks;
 }
 
 const STACK_REMARK =

@@ -4,6 +4,7 @@ import type { Watched } from "../../platform/progress.ts";
 import type { Deployment, PruneResult } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
 import { accountOf, bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
+import { removeSnapshots } from "../variables/snapshots.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";
 import { numbered, readRecord } from "./record.ts";
 
@@ -36,7 +37,7 @@ export async function listDeployments(
 
 /**
  * Removes all but the newest `retain` deployments of a stage: the aliases of their commits, the versions, and the archives
- * in the bucket that no remaining version needs.
+ * and snapshots of variables that no remaining version needs.
  */
 export async function pruneStage(
   cloud: Cloud,
@@ -65,9 +66,13 @@ export async function pruneStage(
     removed.push(version);
     report({ kind: "note", phase: "prune", text: `version ${version} removed` });
   }
+  const left = versions.filter(({ Version }) => !removed.includes(Version!));
+  await removeSnapshots(
+    { ssm: await cloud.ssm(), app, signal },
+    { named: left.map(({ Environment }) => Environment?.Variables), youngMs: YOUNG_MS },
+  );
   const anyArn = versions[0]?.FunctionArn;
   if (removed.length > 0 && anyArn !== undefined) {
-    const left = versions.filter(({ Version }) => !removed.includes(Version!));
     await removeArchives(cloud, { app, accountId: accountOf(anyArn), left }, signal);
   }
   return { stage, removed, kept };
@@ -111,7 +116,7 @@ async function readAll(lambda: Lambda, app: string, signal: AbortSignal) {
   }
 }
 
-/** Younger archives are kept: a deploy may have uploaded one and not yet published its version. */
+/** Younger archives and snapshots are kept: a deploy may have stored one and not yet published its version. */
 const YOUNG_MS = 3_600_000;
 
 interface UnusedArchives {

@@ -1,20 +1,23 @@
 import { createHash } from "node:crypto";
 import { type Config, DEFAULT_STAGES, forStage } from "../../../schema/index.ts";
-import { logGroupName, partition } from "../names.ts";
+import { logGroupName, parameterPrefix, partition, SNAPSHOTS } from "../names.ts";
 
 export interface PolicyInput {
   /** tool.json as it is written, as the policies of all stages are combined. */
   readonly config: Config;
   readonly region: string;
   readonly accountId: string;
+  /** Whether a stage has variables that do not fit into the function's configuration. */
+  readonly readsSnapshots: boolean;
 }
 
 /**
- * What the app may do: write its log, use network interfaces if it runs in a VPC, and what `function.policy` adds. All
- * stages of an app share one role, so a statement of one stage applies to all of them. Pure.
+ * What the app may do: write its log, read its variables, use network interfaces if it runs in a VPC, and what
+ * `function.policy` adds. All stages of an app share one role, so a statement of one stage applies to all of them. Pure.
  */
-export function functionPolicy({ config, region, accountId }: PolicyInput): string {
-  const arn = `arn:${partition(region)}:logs:${region}:${accountId}:log-group:${logGroupName(config.name)}`;
+export function functionPolicy({ config, region, accountId, readsSnapshots }: PolicyInput): string {
+  const of = (service: string) => `arn:${partition(region)}:${service}:${region}:${accountId}`;
+  const arn = `${of("logs")}:log-group:${logGroupName(config.name)}`;
   return JSON.stringify({
     Version: "2012-10-17",
     Statement: [
@@ -23,14 +26,26 @@ export function functionPolicy({ config, region, accountId }: PolicyInput): stri
         Action: ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"],
         Resource: [arn, `${arn}:*`],
       },
+      ...(readsSnapshots
+        ? [
+            {
+              Effect: "Allow",
+              Action: ["ssm:GetParameters"],
+              // The key of the account that encrypts parameters lets those decrypt who may read them.
+              Resource: [`${of("ssm")}:parameter${parameterPrefix(config.name)}${SNAPSHOTS}/*`],
+            },
+          ]
+        : []),
       ...sharedStatements(config),
     ],
   });
 }
 
 /** A hash that changes with the policy and is the same in every account. */
-export function policyHash(config: Config): string {
-  const text = JSON.stringify([POLICY_REVISION, config.name, sharedStatements(config)]);
+export function policyHash({ config, readsSnapshots }: Pick<PolicyInput, "config" | "readsSnapshots">): string {
+  const parts: unknown[] = [POLICY_REVISION, config.name, sharedStatements(config)];
+  if (readsSnapshots) parts.push(SNAPSHOTS);
+  const text = JSON.stringify(parts);
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
 

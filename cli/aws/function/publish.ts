@@ -1,10 +1,10 @@
 import type { FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import { PlatformError } from "../../platform/error.ts";
 import { accountOf } from "../names.ts";
-import { polling, retrying } from "./retrying.ts";
+import { polling, retrying } from "../retrying.ts";
+import { withoutValues } from "../without-values.ts";
 import { configurationOf, type FunctionSettings, hasEnvironment, isConfigured } from "./settings.ts";
 import type { CodeSource } from "./upload.ts";
-import { withoutValues } from "./without-values.ts";
 
 export interface Publication {
   readonly functionName: string;

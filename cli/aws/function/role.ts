@@ -2,21 +2,28 @@ import type { IAM, Role, Tag } from "@aws-sdk/client-iam";
 import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
 import { accountOf, ROLE_POLICY, roleName, TAGS } from "../names.ts";
+import { type Attempts, retrying } from "../retrying.ts";
 import { functionPolicy, type PolicyInput, policyHash, TRUST_POLICY } from "./policy.ts";
-import { type Attempts, retrying } from "./retrying.ts";
+
+interface EnsuredRole {
+  readonly arn: string;
+  readonly outcome: "created" | "updated" | "unchanged";
+  /** Hash of the policy that it has now. */
+  readonly policy: string;
+}
 
 /**
  * Creates or updates the role that the function runs as. The hash of its policy is a tag of the role, written after the
- * policy: if the tag is there, so is the policy.
+ * policy: if the tag is there, so is the policy. Another tag says that a stage reads snapshots: a deploy of a stage that does
+ * not must leave that permission.
  */
 export async function ensureRole(
   cloud: Cloud,
-  config: PolicyInput["config"],
+  { config, ...asked }: Pick<PolicyInput, "config" | "readsSnapshots">,
   signal: AbortSignal,
-): Promise<{ readonly arn: string; readonly outcome: "created" | "updated" | "unchanged" }> {
+): Promise<EnsuredRole> {
   const iam = await cloud.iam();
   const name = roleName(config.name, cloud.region);
-  const hash = policyHash(config);
   const found = await findRole(iam, name, signal);
   const own = Object.entries(config.tags ?? {}).map(([Key, Value]) => ({ Key, Value }));
   const role = found ?? (await createRole(iam, name, { app: config.name, own }, signal));
@@ -29,18 +36,30 @@ export async function ensureRole(
     );
   }
   const arn = role.Arn!;
-  if (tags.get(TAGS.policyHash) === hash) return { arn, outcome: "unchanged" };
-  const policy = functionPolicy({ config, region: cloud.region, accountId: accountOf(arn) });
+  const readsSnapshots = asked.readsSnapshots || tags.get(TAGS.readsSnapshots) === "yes";
+  const hash = policyHash({ config, readsSnapshots });
+  if (tags.get(TAGS.policyHash) === hash) return { arn, outcome: "unchanged", policy: hash };
+  const policy = functionPolicy({ config, region: cloud.region, accountId: accountOf(arn), readsSnapshots });
   await retrying(
     () =>
       iam.putRolePolicy({ RoleName: name, PolicyName: ROLE_POLICY, PolicyDocument: policy }, { abortSignal: signal }),
     { ...PROPAGATION, signal },
   );
   await retrying(
-    () => iam.tagRole({ RoleName: name, Tags: [{ Key: TAGS.policyHash, Value: hash }] }, { abortSignal: signal }),
+    () =>
+      iam.tagRole(
+        {
+          RoleName: name,
+          Tags: [
+            { Key: TAGS.policyHash, Value: hash },
+            ...(readsSnapshots ? [{ Key: TAGS.readsSnapshots, Value: "yes" }] : []),
+          ],
+        },
+        { abortSignal: signal },
+      ),
     { ...PROPAGATION, signal },
   );
-  return { arn, outcome: found === undefined ? "created" : "updated" };
+  return { arn, outcome: found === undefined ? "created" : "updated", policy: hash };
 }
 
 /** A new role is not known everywhere at once. */

@@ -2,7 +2,11 @@ import type { AliasConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import { PlatformError } from "../../platform/error.ts";
 import type { Watched } from "../../platform/progress.ts";
 import type { RollbackRequest, RollbackResult } from "../../platform/target.ts";
+import type { Values } from "../../platform/variables.ts";
+import type { Cloud } from "../clients.ts";
 import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
+import { SNAPSHOT_VARIABLE } from "../variables/pack.ts";
+import { readSnapshot } from "../variables/snapshots.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
 import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 
@@ -12,11 +16,12 @@ import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRe
  * other three update the other alias and find which variables differ.
  */
 export async function rollbackStage(
-  lambda: Lambda,
+  cloud: Cloud,
   app: string,
   { stage, to }: RollbackRequest,
   { signal }: Watched,
 ): Promise<RollbackResult> {
+  const lambda = await cloud.lambda();
   const name = functionName(app);
   const aliases = aliasesOf(lambda, name, signal);
   const current = await aliases.get(stageAlias(stage));
@@ -80,17 +85,35 @@ export async function rollbackStage(
       record?.previous === undefined ? "absent" : "present",
     );
   }
-  const [mine, others] = await Promise.all([variables(target.version), variables(currentVersion), following]);
+  const [configured, replaced] = await Promise.all([variables(target.version), variables(currentVersion), following]);
+  const [mine, others] = await withSnapshots(cloud, app, [configured, replaced], signal);
   const names = new Set([...Object.keys(mine), ...Object.keys(others)]);
   return {
     stage,
     version: target.version,
-    commit: mine.TOOL_COMMIT,
+    commit: configured.TOOL_COMMIT,
     previousVersion: currentVersion,
     outcome: isUnchanged ? "unchanged" : "rolled-back",
     // The commit always differs.
     differingVariables: [...names].filter((one) => one !== "TOOL_COMMIT" && mine[one] !== others[one]).sort(),
   };
+}
+
+/** The variables with those of the versions' snapshots. What cannot be read now does not keep a rollback from its end. */
+async function withSnapshots(
+  cloud: Cloud,
+  app: string,
+  [mine, others]: readonly [Values, Values],
+  signal: AbortSignal,
+): Promise<readonly [Values, Values]> {
+  // The same snapshot, or none.
+  if (mine[SNAPSHOT_VARIABLE] === others[SNAPSHOT_VARIABLE]) return [mine, others];
+  const store = { ssm: await cloud.ssm(), app, signal };
+  const whole = async ({ [SNAPSHOT_VARIABLE]: named, ...rest }: Values) => ({
+    ...rest,
+    ...(await readSnapshot(store, { [SNAPSHOT_VARIABLE]: named ?? "" }).catch(() => ({}))),
+  });
+  return Promise.all([whole(mine), whole(others)]);
 }
 
 interface Found {

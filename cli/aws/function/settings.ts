@@ -24,16 +24,29 @@ export interface SettingsInput {
   /** tool.json with the stage's overrides applied, as written and with defaults. */
   readonly written: Config;
   readonly config: ResolvedConfig;
-  readonly stage: string;
-  readonly commit: string | undefined;
   readonly runtime: string;
-  readonly wrapper: string;
   readonly runtimeLayerHash: string | undefined;
+  /** All variables of the function. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The variables that are the same for whatever is in `tool env`: those of tool.json and the tool's own. Pure. */
+export function fixedVariables(
+  config: Pick<ResolvedConfig, "environment">,
+  { stage, commit, wrapper }: { readonly stage: string; readonly commit: string | undefined; readonly wrapper: string },
+): Record<string, string> {
+  return {
+    ...config.environment,
+    TOOL_STAGE: stage,
+    ...(commit !== undefined && { TOOL_COMMIT: commit }),
+    TOOL_RESPONSE_MODE: "stream",
+    AWS_LAMBDA_EXEC_WRAPPER: wrapper,
+  };
 }
 
 /** Pure. */
 export function settingsOf(input: SettingsInput): FunctionSettings {
-  const { written, config, stage, commit, runtime, wrapper, runtimeLayerHash } = input;
+  const { written, config, environment, runtime, runtimeLayerHash } = input;
   const { memory, timeout, vpc, layers } = config.function;
   const role = written.function?.role;
   return {
@@ -41,13 +54,7 @@ export function settingsOf(input: SettingsInput): FunctionSettings {
     memoryMiB: memory,
     timeoutSeconds: timeout,
     description: config.description.slice(0, MAX_DESCRIPTION_LENGTH),
-    environment: {
-      ...config.environment,
-      TOOL_STAGE: stage,
-      ...(commit !== undefined && { TOOL_COMMIT: commit }),
-      TOOL_RESPONSE_MODE: "stream",
-      AWS_LAMBDA_EXEC_WRAPPER: wrapper,
-    },
+    environment,
     vpc: { subnets: vpc?.subnets ?? [], securityGroups: vpc?.security_groups ?? [] },
     layers,
     runtimeLayerHash,

@@ -201,7 +201,7 @@ export function accessPolicy({ name, region, roles }: PolicySubject): AccessPoli
         ],
         ["", ":*"].map((streams) => arn("logs", `log-group:/aws/lambda/${name}${streams}`)),
       ),
-      allow("LogGroups", ["logs:DescribeLogGroups"], "*"),
+      allow("Lists", ["logs:DescribeLogGroups", "ssm:DescribeParameters"], "*"),
       allow(
         "Parameters",
         ["ssm:AddTagsToResource", "ssm:DeleteParameter*", "ssm:Get*", "ssm:PutParameter"],

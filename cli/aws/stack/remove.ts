@@ -1,4 +1,5 @@
-import type { Owned, RemoveResult } from "../../platform/stack.ts";
+import { shortList } from "../../output/short-list.ts";
+import type { Owned, RemoveOptions, RemoveResult } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import {
   artifactPrefix,
@@ -8,9 +9,11 @@ import {
   logGroupName,
   parameterPrefix,
   roleName,
+  SNAPSHOTS,
   stackName,
   TAGS,
 } from "../names.ts";
+import { allBelow, removeParameters } from "../variables/store.ts";
 import { CERTIFICATE_REGION, changeRecord } from "./certificates.ts";
 import { operate, type StackEvent, untilIdle } from "./operation.ts";
 import { aboutOf, type Template } from "./resource.ts";
@@ -34,7 +37,7 @@ interface OwnedResource extends Owned {
 export async function ownedResources(
   cloud: Cloud,
   app: string,
-  { logs }: { readonly logs: boolean },
+  { logs, env }: RemoveOptions,
   watched: Watched,
 ): Promise<OwnedResource[]> {
   const { signal } = watched;
@@ -64,7 +67,7 @@ export async function ownedResources(
       remove: () => removeZone(cloud, zone.id, zone.name, signal),
     })),
     ...(await ownLogs(cloud, app, logs, signal)),
-    ...(await ownParameters(cloud, app, signal)),
+    ...(await ownVariables(cloud, app, env, signal)),
   ];
 }
 
@@ -72,7 +75,7 @@ export async function ownedResources(
 export async function removeAll(
   cloud: Cloud,
   app: string,
-  options: { readonly logs: boolean },
+  options: RemoveOptions,
   watched: Watched,
 ): Promise<RemoveResult> {
   const removed: Owned[] = [];
@@ -310,16 +313,39 @@ async function ownLogs(cloud: Cloud, app: string, remove: boolean, signal: Abort
     }));
 }
 
-/** Parameters are listed but kept: a deploy does not create them, and they may be the only copy of a secret. */
-async function ownParameters(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnedResource[]> {
-  const ssm = await cloud.ssm();
-  const { Parameters = [] } = await ssm.getParametersByPath(
-    { Path: parameterPrefix(app).replace(/\/$/, ""), Recursive: true },
-    { abortSignal: signal },
-  );
-  if (Parameters.length === 0) return [];
-  const name = `${Parameters.length} below ${parameterPrefix(app)}`;
-  return [{ kind: "variables", name, stays: "deploying did not make them", remove: async () => undefined }];
+/**
+ * The variables of `tool env`, which may be the only copy of a secret, are named and kept unless they are asked for. The
+ * snapshots of deployments go with their function.
+ */
+async function ownVariables(
+  cloud: Cloud,
+  app: string,
+  isAsked: boolean,
+  signal: AbortSignal,
+): Promise<OwnedResource[]> {
+  const store = { ssm: await cloud.ssm(), app, signal };
+  const prefix = parameterPrefix(app);
+  const names = (await allBelow(store, prefix, false)).map(({ Name }) => Name!);
+  const of = (path: string) => path.slice(prefix.length).split("/");
+  const snapshots = names.filter((name) => of(name)[0] === SNAPSHOTS);
+  const stages = [...new Set(names.map((name) => of(name)[0]!))].filter((stage) => stage !== SNAPSHOTS).sort();
+  const remove = (paths: readonly string[]) => async () => {
+    await removeParameters(store, paths);
+    return undefined;
+  };
+  const found = stages.map((stage): OwnedResource => {
+    const own = names.filter((name) => of(name)[0] === stage);
+    // The parts of a large value are below its name.
+    const shown = [...new Set(own.map((name) => of(name)[1]!))].sort();
+    return {
+      kind: "variables",
+      name: `of ${stage}: ${shortList(shown)}`,
+      stays: isAsked ? undefined : "variables go with --env",
+      remove: remove(own),
+    };
+  });
+  if (snapshots.length === 0) return found;
+  return [{ kind: "variables", name: "of deployments", remove: remove(snapshots) }, ...found];
 }
 
 /** Undefined if a service reports that the resource does not exist; each service has its own name for that error. */

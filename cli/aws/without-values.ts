@@ -17,7 +17,11 @@ export async function withoutValues<T>(
 }
 
 function redacted(error: Error, variables: Readonly<Record<string, string>>): Error {
-  const message = hideValues(error.message, variables);
+  return withMessage(error, hideValues(error.message, variables));
+}
+
+/** The error with another message, which may have quoted a secret. */
+export function withMessage(error: Error, message: string): Error {
   if (message === error.message) return error;
   // A new error, as the original has the response's body in other members.
   const { code, $metadata } = error as { code?: unknown; $metadata?: unknown };

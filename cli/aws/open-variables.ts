@@ -1,0 +1,44 @@
+import type { Watched } from "../platform/progress.ts";
+import type { TargetOptions } from "../platform/target.ts";
+import type { Variables } from "../platform/variables.ts";
+import { openCloud } from "./clients.ts";
+import { explained } from "./errors.ts";
+import { deployedStages } from "./function/deployed-stages.ts";
+import {
+  describeVariables,
+  listVariables,
+  readEffective,
+  readOne,
+  removeVariables,
+  type Store,
+  setVariables,
+} from "./variables/store.ts";
+
+/** The variables of the app that tool.json names. Makes no call yet. */
+export function openVariables({ env, config, resolved, sandbox }: TargetOptions): Variables {
+  const region = resolved.regions[0]!;
+  const { profile } = resolved;
+  const app = config.name;
+  const cloud = openCloud({ env, region, profile, sandbox });
+  const call = async <T>({ report, signal }: Watched, run: (store: Store) => Promise<T>) => {
+    const tell = (isOver: boolean) => () => report({ kind: "throttled", isOver });
+    const stop = cloud.onThrottling({ throttled: tell(false), resumed: tell(true) });
+    try {
+      return await explained({ region, profile, isSandbox: sandbox !== undefined }, async () =>
+        run({ ssm: await cloud.ssm(), app, signal }),
+      );
+    } finally {
+      stop();
+    }
+  };
+  return {
+    read: (stage, watched) => call(watched, (store) => readEffective(store, stage)),
+    readOne: (stage, name, watched) => call(watched, (store) => readOne(store, stage, name)),
+    names: (watched) =>
+      call(watched, async (store) => (await describeVariables(store)).map(({ stage, name }) => ({ stage, name }))),
+    list: (watched) => call(watched, (store) => listVariables(store)),
+    set: (request, watched) => call(watched, (store) => setVariables(store, request)),
+    remove: ({ stage, names }, watched) => call(watched, (store) => removeVariables(store, stage, names)),
+    deployedStages: (watched) => call(watched, async ({ signal }) => deployedStages(await cloud.lambda(), app, signal)),
+  };
+}

@@ -1,0 +1,267 @@
+import { randomBytes } from "node:crypto";
+import type { Parameter, ParameterMetadata, SSM } from "@aws-sdk/client-ssm";
+import { PlatformError } from "../../platform/error.ts";
+import type { SetRequest, SetResult, StoredVariable, Values } from "../../platform/variables.ts";
+import { ALL_STAGES } from "../../platform/variables.ts";
+import { parameterPrefix, SNAPSHOTS, TAGS } from "../names.ts";
+import { decodeHead, decodeParts, encodeValue, partName } from "./stored-value.ts";
+import { withoutQuoted } from "./without-quoted.ts";
+
+/** One app's variables in the Parameter Store: `/tool/<app>/<stage>/<NAME>`, the parts of a large one below that. */
+export interface Store {
+  readonly ssm: SSM;
+  readonly app: string;
+  readonly signal: AbortSignal;
+}
+
+/** "You can specify up to 10 names" (DeleteParameters, GetParameters). */
+const MAX_NAMES = 10;
+
+/** A younger part may belong to a value that is just being written. */
+const YOUNG_PART_MS = 600_000;
+
+/** How often a value is read again whose parts were exchanged while it was read. */
+const READ_ATTEMPTS = 3;
+
+/** The values of one stage alone, by name. */
+async function readStage(store: Store, stage: string): Promise<Values> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await readOnce(store, stage, true);
+    if (found.incomplete === undefined) return found.values;
+    if (attempt < READ_ATTEMPTS) continue;
+    throw new PlatformError(
+      "variables/incomplete",
+      `the variable ${found.incomplete} of ${stage} cannot be read: parts of it are missing`,
+      `set it again: tool env add -s ${stage} ${found.incomplete} -`,
+    );
+  }
+}
+
+/** A stage's values with those of `all` below them. */
+export async function readEffective(store: Store, stage: string): Promise<Values> {
+  const [all, own] = await Promise.all([
+    stage === ALL_STAGES ? {} : readStage(store, ALL_STAGES),
+    readStage(store, stage),
+  ]);
+  return { ...all, ...own };
+}
+
+/** The value of one variable of a stage, or else of `all`; undefined if neither has it. */
+export async function readOne(store: Store, stage: string, name: string): Promise<string | undefined> {
+  const paths = [...new Set([stage, ALL_STAGES])].map((one) => `${parameterPrefix(store.app)}${one}/${name}`);
+  const { ssm, signal } = store;
+  const { Parameters = [] } = await ssm.getParameters({ Names: paths, WithDecryption: true }, { abortSignal: signal });
+  const path = paths.find((one) => Parameters.some(({ Name }) => Name === one));
+  if (path === undefined) return undefined;
+  const decoded = decodeHead(Parameters.find(({ Name }) => Name === path)?.Value ?? "");
+  if (decoded?.kind === "value") return decoded.value;
+  // One of several parameters, or one that says what is wrong.
+  return (await readStage(store, path.split("/").at(-2)!))[name];
+}
+
+/** What is encrypted is left out unless it is asked for. */
+async function readOnce(store: Store, stage: string, withSecrets: boolean) {
+  const prefix = `${parameterPrefix(store.app)}${stage}/`;
+  const heads = new Map<string, string>();
+  const parts = new Map<string, string>();
+  for (const { Name = "", Value = "", Type } of await allBelow(store, prefix, withSecrets)) {
+    if (Type === "SecureString" && !withSecrets) continue;
+    const path = Name.slice(prefix.length);
+    (path.includes("/") ? parts : heads).set(path, Value);
+  }
+  const values: Record<string, string> = {};
+  let incomplete: string | undefined;
+  for (const [name, head] of [...heads].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const decoded = decodeHead(head);
+    if (decoded === undefined) {
+      throw new PlatformError(
+        "variables/newer",
+        `the variable ${name} of ${stage} was written by a newer version of tool`,
+        "upgrade tool, or set the variable again",
+      );
+    }
+    if (decoded.kind === "value") values[name] = decoded.value;
+    else {
+      const own = Array.from({ length: decoded.count }, (_, i) => parts.get(`${name}/${partName(decoded.id, i + 1)}`));
+      if (own.every((part) => part !== undefined)) values[name] = decodeParts(own);
+      else incomplete = name;
+    }
+  }
+  return { values, incomplete };
+}
+
+/** All parameters below a path, which ends with a slash. */
+export async function allBelow(
+  { ssm, signal }: Pick<Store, "ssm" | "signal">,
+  prefix: string,
+  WithDecryption: boolean,
+): Promise<Parameter[]> {
+  const found: Parameter[] = [];
+  for (let NextToken: string | undefined; ; ) {
+    const page = await ssm.getParametersByPath(
+      { Path: prefix.replace(/\/$/, ""), Recursive: true, WithDecryption, ...(NextToken && { NextToken }) },
+      { abortSignal: signal },
+    );
+    found.push(...(page.Parameters ?? []));
+    NextToken = page.NextToken;
+    if (!NextToken) return found;
+  }
+}
+
+/** What the store says about the parameters below a path, without their values. */
+async function describeBelow({ ssm, signal }: Store, prefix: string): Promise<ParameterMetadata[]> {
+  const found: ParameterMetadata[] = [];
+  for (let NextToken: string | undefined; ; ) {
+    const page = await ssm.describeParameters(
+      {
+        ParameterFilters: [{ Key: "Path", Option: "Recursive", Values: [prefix.replace(/\/$/, "")] }],
+        MaxResults: 50,
+        ...(NextToken && { NextToken }),
+      },
+      { abortSignal: signal },
+    );
+    found.push(...(page.Parameters ?? []));
+    NextToken = page.NextToken;
+    if (!NextToken) return found;
+  }
+}
+
+/** All variables of the app without their values. */
+export async function describeVariables(store: Store) {
+  const prefix = parameterPrefix(store.app);
+  return (await describeBelow(store, prefix)).flatMap((one) => {
+    const [stage = "", name, ...more] = (one.Name ?? "").slice(prefix.length).split("/");
+    return name === undefined || more.length > 0 || stage === SNAPSHOTS ? [] : [{ ...one, stage, name }];
+  });
+}
+
+/** All variables of the app. Only those in plain text are read. */
+export async function listVariables(store: Store): Promise<StoredVariable[]> {
+  const described = await describeVariables(store);
+  const plain = new Set(described.flatMap(({ Type, stage }) => (Type === "SecureString" ? [] : [stage])));
+  const values = new Map(
+    await Promise.all([...plain].map(async (stage) => [stage, (await readOnce(store, stage, false)).values] as const)),
+  );
+  return described
+    .map(({ stage, name, Type, Description, LastModifiedDate, LastModifiedUser }) => ({
+      stage,
+      name,
+      isEncrypted: Type === "SecureString",
+      value: Type === "SecureString" ? undefined : values.get(stage)?.[name],
+      description: Description || undefined,
+      changedAt: (LastModifiedDate ?? new Date(0)).toISOString(),
+      changedBy: userOf(LastModifiedUser),
+    }))
+    .sort((a, b) => orderOf(a).localeCompare(orderOf(b), "en"));
+}
+
+const orderOf = ({ stage, name }: { stage: string; name: string }) =>
+  `${stage === ALL_STAGES ? "" : stage}\u0000${name}`;
+
+/** `ann` of `arn:aws:iam::123456789012:user/ann`, `deployer/ann` of an assumed role. */
+function userOf(arn: string | undefined): string | undefined {
+  if (arn === undefined || arn === "") return undefined;
+  const [, , , , , resource = ""] = arn.split(":");
+  return resource.replace(/^(?:user|assumed-role|federated-user)\//, "") || arn;
+}
+
+/** Writes one variable after another. What is written stays when a later one fails. */
+export async function setVariables(
+  store: Store,
+  { stage, values, isEncrypted, description, onSet }: SetRequest,
+): Promise<SetResult> {
+  const prefix = `${parameterPrefix(store.app)}${stage}/`;
+  const known = new Map((await describeBelow(store, prefix)).map((one) => [one.Name!.slice(prefix.length), one]));
+  const added: string[] = [];
+  const changed: string[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const before = known.get(name);
+    const path = `${prefix}${name}`;
+    const parts = [...known].filter(([path]) => path.startsWith(`${name}/`)).map(([, part]) => part);
+    const oldId = parts.length > 0 && before !== undefined ? await partsIdOf(store, path) : undefined;
+    await setOne(store, { path, value, isEncrypted, before, description });
+    const isOld = ({ Name = "", LastModifiedDate = new Date(0) }: ParameterMetadata) =>
+      Name.startsWith(`${path}/${oldId}/`) || Date.now() - LastModifiedDate.getTime() > YOUNG_PART_MS;
+    await removeParameters(
+      store,
+      parts.filter(isOld).map(({ Name }) => Name!),
+    );
+    (before === undefined ? added : changed).push(name);
+    onSet(name);
+  }
+  return { added, changed };
+}
+
+interface Writing {
+  readonly path: string;
+  readonly value: string;
+  readonly isEncrypted: boolean;
+  readonly before: ParameterMetadata | undefined;
+  readonly description: string | undefined;
+}
+
+/** The parts first: the parameter with the variable's name, written last, makes them the value. */
+async function setOne(store: Store, { path, value, isEncrypted, before, description }: Writing): Promise<void> {
+  const { ssm, app, signal } = store;
+  const Type = isEncrypted ? "SecureString" : "String";
+  const partsId = randomBytes(6).toString("hex");
+  const { head, parts } = encodeValue(value, partsId);
+  const put = (Name: string, Value: string, more: { Description?: string; Overwrite?: boolean }) =>
+    withoutQuoted(() =>
+      ssm.putParameter(
+        // Tags are for a new parameter only.
+        { Name, Value, Type, ...more, ...(!more.Overwrite && { Tags: [{ Key: TAGS.app, Value: app }] }) },
+        { abortSignal: signal },
+      ),
+    );
+  for (const [i, part] of parts.entries()) await put(`${path}/${partName(partsId, i + 1)}`, part, {});
+  const Description = description ?? before?.Description;
+  const details = Description ? { Description } : {};
+  try {
+    await put(path, head, { ...details, ...(before !== undefined && { Overwrite: true }) });
+  } catch (error) {
+    const { name } = error as Error;
+    // Somebody else made it, or the first answer was lost and the SDK made the call again.
+    if (name === "ParameterAlreadyExists") await put(path, head, { ...details, Overwrite: true });
+    else if (name === "HierarchyTypeMismatchException") {
+      // Plain text becomes a secret, or a secret plain text: the store makes another parameter of it.
+      await removeParameters(store, [path]);
+      await put(path, head, details);
+    } else throw error;
+  }
+}
+
+/** The id of the parts that make the value now. */
+async function partsIdOf({ ssm, signal }: Store, path: string): Promise<string | undefined> {
+  const found = await ssm.getParameters({ Names: [path], WithDecryption: true }, { abortSignal: signal });
+  const decoded = decodeHead(found.Parameters?.[0]?.Value ?? "");
+  return decoded?.kind === "parts" ? decoded.id : undefined;
+}
+
+/** Removes variables of a stage, with their parts. */
+export async function removeVariables(store: Store, stage: string, names: readonly string[]): Promise<string[]> {
+  const prefix = `${parameterPrefix(store.app)}${stage}/`;
+  const known = (await describeBelow(store, prefix)).map(({ Name }) => Name!.slice(prefix.length));
+  const own = known.filter((path) => names.includes(path));
+  const parts = known.filter((path) => names.some((name) => path.startsWith(`${name}/`)));
+  // The parts last: without them the others could not be read.
+  await removeParameters(
+    store,
+    own.map((path) => prefix + path),
+  );
+  await removeParameters(
+    store,
+    parts.map((path) => prefix + path),
+  );
+  return own.sort();
+}
+
+/** What is gone already is no error. */
+export async function removeParameters(
+  { ssm, signal }: Pick<Store, "ssm" | "signal">,
+  names: readonly string[],
+): Promise<void> {
+  for (let at = 0; at < names.length; at += MAX_NAMES) {
+    await ssm.deleteParameters({ Names: names.slice(at, at + MAX_NAMES) }, { abortSignal: signal });
+  }
+}

@@ -1,0 +1,61 @@
+// How a value is kept in parameters of Systems Manager. An ordinary value is the parameter's value as it is, so that other
+// programs can read and write it. What the store refuses or might change is encoded: an empty value, one over 4 KB, one
+// with spaces at its ends or with the braces that the store reserves.
+
+/** "Standard parameters: 4 KB" (Systems Manager quotas). The service counts characters in one place and bytes in another. */
+export const MAX_PARAMETER_BYTES = 4096;
+
+/** Begins an encoded value. A value that begins so itself is encoded, too. */
+const MARK = "tool:v1:";
+
+/** What the parameter with the variable's own name holds, and the parameters below it. */
+export interface StoredValue {
+  readonly head: string;
+  /** In the order of the value; empty unless it takes more than one parameter. */
+  readonly parts: readonly string[];
+}
+
+/** `partsId` names the parts: another one for each writing, so that readers never see parts of two values. */
+export function encodeValue(value: string, partsId: string): StoredValue {
+  if (isKeptAsItIs(value)) return { head: value, parts: [] };
+  const encoded = Buffer.from(value, "utf8").toString("base64");
+  const text = `${MARK}text:${encoded}`;
+  if (text.length <= MAX_PARAMETER_BYTES) return { head: text, parts: [] };
+  const parts = slices(encoded);
+  return { head: `${MARK}parts:${partsId}:${parts.length}`, parts };
+}
+
+/** A text of ASCII in pieces that each fit one parameter. */
+export function slices(text: string): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; at += MAX_PARAMETER_BYTES) found.push(text.slice(at, at + MAX_PARAMETER_BYTES));
+  return found;
+}
+
+/** What a head says: the value itself, or where its parts are. Undefined if a later version of the tool wrote it. */
+export type Decoded =
+  | { readonly kind: "value"; readonly value: string }
+  | { readonly kind: "parts"; readonly id: string; readonly count: number };
+
+export function decodeHead(head: string): Decoded | undefined {
+  if (!head.startsWith(MARK)) return { kind: "value", value: head };
+  const [, kind, rest = ""] = /^(text|parts):(.*)$/.exec(head.slice(MARK.length)) ?? [];
+  if (kind === "text") return { kind: "value", value: Buffer.from(rest, "base64").toString("utf8") };
+  const [, id, count] = /^([0-9a-f]+):(\d{1,3})$/.exec(rest) ?? [];
+  return kind === "parts" && id !== undefined ? { kind: "parts", id, count: Number(count) } : undefined;
+}
+
+export function decodeParts(parts: readonly string[]): string {
+  return Buffer.from(parts.join(""), "base64").toString("utf8");
+}
+
+/** The path below the variable's own. */
+export const partName = (id: string, n: number) => `${id}/${n}`;
+
+function isKeptAsItIs(value: string): boolean {
+  if (value === "" || Buffer.byteLength(value) > MAX_PARAMETER_BYTES) return false;
+  // Braces name another parameter. Control characters other than the usual ones do not survive every client.
+  return (
+    value.trim() === value && !/\{\{|\}\}|[\u0000-\u0008\u000b-\u001f\u007f]/.test(value) && !value.startsWith(MARK)
+  );
+}

@@ -1,0 +1,64 @@
+import type { Watched } from "./progress.ts";
+
+/** The stage whose variables every stage has, unless it has one of the same name itself. */
+export const ALL_STAGES = "all";
+
+/** Names and values. Nothing that prints or logs may get one. */
+export type Values = Readonly<Record<string, string>>;
+
+/**
+ * The variables that one app keeps in the platform's encrypted store, by stage. Every method throws a `PlatformError` if a
+ * call to the platform fails; none of its messages holds a value. `cli/aws/variables` implements it.
+ */
+export interface Variables {
+  /** The values of a stage: its own, with those of `all` below them. */
+  read(stage: string, watched: Watched): Promise<Values>;
+  /** The value of one variable in a stage; undefined if there is none. */
+  readOne(stage: string, name: string, watched: Watched): Promise<string | undefined>;
+  /** Which variables there are, without their values. */
+  names(watched: Watched): Promise<readonly { readonly stage: string; readonly name: string }[]>;
+  /** All variables of all stages, sorted by stage and name, `all` first. Reads no secret. */
+  list(watched: Watched): Promise<readonly StoredVariable[]>;
+  /** Writes variables of a stage one after another; those that exist get the new value. */
+  set(request: SetRequest, watched: Watched): Promise<SetResult>;
+  /** Removes variables of a stage. Unknown names are ignored. Returns the names that were removed. */
+  remove(request: { readonly stage: string; readonly names: readonly string[] }, watched: Watched): Promise<string[]>;
+  /** The stages that are deployed, and since when the version that they run exists. */
+  deployedStages(watched: Watched): Promise<readonly DeployedStage[]>;
+}
+
+export interface StoredVariable {
+  readonly stage: string;
+  readonly name: string;
+  readonly isEncrypted: boolean;
+  /** Only of a variable in plain text. */
+  readonly value: string | undefined;
+  readonly description: string | undefined;
+  /** RFC 3339. */
+  readonly changedAt: string;
+  /** Who changed it last, as the platform names users: `ann`, `deployer/ann` for a role. */
+  readonly changedBy: string | undefined;
+}
+
+export interface SetRequest {
+  readonly stage: string;
+  readonly values: Values;
+  readonly isEncrypted: boolean;
+  /** Undefined keeps the one that a variable has. */
+  readonly description: string | undefined;
+  /** Called after each one that was written. */
+  readonly onSet: (name: string) => void;
+}
+
+export interface SetResult {
+  /** Names that did not exist in the stage before. */
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+}
+
+export interface DeployedStage {
+  readonly stage: string;
+  readonly version: string;
+  /** RFC 3339. */
+  readonly publishedAt: string;
+}

@@ -1,0 +1,42 @@
+import type { Config, ResolvedConfig } from "../schema/index.ts";
+import type { Context } from "./context.ts";
+import { openVariables } from "./open-platform.ts";
+import { openSandbox, placed, usesSandbox } from "./open-sandbox.ts";
+import { PlatformError } from "./platform/error.ts";
+import type { Values } from "./platform/variables.ts";
+
+/** Longer than the store takes on a slow network, and short enough to wait for at every start. */
+const LIMIT_MS = 2_000;
+
+interface Wanted {
+  readonly config: Config;
+  readonly resolved: ResolvedConfig;
+  readonly stage: string;
+  /** The flags of the command. */
+  readonly flags: { readonly env: boolean; readonly sandbox: boolean };
+}
+
+/**
+ * The variables of `tool env` for a command that works without an account, too. The store is asked only if credentials are
+ * named, or the sandbox is used, and `--no-env` is not given. If it does not answer in time the command warns, and works
+ * without them. Nothing is kept on disk.
+ */
+export async function stageVariables(context: Context, { config, resolved, stage, flags }: Wanted): Promise<Values> {
+  const { env } = context.io;
+  if (!flags.env) return {};
+  const inSandbox = usesSandbox(context, flags.sandbox);
+  const isNamed = inSandbox || resolved.profile !== undefined || Boolean(env.CLOUD_PROFILE || env.CLOUD_ACCESS_KEY_ID);
+  if (!isNamed) return {};
+  const sandbox = inSandbox ? await openSandbox(context, flags.sandbox, { app: config.name }) : undefined;
+  const variables = await openVariables({ env, config, resolved: placed(resolved, sandbox), sandbox });
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  try {
+    return await variables.read(stage, { signal, report() {} });
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof PlatformError)) throw error;
+    const why = signal.aborted ? "no answer within 2 seconds" : (error as Error).message;
+    await context.say(`warning: without the variables of tool env: ${why}`);
+    await context.say("  --no-env does not ask for them");
+    return {};
+  }
+}

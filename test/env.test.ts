@@ -1,0 +1,579 @@
+// `tool env`: what the words, files and stdin say, how values are kept, and what the commands print. Against the stand-in
+// of the cloud; what a deployed app gets is in slow/env-deployed.ts.
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { SSM } from "@aws-sdk/client-ssm";
+import fc from "fast-check";
+import t from "tap";
+import { packVariables, readSnapshotName, unpackSnapshot } from "../cli/aws/variables/pack.ts";
+import { decodeHead, decodeParts, encodeValue, MAX_PARAMETER_BYTES } from "../cli/aws/variables/stored-value.ts";
+import { readAssignments } from "../cli/env/assignments.ts";
+import { readEnvFile } from "../cli/env/env-file.ts";
+import { shellAssignment } from "../cli/env/shell-assignment.ts";
+import { variablesSize } from "../schema/index.ts";
+import { THROTTLING } from "./support/aws/failures.ts";
+import { startAws } from "./support/aws/index.ts";
+import { shell, startTool } from "./support/cli.ts";
+import { appFolder, openApp } from "./support/deployed-app.ts";
+import { holds } from "./support/property.ts";
+import { requires } from "./support/require.ts";
+import { slow } from "./support/slow.ts";
+import { typeInto } from "./support/terminal.ts";
+
+const COUNT = Number(process.env.FUZZ_COUNT ?? 300);
+
+t.test("the words of env add", (t) => {
+  const good: [words: string[], expected: unknown][] = [
+    [["KEY", "value"], { KEY: "value" }],
+    [["KEY=value"], { KEY: "value" }],
+    [["KEY="], { KEY: "" }],
+    [["KEY", ""], { KEY: "" }],
+    [["KEY=a=b"], { KEY: "a=b" }],
+    [["URL", "https://x/?a=b"], { URL: "https://x/?a=b" }],
+    [["A1", "1", "B1=2", "C1", "3"], { A1: "1", B1: "2", C1: "3" }],
+    [["KEY", "-"], { KEY: { from: "stdin" } }],
+    [["KEY=-"], { KEY: "-" }],
+    [["KEY"], { KEY: { from: "asked" } }],
+    [["KEY", "=x"], { KEY: "=x" }],
+    [["KEY", "--"], { KEY: "--" }],
+  ];
+  for (const [words, expected] of good) {
+    const read = readAssignments(words);
+    t.ok(read.ok, words.join(" "));
+    if (read.ok) t.same(Object.fromEntries(read.assignments.map(({ name, value }) => [name, value])), expected);
+  }
+  const bad: [words: string[], message: RegExp][] = [
+    [["KEY", "=", "value"], /^there is a blank before or after =$/],
+    [["KEY", "=value", "A1=b"], /^there is a blank before or after =$/],
+    [["=value"], /^there is a blank before or after =$/],
+    [["KEY", "two", "words"], /^the last word has no value$/],
+    [["my secret value"], /^the name is not valid$/],
+    [["A1=1", "my secret value", "x"], /^the name of variable 2 is not valid$/],
+    [["pa$$word", "x"], /^the name is not valid$/],
+    [["A1=1", "A1=2"], /^A1 is given twice$/],
+    [["A1", "-", "B1", "-"], /^stdin has the value of one variable only$/],
+    [["PORT", "80"], /^the tool sets "PORT" itself$/],
+    [["TOOL_X", "80"], /^names that begin with TOOL_ are for the tool/],
+    [["AWS_REGION", "x"], /^the function platform sets "AWS_REGION" itself$/],
+    [["W", "x"], /"W"/],
+    [["_X", "x"], /"_X"/],
+    [["1A", "x"], /"1A"/],
+  ];
+  for (const [words, message] of bad) {
+    const read = readAssignments(words);
+    t.match(read, { ok: false, message }, words.join(" "));
+    t.notMatch(JSON.stringify(read), /secret|words|value 2|pa\$\$/, "quotes nothing that may be a value");
+  }
+  t.end();
+});
+
+t.test("files of variables", (t) => {
+  const good: [text: string, expected: Record<string, string>][] = [
+    ["A=b", { A: "b" }],
+    ["A=b\nC=d\n", { A: "b", C: "d" }],
+    ["\ufeffA=b\r\nC=d\r\n", { A: "b", C: "d" }],
+    ["# a comment\n\n  export A = b  \n", { A: "b" }],
+    ["A=b # a comment", { A: "b" }],
+    ["A=", { A: "" }],
+    ["A=#c", { A: "" }],
+    ["A=''", { A: "" }],
+    ["A='it is # \"so\" \\n $B'", { A: 'it is # "so" \\n $B' }],
+    ['A="line\\nline\\r" # c', { A: "line\nline\r" }],
+    ['A="a \\"quoted\\" word"', { A: 'a "quoted" word' }],
+    ["A='two\nlines'\nB=c", { A: "two\nlines", B: "c" }],
+    ['A="-----BEGIN KEY-----\nMIIC\n-----END KEY-----\n"', { A: "-----BEGIN KEY-----\nMIIC\n-----END KEY-----\n" }],
+    ['A=`it\'s "so"`', { A: 'it\'s "so"' }],
+    ["A=a b  c", { A: "a b  c" }],
+    ["A=$B $C", { A: "$B $C" }],
+    ["A=a\\nb", { A: "a\\nb" }],
+    ["A=one\nA=two", { A: "two" }],
+    ['A={"a": "b"}', { A: '{"a": "b"}' }],
+    ["A=https://x/?a=b&c=d", { A: "https://x/?a=b&c=d" }],
+  ];
+  for (const [text, expected] of good) {
+    const read = readEnvFile(text);
+    t.ok(read.ok, JSON.stringify(text));
+    if (read.ok) t.same(Object.fromEntries(read.values), expected, JSON.stringify(text));
+  }
+  const bad: [text: string, code: string, at: number][] = [
+    ["A=b\nnonsense\n", "env-file/no-assignment", 4],
+    ["A: b", "env-file/no-assignment", 0],
+    ["=b", "env-file/no-assignment", 0],
+    ["A B=c", "env-file/no-assignment", 0],
+    ["A='b\nC=d\n", "env-file/unclosed-quote", 2],
+    ["A='b'c", "env-file/after-quote", 5],
+    ["A=b#c", "env-file/hash", 3],
+    ['A="b\\\\c"', "env-file/backslashes", 4],
+  ];
+  for (const [text, code, start] of bad) {
+    t.match(readEnvFile(text), { ok: false, problems: [{ code, span: { start } }] }, JSON.stringify(text));
+  }
+  const name = fc.stringMatching(/^[A-Z][A-Z0-9_]{1,5}$/);
+  const line = fc.tuple(name, fc.string({ unit: "binary", maxLength: 20 })).map(([name, value]) => `${name}=${value}`);
+  const text = fc.array(fc.oneof(line, fc.string({ maxLength: 12 })), { maxLength: 5 }).map((all) => all.join("\n"));
+  // Where a file is accepted, other programs read the same; Node's reader cuts at \" in double quotes.
+  holds(
+    t,
+    fc.property(text, (text) => {
+      const read = readEnvFile(text);
+      if (!read.ok || /"[^"]*\\[r"]/.test(text)) return true;
+      const own = Object.fromEntries(read.values);
+      const others = parseEnv(text.replace(/^\ufeff/, ""));
+      return Object.keys(own).every((name) => own[name] === others[name]);
+    }),
+    { seed: 18, numRuns: COUNT },
+  );
+  t.end();
+});
+
+const anyValue = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 40 }).filter((text) => !/\0|\p{Surrogate}/u.test(text)),
+  fc.constantFrom("", " ", "{{x}}", "tool:v1:text:", "tool:v1:parts:ab:2", "\n", "a\n", "😀", "é".repeat(3000)),
+  fc.integer({ min: 4090, max: 20_000 }).map((length) => "x".repeat(length)),
+);
+
+t.test("any value comes back from the store as it was, in parameters that the store takes", (t) => {
+  const property = fc.property(anyValue, (value) => {
+    const { head, parts } = encodeValue(value, "0a1b2c");
+    const all = [head, ...parts];
+    if (all.some((one) => one === "" || Buffer.byteLength(one) > MAX_PARAMETER_BYTES || /\{\{/.test(one))) return false;
+    const decoded = decodeHead(head);
+    if (decoded?.kind === "value") return decoded.value === value && parts.length === 0;
+    return decoded?.count === parts.length && decoded.id === "0a1b2c" && decodeParts(parts) === value;
+  });
+  holds(t, property, { seed: 18, numRuns: COUNT });
+  t.same(encodeValue("plain $value", "1").head, "plain $value", "an ordinary one as it is");
+  t.equal(decodeHead("tool:v1:gzip:x"), undefined, "a later version's");
+  t.end();
+});
+
+t.test("what does not fit the function's configuration is in a snapshot", (t) => {
+  const fixed = { TOOL_STAGE: "staging", FROM_FILE: "x" };
+  t.same(packVariables("staging", fixed, { A1: "1", FROM_FILE: "y" }), {
+    environment: { ...fixed, A1: "1", FROM_FILE: "y" },
+    snapshot: undefined,
+  });
+  const stored = { SMALL: "1", BIG: "b".repeat(5000), MIDDLE: "m".repeat(3000) };
+  const { environment, snapshot } = packVariables("staging", fixed, stored);
+  t.same(
+    Object.keys(environment).sort(),
+    ["FROM_FILE", "MIDDLE", "SMALL", "TOOL_STAGE"],
+    "the largest one is not there",
+  );
+  t.same(snapshot?.names, ["BIG"]);
+  t.same(unpackSnapshot(snapshot!.hash, snapshot!.parts), { BIG: stored.BIG });
+  t.equal(unpackSnapshot("0".repeat(32), snapshot!.parts), undefined, "another hash");
+  t.equal(unpackSnapshot(snapshot!.hash, snapshot!.parts.slice(1)), undefined, "a part is missing");
+  t.same(packVariables("staging", fixed, stored), { environment, snapshot }, "the same again");
+  const order = packVariables("staging", fixed, { MIDDLE: stored.MIDDLE, BIG: stored.BIG, SMALL: "1" });
+  t.equal(order.snapshot?.hash, snapshot?.hash, "in any order");
+  t.same(readSnapshotName({ TOOL_VARIABLES: `${snapshot!.hash}/1` }), { hash: snapshot!.hash, count: 1 });
+  t.equal(readSnapshotName({}), undefined);
+
+  const random = Array.from({ length: 40_000 }, (_, i) =>
+    String.fromCharCode(33 + (((i * 7919) ^ (i >> 3)) % 90)),
+  ).join("");
+  t.throws(
+    () => packVariables("staging", fixed, { NOISE: random, MORE: [...random].reverse().join("") }),
+    {
+      code: "function/variables-size",
+      message: /^the variables of staging that do not fit .* take [\d,]+ bytes when packed, and 65,536 is the most$/,
+      hint: /^move the largest into files of the project, .*: NOISE \(40,000 bytes\), MORE/,
+    },
+    "past the bound",
+  );
+  t.throws(() => packVariables("staging", { ...fixed, LARGE: "x".repeat(5000) }, { A1: "1" }), {
+    code: "function/variables-size",
+    message:
+      /^the variables of staging in tool.json take 5,\d+ bytes with their names, and a function has 4,096 for them$/,
+    hint: /LARGE \(5,000 bytes\)/,
+  });
+  const sizes = fc.dictionary(
+    fc.stringMatching(/^[A-Z]{2,4}$/),
+    fc.nat(2000).map((length) => "v".repeat(length)),
+    {
+      maxKeys: 12,
+    },
+  );
+  const property = fc.property(sizes, (stored) => {
+    const { environment, snapshot } = packVariables("staging", fixed, stored);
+    const spilled = snapshot === undefined ? {} : unpackSnapshot(snapshot.hash, snapshot.parts)!;
+    const pointer = snapshot === undefined ? {} : { TOOL_VARIABLES: `${snapshot.hash}/${snapshot.parts.length}` };
+    t.ok(variablesSize({ ...environment, ...pointer }) <= 4096);
+    return (
+      JSON.stringify(Object.entries({ ...environment, ...spilled }).sort()) ===
+      JSON.stringify(Object.entries({ ...fixed, ...stored }).sort())
+    );
+  });
+  holds(t, property, { seed: 18, numRuns: 50 });
+  t.end();
+});
+
+const HARD_VALUES = [
+  "plain",
+  "",
+  " blanks ",
+  "it's \"quoted\" \\ and \\\\ \\' $HOME `id` $(id) %PATH% !! ~ * # ; & | <>",
+  "line 1\nline 2\n\n",
+  "\n",
+  "tab\tand \u0007 bell",
+  "😀 é 漢字 \u202e",
+  "--flag",
+  "a=b=c",
+  "\\",
+  "'",
+  "''\\''",
+  "x".repeat(20_000),
+];
+
+for (const program of ["sh", "bash", "zsh", "fish"]) {
+  t.test(`export, as ${program} reads it`, { skip: requires(program) }, (t) => {
+    const folder = t.testdir();
+    const lines = HARD_VALUES.map((value, i) => shellAssignment(`VALUE_${i}`, value));
+    const print = `${process.execPath} -e 'console.log(JSON.stringify(process.env))'`;
+    writeFileSync(join(folder, "export.sh"), `${lines.join("\n")}\n${print}\n`);
+    const { stdout, stderr } = spawnSync(program, [join(folder, "export.sh")], {
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, HOME: folder },
+    });
+    t.equal(stderr, "");
+    const env = JSON.parse(stdout || "{}");
+    for (const [i, value] of HARD_VALUES.entries())
+      t.equal(env[`VALUE_${i}`], value, JSON.stringify(value.slice(0, 40)));
+    t.end();
+  });
+}
+
+/** What nobody may see. */
+const SECRET = "s3cr3t-v4lue";
+
+t.test("add, get, ls, rm and export", async (t) => {
+  const { aws, app } = await openApp(t, { stages: { beta: {} } });
+  const ssm = new SSM(aws.client);
+  const run = async (argv: readonly string[], stdout: string | RegExp, stderr: string | RegExp = "") => {
+    const outcome = await app.tool(["env", ...argv]);
+    t.match(outcome, { code: 0 }, argv.join(" "));
+    if (typeof stdout === "string") t.equal(outcome.stdout, stdout);
+    else t.match(outcome.stdout, stdout);
+    if (typeof stderr === "string") t.equal(outcome.stderr, stderr);
+    else t.match(outcome.stderr, stderr);
+    return outcome;
+  };
+  await run(["ls"], "", "app has no variables\n  tool env add NAME VALUE sets one for all stages\n");
+  await run(["export"], "", "there are no variables in staging\n");
+  await run(["add", "API_KEY", SECRET], "added for all stages: API_KEY\n");
+  await run(["set", "LEVEL=info", "REGION", "eu", "-c"], "added for all stages: LEVEL, REGION\n");
+  await run(["add", "LEVEL", "debug", "-s", "staging", "-c", "-d", "How much to log"], "added in staging: LEVEL\n");
+  await run(["add", "EMPTY=", "-s", "beta"], "added in beta: EMPTY\n");
+
+  const found = await ssm.getParameter({ Name: "/tool/app/all/API_KEY", WithDecryption: true });
+  t.match(found.Parameter, { Type: "SecureString", Value: SECRET }, "where stack policy allows it, encrypted");
+  t.match((await ssm.getParameter({ Name: "/tool/app/staging/LEVEL" })).Parameter, { Type: "String", Value: "debug" });
+
+  const list = await run(["ls"], /^NAME +STAGE +VALUE +CHANGED +BY +DESCRIPTION\nAPI_KEY +all +\(encrypted\) +20\d\d-/);
+  t.match(list.stdout, /\nLEVEL +all +info /);
+  t.match(list.stdout, /\nLEVEL +staging +debug .*How much to log\n/);
+  t.match(list.stdout, /\nEMPTY +beta +\(encrypted\)/);
+  t.notMatch(list.stdout, SECRET);
+  const ofStaging = await app.tool(["env", "ls", "-s", "staging", "--format", "json"]);
+  const document = JSON.parse(ofStaging.stdout);
+  t.match(document, {
+    variables: [
+      { stage: "all", name: "API_KEY", encrypted: true, value: null, description: null, changedAt: /^20/ },
+      { stage: "all", name: "REGION", encrypted: false, value: "eu" },
+      { stage: "staging", name: "LEVEL", encrypted: false, value: "debug", description: "How much to log" },
+    ],
+    redeploy: [],
+  });
+  t.equal(document.variables.length, 3, "what the stage has");
+
+  await run(["get", "API_KEY"], SECRET);
+  await run(["get", "LEVEL"], "debug");
+  await run(["get", "LEVEL", "-s", "production"], "info");
+  await run(["get", "LEVEL", "-s", "all"], "info");
+  await run(
+    ["get", "LEVEL", "--format", "json"],
+    '{\n  "stage": "staging",\n  "name": "LEVEL",\n  "value": "debug"\n}\n',
+  );
+  await run(["export"], `export API_KEY='${SECRET}'\nexport LEVEL='debug'\nexport REGION='eu'\n`);
+  await run(["export", "-s", "beta", "--format", "json"], /"EMPTY": "",\n {2}"LEVEL": "info"/);
+
+  await run(["set", "LEVEL", "warn"], "changed for all stages: LEVEL\n", "staging has its own LEVEL, which it keeps\n");
+  const now = await ssm.describeParameters({ ParameterFilters: [{ Key: "Name", Values: ["/tool/app/all/LEVEL"] }] });
+  t.match(now.Parameters, [{ Type: "SecureString" }], "without -c it becomes a secret");
+  await run(["set", "LEVEL", "error", "-s", "staging", "-c"], "changed in staging: LEVEL\n");
+  t.match((await app.tool(["env", "ls"])).stdout, /staging +error .*How much to log/, "the description stays");
+
+  await run(["rm", "REGION", "API_KEY"], "removed for all stages: API_KEY, REGION\n");
+  await run(["rm", "LEVEL", "-s", "staging"], "removed from staging: LEVEL\n");
+  t.same([...aws.state.service("ssm", aws.region).parameters.keys()].sort(), [
+    "/tool/app/all/LEVEL",
+    "/tool/app/beta/EMPTY",
+  ]);
+});
+
+t.test("values from stdin, files and the terminal; parts of large ones", async (t) => {
+  const { aws, app } = await openApp(t, {});
+  const parameters = () => [...aws.state.service("ssm", aws.region).parameters.keys()];
+  const value = (name: string) => app.tool(["env", "get", name]).then(({ stdout }) => stdout);
+  const env = Object.entries({ ...app.env, NO_COLOR: "1" })
+    .map(([name, text]) => `export ${name}='${text}'`)
+    .join("\n");
+  const sh = (script: string) => shell(`${env}\n${script}`, { cwd: app.directory });
+  t.match(await sh("printf 'a\\nb\\n' | tool env add PEM -"), { code: 0, stdout: "added for all stages: PEM\n" });
+  t.equal(await value("PEM"), "a\nb", "one line end is left out");
+  t.match(await sh("tool env add NONE - < /dev/null"), { code: 0 });
+  t.equal(await value("NONE"), "");
+  app.write({ "some.env": `# all\nexport ONE='1'\nTWO="2\\n"\nBIG='${"x".repeat(20_000)}'\n` });
+  t.match(await app.tool(["env", "add", "--file", "some.env"]), { stdout: "added for all stages: ONE, TWO, BIG\n" });
+  t.equal(await value("TWO"), "2\n");
+  t.equal(await value("BIG"), "x".repeat(20_000));
+  const first = parameters().filter((name) => name.startsWith("/tool/app/all/BIG/"));
+  t.equal(first.length, 7, "base64 in 4 KB each");
+  t.match(await sh(`head -c 5000 /dev/zero | tr '\\0' y | tool env set BIG -`), { code: 0 });
+  t.equal(await value("BIG"), "y".repeat(5000));
+  const second = parameters().filter((name) => name.startsWith("/tool/app/all/BIG/"));
+  t.equal(second.length, 2, "those of the former value are gone");
+  t.notOk(second.some((name) => first.includes(name)));
+  t.match(await sh("echo THREE=3 | tool env add --file -"), { stdout: "added for all stages: THREE\n" });
+  await app.tool(["env", "rm", "BIG"]);
+  t.notOk(
+    parameters().some((name) => name.includes("BIG")),
+    "removed with its parts",
+  );
+
+  const typed = await typeInto(t, ["env", "add", "TYPED"], [["Value of TYPED (not shown): ", SECRET]], {
+    cwd: app.directory,
+    env: app.env,
+  });
+  t.equal(typed.code, 0, typed.text);
+  t.notMatch(typed.text, SECRET, "what is typed is not shown");
+  t.equal(await value("TYPED"), SECRET);
+});
+
+t.test("what cannot be set says what to do, and sets nothing", async (t) => {
+  const { aws, app } = await openApp(t, { stages: { beta: {} } });
+  app.write({
+    "bad.env": `GOOD=1\nAPI_KEY ${SECRET}\nB=x#${SECRET}\n`,
+    "name.env": `PORT=${SECRET}\n`,
+    "none.env": "# nothing\n",
+    "large.txt": "x".repeat(65_537),
+  });
+  writeFileSync(join(app.directory, "latin1.env"), Buffer.from("A1=\xe9", "latin1"));
+  const rows: [argv: readonly string[], code: number, stderr: RegExp][] = [
+    [["add"], 2, /^error: tool env add needs a variable\n {2}write NAME VALUE/],
+    [["add", "KEY"], 2, /^error: KEY has no value\n {2}write NAME VALUE, NAME=VALUE, or KEY - for a value from stdin/],
+    [["add", "KEY", "two", SECRET], 2, /^error: the last word has no value\n/],
+    [["add", "KEY", "=", SECRET], 2, /^error: there is a blank before or after =\n {2}write NAME=VALUE as one word/],
+    [["add", `-X${SECRET}`], 2, /^error: unknown flag for tool env add\n {2}a value that begins with - comes after --/],
+    [["add", "KEY", `--${SECRET}`], 2, /^error: unknown flag for tool env add\n/],
+    [["add", "PORT", SECRET], 2, /^error: the tool sets "PORT" itself\n {2}the app listens on \$PORT/],
+    [["add", "TOOL_X", SECRET], 2, /^error: names that begin with TOOL_/],
+    [["add", "KEY", SECRET, "-s", "stagin"], 2, /^error: there is no stage "stagin"\n {2}did you mean staging\?/],
+    [["add", "KEY", SECRET, "-s", "none"], 2, /^error: there is no stage "none"\n {2}the stages are: all, development/],
+    [["add", "A1=1", "B1=2", "-d", "x"], 2, /^error: --desc describes one variable/],
+    [["add", "A1=1", "-d", "x".repeat(1025)], 2, /^error: the description is longer than 1024 characters/],
+    [["add", "A1=1", "--file", "bad.env"], 2, /^error: there are variables beside --file/],
+    [
+      ["add", "--file", "bad.env"],
+      1,
+      /^error: bad.env:2: this line is not NAME=VALUE\n.*\nerror: bad.env:3: programs disagree/,
+    ],
+    [["add", "--file", "name.env"], 2, /^error: name.env: the tool sets "PORT" itself/],
+    [["add", "--file", "none.env"], 2, /^error: none.env has no variables\n/],
+    [["add", "--file", "gone.env"], 2, /^error: cannot read gone.env: there is no such file\n/],
+    [["add", "--file", "."], 2, /^error: cannot read .: it is a folder\n/],
+    [["add", "--file", "latin1.env"], 2, /^error: latin1.env is not UTF-8 text\n/],
+    [["add", "KEY", "x".repeat(65_537)], 2, /^error: the value of KEY has 65,537 bytes, and 65,536 is the most\n/],
+    [["get", "KEY"], 1, /^error: there is no variable KEY in staging, nor for all stages\n {2}tool env ls lists them/],
+    [["get", "my key"], 2, /^error: the name is not valid\n/],
+    [["rm", "KEY", "OTHER"], 1, /^error: there are no variables KEY, OTHER for all stages\n/],
+    [["rm"], 2, /^error: tool env rm needs a variable\n {2}write tool env rm <variable>/],
+    [["export", "-s", "none"], 2, /^error: there is no stage "none"/],
+    [["ls", "-s", "none"], 2, /^error: there is no stage "none"/],
+    [[], 2, /^error: tool env needs a command\n {2}write tool env add/],
+    [["lst"], 2, /^error: tool env has no command "lst"\n/],
+  ];
+  for (const [argv, code, stderr] of rows) {
+    const outcome = await app.tool(["env", ...argv]);
+    const shown = argv.join(" ").slice(0, 60);
+    t.equal(outcome.code, code, shown);
+    t.match(outcome.stderr, stderr, shown);
+    t.equal(outcome.stdout, "", shown);
+    t.notMatch(outcome.stderr, SECRET, `${shown}: no value`);
+  }
+  t.equal(aws.state.service("ssm", aws.region).parameters.size, 0);
+
+  await app.tool(["env", "add", "API_KEY=1", "-s", "production"]);
+  const elsewhere = await app.tool(["env", "get", "API_KEY"]);
+  t.match(elsewhere.stderr, /\n {2}it is in production: tool env get API_KEY -s production\n$/);
+  t.match((await app.tool(["env", "get", "API_KAY"])).stderr, /\n {2}did you mean API_KEY\?\n$/);
+  const some = await app.tool(["env", "rm", "API_KEY"]);
+  t.match(some.stderr, /\n {2}it is in production: tool env rm API_KEY -s production\n$/);
+});
+
+t.test("nothing is lost or shown when the store fails", async (t) => {
+  const { aws, app } = await openApp(t, {});
+  await app.tool(["env", "add", "OLD", "before"]);
+  const own = { service: "ssm", times: Number.POSITIVE_INFINITY } as const;
+  const quoted = (operation: string) => (operation === "PutParameter" ? `Value '${SECRET}' at 'value'` : "'name'");
+  const calls: [argv: readonly string[], operation: string][] = [
+    [["add", "OLD", SECRET], "PutParameter"],
+    [["add", "OLD", SECRET], "DescribeParameters"],
+    [["get", "OLD"], "GetParameters"],
+    [["export"], "GetParametersByPath"],
+    [["ls"], "DescribeParameters"],
+    [["rm", "OLD"], "DeleteParameters"],
+    [["rm", "OLD"], "DescribeParameters"],
+  ];
+  for (const [argv, operation] of calls) {
+    for (const error of [
+      // As the service words it for what it is sent.
+      { code: "ValidationException", message: `1 validation error: ${quoted(operation)} failed`, status: 400 },
+      {
+        code: "AccessDeniedException",
+        message: "User: arn:aws:iam::1:user/ann is not authorized to perform: ssm:X",
+        status: 400,
+      },
+    ]) {
+      aws.controls.failures.plan({ ...own, operation, error });
+      const outcome = await app.tool(["env", ...argv, "--verbose"]);
+      aws.controls.failures.clear();
+      t.equal(outcome.code, 1, `${argv.join(" ")}: ${operation} ${error.code}`);
+      t.match(outcome.stderr, /^error: (the cloud refused the request|arn:aws:iam::1:user\/ann may not do ssm:X)/);
+      t.notMatch(outcome.stderr + outcome.stdout, /s3cr3t|before/, "no value");
+      t.equal((await app.tool(["env", "get", "OLD"])).stdout, "before", "still there");
+    }
+  }
+  aws.controls.failures.plan({ service: "ssm", operation: "PutParameter", error: THROTTLING.any, times: 2 });
+  t.match(await app.tool(["env", "add", "NEW", "1"]), { code: 0, stdout: "added for all stages: NEW\n" }, "throttled");
+  aws.controls.failures.plan({ service: "ssm", operation: "PutParameter", drop: "after" });
+  t.match(await app.tool(["env", "add", "LOST", "1"]), { code: 0 }, "an answer that is lost");
+  t.equal((await app.tool(["env", "get", "LOST"])).stdout, "1");
+
+  aws.controls.failures.plan({
+    ...own,
+    operation: "PutParameter",
+    nth: 3,
+    error: { code: "InternalServerError", status: 400 },
+  });
+  const half = await app.tool(["env", "add", "A1=1", "A2=2", "A3=3", "A4=4"]);
+  aws.controls.failures.clear();
+  t.match(half, { code: 1, stderr: /^set for all stages: A1, A2; not set: A3, A4\nerror: / });
+
+  // Which stages are behind is told if the platform tells it.
+  aws.controls.failures.plan({
+    service: "lambda",
+    times: Number.POSITIVE_INFINITY,
+    error: { code: "AccessDeniedException", message: "no", status: 403 },
+  });
+  const untold = await app.tool(["env", "set", "OLD", "after", "-s", "staging"]);
+  t.match(untold, {
+    code: 0,
+    stdout: "added in staging: OLD\n",
+    stderr: /^deploy staging again to put this into force: tool deploy staging\n$/,
+  });
+});
+
+t.test("start and hooks have the variables, where credentials are named", async (t) => {
+  const aws = await startAws(t);
+  const app = appFolder(aws, join(t.testdir(), "app"), {
+    "tool.json": JSON.stringify({
+      name: "app",
+      environment: { FROM: "file", LEVEL: "file" },
+      hooks: { build: "echo $LEVEL $SHELL_HAS $NODE_ENV > built" },
+    }),
+    "app.js": `
+      import { createServer } from "node:http";
+      createServer((request, response) => response.end(JSON.stringify(process.env))).listen(process.env.PORT);`,
+  });
+  await app.tool(["env", "add", "LEVEL=all", "ONLY=all", "SHELL_HAS=store"]);
+  await app.tool(["env", "add", "LEVEL=development", "-s", "development"]);
+  await app.tool(["env", "add", "LEVEL=staging", "-s", "staging"]);
+  const env = { ...app.env, SHELL_HAS: "shell" };
+  const started = async (more: readonly string[], env: Readonly<Record<string, string>>) => {
+    const { running, url } = await startTool(app.directory, more, env);
+    t.teardown(() => running.kill("SIGKILL"));
+    const seen = (await (await fetch(url)).json()) as Record<string, string>;
+    running.kill("SIGINT");
+    await running.ended;
+    const { FROM, LEVEL, ONLY, SHELL_HAS, NODE_ENV } = seen;
+    return { seen: { FROM, LEVEL, ONLY, SHELL_HAS, NODE_ENV }, output: running.stdout() + running.stderr() };
+  };
+  const first = await started([], env);
+  t.same(first.seen, { FROM: "file", LEVEL: "development", ONLY: "all", SHELL_HAS: "shell", NODE_ENV: "development" });
+  t.match(first.output, /Variables of tool env: LEVEL, ONLY, SHELL_HAS/);
+  const without = { FROM: "file", LEVEL: "file", ONLY: undefined, SHELL_HAS: "shell", NODE_ENV: "development" };
+  aws.journal.clear();
+  t.same((await started(["--no-env"], env)).seen, without);
+  const { CLOUD_ACCESS_KEY_ID: _, CLOUD_SECRET_ACCESS_KEY: __, ...anonymous } = env as Record<string, string>;
+  t.same((await started([], anonymous)).seen, without);
+  t.same(aws.journal.calls(), [], "nobody was asked");
+
+  aws.controls.failures.plan({ service: "ssm", delayMs: 5000, times: 9 });
+  const begin = performance.now();
+  const late = await started([], env);
+  t.same(late.seen, without);
+  t.ok(performance.now() - begin < 4900, "does not wait for it");
+  t.match(
+    late.output,
+    /warning: without the variables of tool env: no answer within 2 seconds\n {2}--no-env does not ask/,
+  );
+  aws.controls.failures.clear();
+
+  for (const [argv, built] of [
+    [["build"], "staging shell staging\n"],
+    [["build", "-s", "production"], "all shell production\n"],
+    [["build", "--no-env"], "file shell\n"],
+    [["run", "build"], "staging shell staging\n"],
+  ] as const) {
+    const outcome = await app.tool(argv, env);
+    t.equal(outcome.code, 0, outcome.stderr);
+    const { stdout } = spawnSync("cat", [join(app.directory, "built")], { encoding: "utf8" });
+    t.equal(stdout, built, argv.join(" "));
+  }
+});
+
+t.test("the arguments are not in the list of processes", { skip: process.platform !== "linux" }, async (t) => {
+  const { aws, app } = await openApp(t, {});
+  aws.controls.failures.plan({ service: "ssm", delayMs: 1500, times: 9 });
+  const running = app.tool(["env", "add", "KEY", SECRET]);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const { stdout } = spawnSync("ps", ["-ww", "-eo", "args"], { encoding: "utf8" });
+  t.notMatch(stdout, SECRET);
+  t.match(stdout, /^tool env$/m);
+  t.match(await running, { code: 0 });
+});
+
+t.setTimeout(120_000);
+
+t.test("two hundred at once, and killed between two", slow(), async (t) => {
+  const { aws, app } = await openApp(t, {});
+  const names = Array.from({ length: 200 }, (_, i) => `NAME_${i}`);
+  app.write({ "many.env": names.map((name, i) => `${name}='${"v".repeat(i * 40)}'`).join("\n") });
+  t.match(await app.tool(["env", "add", "--file", "many.env"]), {
+    code: 0,
+    stdout: /^added for all stages: NAME_0, .* and 190 more\n$/,
+    stderr: /^variables: 200 set \(/,
+  });
+  const exported = JSON.parse((await app.tool(["env", "export", "--format", "json"])).stdout);
+  t.equal(Object.keys(exported).length, 200);
+  for (const [i, name] of names.entries()) t.equal(exported[name], "v".repeat(i * 40));
+  // A value of several parameters, killed at each of its calls: the old or the new one, never a mixture.
+  const values = ["o".repeat(9000), "n".repeat(9000)] as const;
+  await app.tool(["env", "add", `LARGE=${values[0]}`]);
+  const seen = new Set<string>();
+  for (let nth = 1; nth <= 6; nth++) {
+    await app.tool(["env", "set", `LARGE=${values[0]}`]);
+    const kill = () => void spawnSync("pkill", ["-9", "-P", String(process.pid), "-f", "^tool env"]);
+    aws.controls.failures.plan({ service: "ssm", nth, run: kill });
+    await app.tool(["env", "set", `LARGE=${values[1]}`]);
+    aws.controls.failures.clear();
+    const { stdout } = await app.tool(["env", "get", "LARGE"]);
+    t.ok((values as readonly string[]).includes(stdout), `killed at call ${nth}: one of them`);
+    seen.add(stdout);
+  }
+  t.equal(seen.size, 2, "before and after");
+});
