@@ -31,6 +31,34 @@ export async function readConfigFile(
   return { config, text };
 }
 
+/**
+ * The same for `tool env`, which is how what is wrong with `environment` is put right: problems there do not count, and
+ * warnings are not shown.
+ */
+export async function readConfigForVariables(context: Context): Promise<Config> {
+  const { text, config, problems } = await checkedFile(context, false);
+  if (config !== undefined) return config;
+  const { root } = parseByLines(text);
+  const rest = root?.type === "object" ? withoutEnvironment(plainValue(root) as Written) : undefined;
+  const checked = rest && checkConfig(JSON.stringify(rest), { triesFixes: false }).config;
+  if (checked !== undefined) return checked;
+  await sayProblems(context, problems, { file: CONFIG_FILE, text });
+  return context.exit(EXIT.failed);
+}
+
+interface Written {
+  readonly environment?: unknown;
+  readonly stages?: unknown;
+}
+
+function withoutEnvironment({ environment: _, ...rest }: Written): object {
+  const { stages } = rest;
+  if (typeof stages !== "object" || stages === null) return rest;
+  const without = (stage: unknown) =>
+    typeof stage === "object" && stage !== null ? withoutEnvironment(stage as Written) : stage;
+  return { ...rest, stages: Object.fromEntries(Object.entries(stages).map(([name, one]) => [name, without(one)])) };
+}
+
 const isError = ({ severity }: Problem) => severity === "error";
 
 /** `logs.queries` of tool.json. Of its entries only the named ones must be right. */

@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import t, { type Test } from "tap";
 import { ToolDocument } from "../language-server/service/document.ts";
-import { until } from "./support/cli.ts";
+import { type Aws, startAws } from "./support/aws/index.ts";
+import { tool as runTool, until } from "./support/cli.ts";
 import { applyLspEdits } from "./support/editor-fixture.ts";
 import { type LspClient, startLsp } from "./support/lsp-client.ts";
-import { type PlayedTool, playedTool } from "./support/tool-env.ts";
+import { type RecordedTool, recordedTool } from "./support/recorded-tool.ts";
+import { testSandbox } from "./support/sandbox.ts";
 
 const TEXT = '{\n  "name": "app",\n  "environment": { "API_KEY": "hunter2!", "HOME_URL": "x" }\n}\n';
 const REST = TEXT.replace('"API_KEY": "hunter2!", ', "");
@@ -17,7 +19,10 @@ interface Scene {
   readonly client: LspClient;
   readonly uri: string;
   readonly folder: string;
-  readonly tool: PlayedTool;
+  readonly tool: RecordedTool;
+  readonly aws: Aws;
+  /** What `tool env` has. */
+  kept(): Promise<string>;
   /** Asks for the actions at the variable, and runs the one that moves it. */
   move(): Promise<void>;
   /** What the server says to the user: 1 an error, 2 a warning, 3 information. */
@@ -35,9 +40,10 @@ async function withServer(
   // What is saved has another value, and what is open counts.
   writeFileSync(join(folder, "tool.json"), TEXT.replace("hunter2!", "saved"));
   const uri = pathToFileURL(join(folder, "tool.json")).href;
-  const tool = playedTool(dir);
+  const tool = recordedTool(dir);
+  const aws = await startAws(t);
   const answers = { "workspace/applyEdit": applied };
-  const client = startLsp({ argv: [tool.path, "lsp", "--stdio"], answers, env });
+  const client = startLsp({ argv: [tool.path, "lsp", "--stdio"], answers, env: { ...aws.env, ...env } });
   try {
     await client.initialize({
       capabilities: { workspace: { workspaceEdit: { documentChanges } } },
@@ -53,7 +59,9 @@ async function withServer(
       t.same(await client.request("workspace/executeCommand", action!.command).then(({ result }) => result), null);
     };
     const said = async () => (await client.receive("window/showMessage")).params as { type: number; message: string };
-    await body({ client, uri, folder, tool, move, said });
+    const kept = async () =>
+      (await runTool(["env", "get", "API_KEY"], { cwd: folder, env: { ...aws.env, ...env } })).stdout;
+    await body({ client, uri, folder, tool, aws, move, said, kept });
     t.equal(await client.stop(), 0, "ends well");
     t.equal(client.noise(), "", "stdout holds the protocol alone");
     t.notMatch(JSON.stringify(client.received) + client.stderr(), "hunter", "the value is in no message and no log");
@@ -66,7 +74,7 @@ async function withServer(
 const edits = ({ received }: LspClient) => received.filter(({ method }) => method === "workspace/applyEdit");
 
 t.test("the value goes to stdin, and the variable from the text", (t) =>
-  withServer(t, async ({ client, uri, folder, tool, move, said }) => {
+  withServer(t, async ({ client, uri, folder, tool, move, said, kept }) => {
     await move();
     t.same(await said(), {
       type: 3,
@@ -74,6 +82,7 @@ t.test("the value goes to stdin, and the variable from the text", (t) =>
     });
     const words = ["env", "add", "API_KEY", "-", "-s", "all"];
     t.same(tool.calls(), [{ words, cwd: folder, input: "hunter2!\n", noColor: "1" }]);
+    t.equal(await kept(), "hunter2!");
     t.equal(edits(client).length, 1);
     const { label, edit } = edits(client)[0]!.params as { label: string; edit: { documentChanges: never[] } };
     t.equal(label, "Move API_KEY to tool env");
@@ -86,25 +95,32 @@ t.test("the value goes to stdin, and the variable from the text", (t) =>
 t.test("a client without versions of edits, in the sandbox", (t) =>
   withServer(
     t,
-    async ({ client, uri, move, said }) => {
+    async ({ client, uri, move, said, kept }) => {
       await move();
       t.match((await said()).message, `${KEPT} in the sandbox, and no longer`);
+      t.equal(await kept(), "hunter2!");
       const { edit } = edits(client)[0]!.params as { edit: { changes: Record<string, []> } };
       const document = new ToolDocument({ uri, version: 1, text: TEXT, kind: "config" });
       t.equal(applyLspEdits(document, edit.changes[uri]!), REST);
     },
     // Emacs answers nothing.
-    { documentChanges: false, applied: null, env: { TOOL_SANDBOX: "1" } },
+    { documentChanges: false, applied: null, env: testSandbox(t).env },
   ),
 );
 
 t.test("the command fails: its words are shown, and the text stays", (t) =>
-  withServer(t, async ({ client, tool, move, said }) => {
-    tool.fail("error: there are no credentials for hunter2!\n  set CLOUD_PROFILE\n");
+  withServer(t, async ({ client, aws, move, said }) => {
+    const message = "User: ann is not authorized to perform: ssm:PutParameter on resource: hunter2! because";
+    aws.controls.failures.plan({
+      service: "ssm",
+      operation: "PutParameter",
+      error: { code: "AccessDeniedException", message, status: 400 },
+    });
     await move();
     t.same(await said(), {
       type: 1,
-      message: "API_KEY stays in tool.json: there are no credentials for ***\n  set CLOUD_PROFILE",
+      message:
+        "API_KEY stays in tool.json: ann may not do ssm:PutParameter on ***\n  allow it to that user or role; tool stack policy prints all that is needed",
     });
     t.same(edits(client), []);
   }),

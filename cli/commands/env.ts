@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import type { Config } from "../../schema/index.ts";
-import { readConfigFile } from "../config-file.ts";
+import { readConfigForVariables } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { namesProblem, readAssignments, valueProblem } from "../env/assignments.ts";
 import { readEnvFile } from "../env/env-file.ts";
@@ -252,7 +252,7 @@ async function openProject(
   { sandbox: flag }: { readonly sandbox: boolean },
   { changes = false }: { readonly changes?: boolean } = {},
 ) {
-  const { config } = await readConfigFile(context);
+  const config = await readConfigForVariables(context);
   const { config: resolved } = resolveProject(context, config, { development: false });
   return {
     config,

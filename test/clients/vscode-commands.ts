@@ -8,8 +8,8 @@ import { root, until } from "../support/cli.ts";
 import { requiresCodeServer, startCodeServer } from "../support/code-server.ts";
 import { copyExample } from "../support/copy-example.ts";
 import { packExtension } from "../support/extension-package.ts";
+import { recordedTool } from "../support/recorded-tool.ts";
 import { testSandbox } from "../support/sandbox.ts";
-import { playedTool } from "../support/tool-env.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
 /** A first deploy on a busy machine: the sandbox starts, and a stack is made. */
@@ -145,9 +145,8 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
   });
 
   await test("the fix of a secret moves it to tool env, where the user says", async (t) => {
-    // For the integration: with the true command, what the sandbox keeps is read by `tool env get --sandbox`.
-    const played = playedTool(dir);
-    writeFileSync(join(dir, "bin/tool"), `#!/bin/sh\nexec "${process.execPath}" "${played.path}" "$@"\n`);
+    const recorded = recordedTool(dir);
+    writeFileSync(join(dir, "bin/tool"), `#!/bin/sh\nexec "${process.execPath}" "${recorded.path}" "$@"\n`);
     await window.openFile("tool.json");
     const before = window.text();
     await window.replaceAll(before.replace("{", '{\n  "environment": { "API_KEY": "hunter2!" },'));
@@ -163,7 +162,9 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
     await choose("all stages in the sandbox");
     t.equal(await window.changed(), before);
     const words = ["env", "add", "API_KEY", "-", "-s", "all", "--sandbox"];
-    t.same(played.calls(), [{ words, cwd: app, input: "hunter2!\n", noColor: "1" }]);
+    t.same(recorded.calls(), [{ words, cwd: app, input: "hunter2!\n", noColor: "1" }]);
+    t.equal((await sandbox.tool(app, "env", "get", "API_KEY")).stdout, "hunter2!");
+    t.equal((await sandbox.tool(app, "sandbox", "stop")).code, 0);
     const said = page.locator(".notification-list-item-message", { hasText: "API_KEY is kept by tool env now" });
     t.match(
       await said.first().innerText(),
