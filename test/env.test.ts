@@ -15,7 +15,7 @@ import { shellAssignment } from "../cli/env/shell-assignment.ts";
 import { variablesSize } from "../schema/index.ts";
 import { THROTTLING } from "./support/aws/failures.ts";
 import { startAws } from "./support/aws/index.ts";
-import { shell, startTool } from "./support/cli.ts";
+import { shell, spawnTool, startTool } from "./support/cli.ts";
 import { appFolder, openApp } from "./support/deployed-app.ts";
 import { holds } from "./support/property.ts";
 import { requires } from "./support/require.ts";
@@ -565,11 +565,15 @@ t.test("two hundred at once, and killed between two", slow(), async (t) => {
   const values = ["o".repeat(9000), "n".repeat(9000)] as const;
   await app.tool(["env", "add", `LARGE=${values[0]}`]);
   const seen = new Set<string>();
-  for (let nth = 1; nth <= 6; nth++) {
+  for (let nth = 1; nth <= 8; nth++) {
     await app.tool(["env", "set", `LARGE=${values[0]}`]);
-    const kill = () => void spawnSync("pkill", ["-9", "-P", String(process.pid), "-f", "^tool env"]);
+    const running = spawnTool(["env", "set", `LARGE=${values[1]}`], { cwd: app.directory, env: app.env });
+    const kill = async () => {
+      running.kill("SIGKILL");
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    };
     aws.controls.failures.plan({ service: "ssm", nth, run: kill });
-    await app.tool(["env", "set", `LARGE=${values[1]}`]);
+    await running.ended;
     aws.controls.failures.clear();
     const { stdout } = await app.tool(["env", "get", "LARGE"]);
     t.ok((values as readonly string[]).includes(stdout), `killed at call ${nth}: one of them`);

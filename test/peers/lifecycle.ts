@@ -23,6 +23,15 @@ t.test("from a directory to stages and back, on ministack", { skip: missing || f
     CLOUD_SECRET_ACCESS_KEY: "test",
   };
   const rows: readonly [argv: string[], says: RegExp, code?: number][] = [
+    [["env", "add", "API_KEY", "one", "BRACES={{x}}", "EMPTY="], /^added for all stages: API_KEY, BRACES, EMPTY$/m],
+    [["env", "add", "API_KEY", "two", "-s", "staging", "-c", "-d", "of staging"], /^added in staging: API_KEY$/m],
+    [["env", "set", "API_KEY", "three", "-s", "staging"], /^changed in staging: API_KEY$/m],
+    [["env", "add", `LARGE=${"large ".repeat(2000)}`], /^added for all stages: LARGE$/m],
+    [["env", "ls"], /^API_KEY +staging +\(encrypted\) .* of staging$/m],
+    [["env", "get", "API_KEY"], /^three$/],
+    [["env", "get", "LARGE"], /^(large ){2000}$/],
+    [["env", "export"], /^export API_KEY='three'\nexport BRACES='\{\{x\}\}'\nexport EMPTY=''\nexport LARGE=/],
+    [["env", "rm", "LARGE", "BRACES"], /^removed for all stages: BRACES, LARGE$/m],
     [[], /staging is deployed: version 1 /],
     [["url"], /^https:\/\/\w+\.execute-api\.us-east-1\.amazonaws\.com\/staging\/\n/],
     [["deploy"], /staging is unchanged: version 1 is already active, nothing was uploaded/],
@@ -37,11 +46,14 @@ t.test("from a directory to stages and back, on ministack", { skip: missing || f
     [["metrics"], /Cost +\$0\.00/],
     // Its gateway does not start functions that bring a wrapper, so that there is no log to read.
     [["logs"], /^$/],
-    [["stack", "delete", "--yes"], /removed: stack orders, function orders, role orders-us-east-1-function/],
+    [
+      ["stack", "delete", "--yes", "--env"],
+      /removed: stack orders, .*, variables of all: API_KEY, EMPTY, variables of staging: API_KEY/,
+    ],
     [["deploys"], /orders was never deployed/],
   ];
   for (const [i, [argv, says, code = 0]] of rows.entries()) {
-    if (i === 4) writeFileSync(join(directory, "public/change.txt"), "changed\n");
+    if (i === 13) writeFileSync(join(directory, "public/change.txt"), "changed\n");
     const outcome = await tool(argv, { cwd: directory, env });
     const said = argv[0] === "logs" ? outcome.stdout : outcome.stdout + outcome.stderr;
     const name = ["tool", ...argv].join(" ");
