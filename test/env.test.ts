@@ -550,7 +550,7 @@ t.test("the arguments are not in the list of processes", { skip: process.platfor
 t.setTimeout(120_000);
 
 t.test("two hundred at once", slow(), async (t) => {
-  const { aws, app } = await openApp(t, {});
+  const { app } = await openApp(t, {});
   const names = Array.from({ length: 200 }, (_, i) => `NAME_${i}`);
   app.write({ "many.env": names.map((name, i) => `${name}='${"v".repeat(i * 40)}'`).join("\n") });
   t.match(await app.tool(["env", "add", "--file", "many.env"]), {
