@@ -253,7 +253,7 @@ t.test("the size of all variables together", (t) => {
     );
     t.match(
       found[0]?.hint,
-      /^move the largest into a file of the project: (BIG \(\d,\d{3} bytes\)|A\d+ \(1 bytes\), )/,
+      /^move the largest to tool env, or into a file of the project: (BIG \(\d,\d{3} bytes\)|A\d+ \(1 bytes\), )/,
       name,
     );
     t.equal(text.slice(found[0]!.span.start, found[0]!.span.end), '"environment"');

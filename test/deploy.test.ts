@@ -352,7 +352,7 @@ t.test("values of variables are in no error", slow(), async (t) => {
   t.equal(code, 1);
   t.match(
     stderr,
-    /error: the variables of staging take 4,1\d\d bytes with their names, and a function has 4,096 for them\n {2}move the largest into a file of the project: BIG \(3,920 bytes\), TOOL_COMMIT \(5\d bytes\)/,
+    /error: the variables of staging in tool.json take 4,1\d\d bytes with their names, and a function has 4,096 for them\n {2}move the largest to tool env, or into a file of the project: BIG \(3,920 bytes\), TOOL_COMMIT \(5\d bytes\)/,
   );
   t.same(aws.journal.calls(), ["lambda.GetAlias"], "nothing is sent");
 });

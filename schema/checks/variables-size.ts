@@ -26,6 +26,6 @@ export function checkVariablesSize(report: Report, root: Node) {
     "config/variables-size",
     environment.key.span,
     `the variables take ${withCommas(bytes)} bytes with their names and the tool's own, and a function has ${withCommas(MAX_VARIABLES_BYTES)} for them`,
-    { hint: `move the largest into a file of the project: ${largestVariables(variables)}` },
+    { hint: `move the largest to tool env, or into a file of the project: ${largestVariables(variables)}` },
   );
 }
