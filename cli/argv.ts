@@ -58,6 +58,9 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
 /** Their words may be secrets, which no message quotes. */
 const HOLDS_VALUES = ["env add", "env set"];
 
+/** So many usages fit two lines of a terminal. */
+const MAX_USAGES = 3;
+
 /** The command that runs without arguments, by the specification. */
 const DEFAULT_COMMAND = "deploy";
 
@@ -127,11 +130,15 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
           )
         : undefined;
     const place = command?.name ?? (isGroup ? first : undefined);
-    if (place !== undefined && HOLDS_VALUES.includes(place)) {
-      fail(`unknown flag for tool ${place}`, `a value that begins with - comes after --: tool ${place} -- NAME VALUE`);
+    const help = place === undefined ? "tool help" : `tool help ${place}`;
+    // What is near a flag is no secret.
+    if (place !== undefined && HOLDS_VALUES.includes(place) && near === undefined) {
+      fail(
+        `a word of tool ${place} begins with - and is no flag`,
+        `write a value that begins with - as NAME=VALUE, or pipe it in: NAME -; ${help} lists the flags`,
+      );
       return;
     }
-    const help = place === undefined ? "tool help" : `tool help ${place}`;
     const message = `unknown flag ${written}${place === undefined ? "" : ` for tool ${place}`}`;
     // Transports of other language servers, which a client may be set up for.
     if (command?.name === "lsp" && (name === "socket" || name === "pipe")) {
@@ -230,8 +237,12 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   }
   if (isGroup && last("help") !== undefined) return { kind: "help", globals, topic: [first] };
   if (isGroup && command === undefined) {
-    const names = commandsBelow(first, commands).map(({ usage }) => `tool ${usage}`);
-    return { kind: "misuse", globals, message: `tool ${first} needs a command`, hint: `write ${names.join(", ")}` };
+    const below = commandsBelow(first, commands);
+    const hint =
+      below.length > MAX_USAGES
+        ? `its commands are: ${below.map(({ name }) => name.slice(first!.length + 1)).join(", ")}; see tool help ${first}`
+        : `write ${below.map(({ usage }) => `tool ${usage}`).join(", ")}`;
+    return { kind: "misuse", globals, message: `tool ${first} needs a command`, hint };
   }
   if (command === undefined) return { kind: "unknown", globals, word: first };
   if (last("help") !== undefined) return { kind: "help", globals, topic: command.name.split(" ") };

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
+import { type HiddenTerminal, hiddenLine, type Typed } from "./hidden-line.ts";
 
 /** All effects of the command line enter here. The real ones are `processIo`. */
 export interface Io {
@@ -16,8 +16,8 @@ export interface Io {
   onSignal(listener: (signal: StopSignal) => void): () => void;
   /** Asks on the terminal; undefined after Ctrl-C or the end of the input. */
   ask(question: string): Promise<string | undefined>;
-  /** The same for a secret: what is typed is not shown. */
-  askHidden(question: string): Promise<string | undefined>;
+  /** Asks for a secret, of which nothing is shown. */
+  askHidden(question: string): Promise<Typed>;
   /** Ends the process at once, whatever is running. */
   exitNow(code: number): never;
   /** From now on only the owner can read the files and folders that this process and its children create. */
@@ -76,13 +76,8 @@ export function processIo(): Io {
         for (const signal of signals) process.off(signal, listener);
       };
     },
-    ask: (question) => askOnTerminal(question, process.stderr),
-    askHidden(question) {
-      process.stderr.write(question);
-      // The line editor writes what it would show.
-      const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-      return askOnTerminal("", nowhere).finally(() => process.stderr.write("\n"));
-    },
+    ask: askOnTerminal,
+    askHidden: (question) => hiddenLine(hiddenTerminal(), question),
     exitNow: (code) => process.exit(code),
     keepFilesPrivate: () => void process.umask(0o077),
     hasParent: () => process.connected === true,
@@ -155,9 +150,9 @@ export function wantsColor(isTerminal: boolean, env: Io["env"]): boolean {
   return isTerminal && env.TERM !== "dumb";
 }
 
-/** `output` is stderr, as stdout may be a file. */
-function askOnTerminal(question: string, output: Writable): Promise<string | undefined> {
-  const lines = createInterface({ input: process.stdin, output, terminal: true });
+function askOnTerminal(question: string): Promise<string | undefined> {
+  // On stderr: stdout may be a file.
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
   return new Promise((resolve) => {
     lines.question(question, (answer) => {
       resolve(answer);
@@ -165,8 +160,27 @@ function askOnTerminal(question: string, output: Writable): Promise<string | und
     });
     lines.once("close", () => resolve(undefined));
     lines.once("SIGINT", () => {
-      output.write("\n");
+      process.stderr.write("\n");
       lines.close();
     });
   });
+}
+
+function hiddenTerminal(): HiddenTerminal {
+  const { stdin, stderr } = process;
+  const listen = (event: "data" | "end", listener: (text: string) => void) => {
+    stdin.on(event, listener);
+    return () => void stdin.off(event, listener);
+  };
+  return {
+    setRaw(isRaw) {
+      stdin.setRawMode(isRaw);
+      if (isRaw) stdin.setEncoding("utf8").resume();
+      else stdin.pause();
+    },
+    // stdout may be a file.
+    write: (text) => void stderr.write(text),
+    onInput: (listener) => listen("data", listener),
+    onEnd: (listener) => listen("end", listener),
+  };
 }

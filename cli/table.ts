@@ -145,16 +145,17 @@ export const TABLE = {
   "env add [variable...]": {
     summary: "Set variables of the app, encrypted: NAME VALUE, NAME=VALUE or NAME -",
     flags: {
-      "-s, --stage <stage>": { about: "Stage that gets them", default: ALL_STAGES },
-      "-c, --clear": "Keep them in plain text, which env ls shows",
+      "-s, --stage <stage>": { about: "Stage to set them for", default: ALL_STAGES },
+      "-c, --clear": "Do not encrypt: env ls shows the values",
       "-d, --desc <text>": "Describe the variable",
-      "--file <path>": "Set all variables of a file in the form of .env; - for stdin",
+      "--file <path>": "Set the variables of a .env or JSON file; - for stdin",
       "--sandbox": SANDBOX,
     },
     examples: [
       "env add API_KEY -                # type it or pipe it in",
-      "env add DB_URL postgres://db/app --stage production",
+      "env add DB_URL=postgres://db/app --stage production",
       "env add LEVEL=info REGION=eu --clear",
+      "env add LEVEL debug --clear --stage staging --desc 'How much to log'",
       "env add --file .env.production --stage production",
       "$ tool env add TLS_KEY - --desc 'Client key of the bank' < key.pem",
     ],
@@ -162,26 +163,26 @@ export const TABLE = {
   "env set [variable...]": {
     summary: "Same as env add",
     flags: {
-      "-s, --stage <stage>": { about: "Stage that gets them", default: ALL_STAGES },
-      "-c, --clear": "Keep them in plain text, which env ls shows",
+      "-s, --stage <stage>": { about: "Stage to set them for", default: ALL_STAGES },
+      "-c, --clear": "Do not encrypt: env ls shows the values",
       "-d, --desc <text>": "Describe the variable",
-      "--file <path>": "Set all variables of a file in the form of .env; - for stdin",
+      "--file <path>": "Set the variables of a .env or JSON file; - for stdin",
       "--sandbox": SANDBOX,
     },
-    examples: ["env set LEVEL debug --stage staging"],
+    examples: ["env set LEVEL debug --clear --stage staging"],
   },
   "env get <variable>": {
     summary: "Print a variable's value, and nothing else",
     flags: {
-      "-s, --stage <stage>": { about: "Stage, with what all stages have", default: DEFAULT_STAGE },
+      "-s, --stage <stage>": { about: "Stage; what is set for all stages is included", default: DEFAULT_STAGE },
       "--sandbox": SANDBOX,
     },
     examples: ["env get DB_URL --stage production", "env get TLS_KEY > key.pem"],
   },
   "env ls": {
-    summary: "List variables: name, stage, who set it when, and values in plain text",
+    summary: "List variables, their last change, and values that are not encrypted",
     flags: {
-      "-s, --stage <stage>": "Only what this stage has",
+      "-s, --stage <stage>": "Only what this stage has, with what is set for all",
       "--sandbox": SANDBOX,
     },
     examples: ["env ls", "env ls --stage production --format json"],
@@ -197,13 +198,13 @@ export const TABLE = {
   "env export": {
     summary: "Print a stage's variables as assignments of sh, bash, zsh and fish",
     flags: {
-      "-s, --stage <stage>": { about: "Stage, with what all stages have", default: DEFAULT_STAGE },
+      "-s, --stage <stage>": { about: "Stage; what is set for all stages is included", default: DEFAULT_STAGE },
       "--sandbox": SANDBOX,
     },
     examples: [
       '$ eval "$(tool env export --stage production)"',
       "$ tool env export | source           # fish",
-      "env export --format json",
+      "$ tool env export --format json > variables.json  # env add --file reads it",
     ],
   },
   start: {
@@ -213,7 +214,7 @@ export const TABLE = {
       "-o, --open": "Open the browser when the app is ready",
       "--address <address>": "Address to listen on (default: :3000)",
       "--logs-url <url>": "Also send the log to this log service; the token is in TOOL_LOGS_TOKEN",
-      "--no-env": "Without the variables of tool env",
+      "--no-env": "Run without the variables of tool env",
       "--sandbox": "Take the variables of tool env from the sandbox (or set TOOL_SANDBOX=1)",
     },
     examples: [
@@ -296,7 +297,7 @@ export const TABLE = {
     flags: {
       "-s, --stage <stage>": { about: "Stage to build for", default: DEFAULT_STAGE },
       "--size": "Show sizes by folder instead, largest first",
-      "--no-env": "Without the variables of tool env",
+      "--no-env": "Run without the variables of tool env",
       "--sandbox": "Take the variables of tool env from the sandbox (or set TOOL_SANDBOX=1)",
     },
     examples: [
@@ -333,7 +334,7 @@ export const TABLE = {
     summary: "Run a hook: prebuild, build, postbuild, predeploy, postdeploy or clean",
     flags: {
       "-s, --stage <stage>": { about: "Stage whose hook to run", default: DEFAULT_STAGE },
-      "--no-env": "Without the variables of tool env",
+      "--no-env": "Run without the variables of tool env",
       "--sandbox": "Take the variables of tool env from the sandbox (or set TOOL_SANDBOX=1)",
     },
     examples: ["run build", "run build --stage production"],

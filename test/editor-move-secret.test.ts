@@ -81,7 +81,7 @@ t.test("the value goes to stdin, and the variable from the text", (t) =>
       message: `${KEPT}, and no longer by tool.json. Deploy again: until then a stage has the value of its last deploy.`,
     });
     const words = ["env", "add", "API_KEY", "-", "-s", "all"];
-    t.same(tool.calls(), [{ words, cwd: folder, input: "hunter2!\n", noColor: "1" }]);
+    t.same(tool.calls(), [{ words, cwd: folder, input: "hunter2!", noColor: "1" }]);
     t.equal(await kept(), "hunter2!");
     t.equal(edits(client).length, 1);
     const { label, edit } = edits(client)[0]!.params as { label: string; edit: { documentChanges: never[] } };

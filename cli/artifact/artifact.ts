@@ -6,7 +6,7 @@ import { type Config, forStage, type Inference } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import type { Values } from "../platform/variables.ts";
-import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
+import { hookEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { collectFiles, type FoundFile, type LeftOut, unreadable } from "./collect.ts";
 import { deflateFiles, type MadeFile } from "./deflate.ts";
 import { openDeflateCache } from "./deflate-cache.ts";
@@ -135,7 +135,7 @@ async function runBuildHooks(options: BuildOptions): Promise<{ readonly ok: true
     return { ok: false, isInterrupted: false, problems: [{ code: "artifact/no-build", message: inference.note }] };
   }
   const env = withPackageBinaries(
-    { ...appEnvironment(context, config, stage, options.variables), ...options.env, TOOL_STAGE: stage },
+    { ...hookEnvironment(context, config, stage, options.variables ?? {}), ...options.env, TOOL_STAGE: stage },
     context.directory,
   );
   for (const hook of BUILD_HOOKS) {

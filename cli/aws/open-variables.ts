@@ -1,14 +1,16 @@
 import type { Watched } from "../platform/progress.ts";
 import type { TargetOptions } from "../platform/target.ts";
-import type { Variables } from "../platform/variables.ts";
+import { ALL_STAGES, type Variables } from "../platform/variables.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 import { deployedStages } from "./function/deployed-stages.ts";
+import { isOutdated } from "./variables/outdated.ts";
 import {
   describeVariables,
   listVariables,
   readEffective,
   readOne,
+  readStage,
   removeVariables,
   type Store,
   setVariables,
@@ -39,6 +41,16 @@ export function openVariables({ env, config, resolved, sandbox }: TargetOptions)
     list: (watched) => call(watched, (store) => listVariables(store)),
     set: (request, watched) => call(watched, (store) => setVariables(store, request)),
     remove: ({ stage, names }, watched) => call(watched, (store) => removeVariables(store, stage, names)),
-    deployedStages: (watched) => call(watched, async ({ signal }) => deployedStages(await cloud.lambda(), app, signal)),
+    outdatedStages: (watched) =>
+      call(watched, async (store) => {
+        const deployed = await deployedStages(await cloud.lambda(), app, store.signal);
+        if (deployed.length === 0) return [];
+        const all = await readStage(store, ALL_STAGES);
+        const outdated = deployed.map(async ({ stage, environment }) => {
+          const stored = { ...all, ...(await readStage(store, stage)) };
+          return isOutdated({ stage, environment, config: resolved, stored }) ? [stage] : [];
+        });
+        return (await Promise.all(outdated)).flat().sort();
+      }),
   };
 }

@@ -11,7 +11,7 @@ import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
 import type { Commit, DeployResult } from "../platform/target.ts";
 import type { Values } from "../platform/variables.ts";
-import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
+import { hookEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { readCommit } from "../project/commit.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { DEFAULT_STAGE, type Options } from "../table.ts";
@@ -113,7 +113,7 @@ async function runHook(hook: HookName, { context, project, variables, commit, st
   const { stage, inference } = project;
   const config = forStage(project.config, stage);
   const env = {
-    ...appEnvironment(context, config, stage, variables),
+    ...hookEnvironment(context, config, stage, variables),
     ...commitVariable(commit),
     // What a hook runs of the tool works on the same place.
     TOOL_SANDBOX: project.sandbox === undefined ? "0" : "1",

@@ -4,7 +4,7 @@ import { didYouMean } from "../../grammar/did-you-mean.ts";
 import type { Config } from "../../schema/index.ts";
 import { readConfigForVariables } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { namesProblem, readAssignments, valueProblem } from "../env/assignments.ts";
+import { type Assignment, isName, readAssignments, valueProblem } from "../env/assignments.ts";
 import { readEnvFile } from "../env/env-file.ts";
 import { readSecret } from "../env/read-secret.ts";
 import { shellAssignment } from "../env/shell-assignment.ts";
@@ -24,44 +24,54 @@ import type { Options } from "../table.ts";
 
 /** `tool env add`, `tool env set`: sets variables of a stage, or of all stages. */
 export async function add(context: Context, options: Options<"env add">): Promise<number> {
-  const { stage } = options;
+  const { stage, desc } = options;
   const project = await openProject(context, options, { changes: true });
   refuseOtherStage(context, stage, project.config);
-  const values = await givenValues(context, options);
-  const names = Object.keys(values);
-  if (options.desc !== undefined && names.length > 1) {
-    return context.misuse("--desc describes one variable, and these are several", "add that one by itself");
+  const given = givenVariables(context, options);
+  if (desc !== undefined && (given.kind === "file" || given.assignments.length > 1)) {
+    return context.misuse("--desc is for one variable", "set that one alone");
   }
-  if ((options.desc?.length ?? 0) > MAX_DESCRIPTION) {
+  if ((desc?.length ?? 0) > MAX_DESCRIPTION) {
     return context.misuse(`the description is longer than ${MAX_DESCRIPTION} characters`, "shorten it");
   }
+  let names: readonly string[] = [];
   const done: string[] = [];
   const interrupted = () => `interrupted: ${howFar(done, names, stage)}`;
   return project.run({ interrupted }, async ({ variables, watched }) => {
+    // Before a secret is typed, which would be lost.
+    if (given.kind === "words" && given.isTyped) await variables.names(watched);
+    const values = given.kind === "file" ? await valuesOfFile(context, given.path) : await valuesOf(context, given);
+    names = Object.keys(values);
     const progress = countedPhase(watched, names.length);
     const onSet = (name: string) => {
       done.push(name);
       progress.step(done.length);
     };
-    const request = { stage, values, isEncrypted: !options.clear, description: options.desc, onSet };
-    const result = await variables.set(request, watched).catch(async (error: unknown) => {
-      if (done.length > 0 && done.length < names.length) await context.say(howFar(done, names, stage));
+    const request = { stage, values, isEncrypted: !options.clear, description: desc, onSet };
+    const { added, changed, recoded } = await variables.set(request, watched).catch(async (error: unknown) => {
+      const isPart = done.length > 0 && done.length < names.length;
+      if (isPart && !watched.signal.aborted) await context.say(howFar(done, names, stage));
       throw error;
     });
     progress.end();
     const affected = await stagesAffected(variables, { stage, names }, watched);
     if (context.format === "json") {
-      const { added, changed } = result;
-      const document = { stage, added, changed, encrypted: !options.clear, redeploy: affected.stages ?? null };
-      await context.print(JSON.stringify(document, null, 2));
+      const document = { stage, added, changed, encrypted: !options.clear, recoded };
+      await context.print(JSON.stringify({ ...document, ...asJson(affected) }, null, 2));
       return EXIT.ok;
     }
     for (const [verb, some] of [
-      ["added", result.added],
-      ["changed", result.changed],
+      ["added", added],
+      ["changed", changed],
     ] as const) {
-      if (some.length > 0) await context.print(`${verb} ${inStage(stage)}: ${shortList(some)}`);
+      if (some.length > 0) await context.print(`${verb} ${forStage(stage)}: ${shortList(some)}`);
     }
+    if (recoded.length > 0) {
+      const now = options.clear ? "not encrypted any more" : "encrypted now, as --clear is not given";
+      await context.say(`${now}: ${shortList(recoded)}`);
+    }
+    const replaced = names.filter((name) => Object.hasOwn(project.config.environment ?? {}, name));
+    if (replaced.length > 0) await context.say(`replaced by this, in tool.json: ${shortList(replaced)}`);
     await sayAffected(context, stage, affected);
     return EXIT.ok;
   });
@@ -70,17 +80,20 @@ export async function add(context: Context, options: Options<"env add">): Promis
 /** `tool env get`: prints the value and nothing else; a terminal gets a line end after it. */
 export async function get(context: Context, { stage, variable, sandbox }: Options<"env get">): Promise<number> {
   const project = await openProject(context, { sandbox });
-  refuseOtherStage(context, stage, project.config);
-  const wrong = namesProblem([variable]);
-  if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
+  refuseOtherNames(context, [variable]);
   return project.run({}, async ({ variables, watched }) => {
-    const value = await variables.readOne(stage, variable, watched);
-    if (value === undefined) {
-      const where = stage === ALL_STAGES ? "for all stages" : `in ${stage}, nor for all stages`;
-      return context.fail(`there is no variable ${variable} ${where}`, await nearest(variables, [variable], watched));
+    const found = await variables.readOne(stage, variable, watched);
+    if (found === undefined) {
+      refuseOtherStage(context, stage, project.config);
+      const where = stage === ALL_STAGES ? "for all stages" : `for ${stage}, nor for all stages`;
+      const hint = await whereElse(variables, [variable], watched, { verb: "get" });
+      return context.fail(`there is no variable ${variable} ${where}`, hint);
     }
-    if (context.format === "json") await context.print(JSON.stringify({ stage, name: variable, value }, null, 2));
-    else await context.io.stdout.write(context.io.stdout.isTerminal ? `${value}\n` : value);
+    const { value } = found;
+    if (context.format === "json") {
+      const document = { stage, name: variable, value, from: found.stage };
+      await context.print(JSON.stringify(document, null, 2));
+    } else await context.io.stdout.write(context.io.stdout.isTerminal ? `${value}\n` : value);
     return EXIT.ok;
   });
 }
@@ -89,16 +102,12 @@ export async function get(context: Context, { stage, variable, sandbox }: Option
 export async function ls(context: Context, { stage, sandbox }: Options<"env ls">): Promise<number> {
   const project = await openProject(context, { sandbox });
   return project.run({}, async ({ variables, watched }) => {
-    const [all, deployed] = await Promise.all([
-      variables.list(watched),
-      variables.deployedStages(watched).catch(() => []),
-    ]);
-    const isKnown = stage === undefined || all.some((one) => one.stage === stage);
-    if (!isKnown) refuseOtherStage(context, stage, project.config);
+    const [all, outdated] = await Promise.all([variables.list(watched), outdatedStages(variables, watched)]);
+    if (stage !== undefined && !all.some((one) => one.stage === stage)) {
+      refuseOtherStage(context, stage, project.config);
+    }
     const shown = stage === undefined ? all : ofStage(all, stage);
-    const redeploy = deployed
-      .filter(({ publishedAt, stage }) => ofStage(all, stage).some(({ changedAt }) => changedAt > publishedAt))
-      .map(({ stage }) => stage);
+    const redeploy = outdated?.filter((one) => stage === undefined || stage === ALL_STAGES || stage === one);
     if (context.format === "json") {
       const rows = shown.map(({ isEncrypted, value, description, changedBy, ...row }) => ({
         ...row,
@@ -107,16 +116,15 @@ export async function ls(context: Context, { stage, sandbox }: Options<"env ls">
         description: description ?? null,
         changedBy: changedBy ?? null,
       }));
-      await context.print(JSON.stringify({ variables: rows, redeploy }, null, 2));
-    } else if (shown.length === 0) {
-      await context.say(`${project.config.name} has no variables${stage === undefined ? "" : ` ${inStage(stage)}`}`);
+      await context.print(JSON.stringify({ variables: rows, redeploy: redeploy ?? null }, null, 2));
+      return EXIT.ok;
+    }
+    if (shown.length === 0) {
+      await context.say(`there are no variables${stage === undefined ? "" : ` ${forStage(stage)}`}`);
       await context.say("  tool env add NAME VALUE sets one for all stages");
-    } else {
-      await context.print(variablesTable(shown, context.io.stdout));
-      for (const one of redeploy) {
-        if (stage !== undefined && stage !== one) continue;
-        await context.say(`${one} was deployed before some of them changed: tool deploy ${one}`);
-      }
+    } else await context.print(variablesTable(shown, context.io.stdout));
+    for (const one of redeploy ?? []) {
+      await context.say(`${one} is deployed with other variables: tool deploy ${one}`);
     }
     return EXIT.ok;
   });
@@ -127,25 +135,30 @@ export async function rm(context: Context, options: Options<"env rm">): Promise<
   const { stage, variable, more, sandbox } = options;
   const names = [...new Set([variable, ...more])];
   const project = await openProject(context, { sandbox }, { changes: true });
-  const wrong = namesProblem(names);
-  if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
+  refuseOtherNames(context, names);
   return project.run({}, async ({ variables, watched }) => {
     const known = await variables.names(watched);
     const own = known.filter((one) => one.stage === stage).map(({ name }) => name);
     if (own.length === 0) refuseOtherStage(context, stage, project.config);
     const unknown = names.filter((name) => !own.includes(name));
     if (unknown.length > 0) {
-      const which = unknown.length === 1 ? `variable ${unknown[0]}` : `variables ${shortList(unknown)}`;
-      const hint = await nearest(variables, unknown, watched, { verb: "rm", known });
-      return context.fail(`there ${unknown.length === 1 ? "is" : "are"} no ${which} ${inStage(stage)}`, hint);
+      const which = unknown.length === 1 ? `is no variable ${unknown[0]}` : `are no variables ${unknown.join(" and ")}`;
+      const hint = await whereElse(variables, unknown, watched, { verb: "rm", known });
+      return context.fail(`there ${which} ${forStage(stage)}, and nothing was removed`, hint);
     }
     const removed = await variables.remove({ stage, names }, watched);
     const affected = await stagesAffected(variables, { stage, names }, watched);
     if (context.format === "json") {
-      await context.print(JSON.stringify({ stage, removed, redeploy: affected.stages ?? null }, null, 2));
+      await context.print(JSON.stringify({ stage, removed, ...asJson(affected) }, null, 2));
       return EXIT.ok;
     }
-    await context.print(`removed ${stage === ALL_STAGES ? "for all stages" : `from ${stage}`}: ${shortList(removed)}`);
+    await context.print(`removed ${forStage(stage)}: ${shortList(removed)}`);
+    const inFile = removed.filter((name) => Object.hasOwn(project.config.environment ?? {}, name));
+    const below = known.filter((one) => one.stage === ALL_STAGES && stage !== ALL_STAGES && names.includes(one.name));
+    const still = below.map(({ name }) => name);
+    if (still.length > 0) await context.say(`still set for all stages: ${shortList(still)}`);
+    const file = inFile.filter((name) => !still.includes(name));
+    if (file.length > 0) await context.say(`still set in tool.json: ${shortList(file)}`);
     await sayAffected(context, stage, affected);
     return EXIT.ok;
   });
@@ -154,15 +167,16 @@ export async function rm(context: Context, options: Options<"env rm">): Promise<
 /** `tool env export`: prints assignments that a shell evaluates. */
 export async function exportAll(context: Context, { stage, sandbox }: Options<"env export">): Promise<number> {
   const project = await openProject(context, { sandbox });
-  refuseOtherStage(context, stage, project.config);
   return project.run({}, async ({ variables, watched }) => {
     const values = await variables.read(stage, watched);
     const names = Object.keys(values).sort();
+    // A stage that is not in tool.json any more may have some.
+    if (names.length === 0) refuseOtherStage(context, stage, project.config);
     if (context.format === "json") {
       await context.print(JSON.stringify(Object.fromEntries(names.map((name) => [name, values[name]])), null, 2));
     } else {
       for (const name of names) await context.io.stdout.write(`${shellAssignment(name, values[name]!)}\n`);
-      if (names.length === 0) await context.say(`there are no variables ${inStage(stage)}`);
+      if (names.length === 0) await context.say(`there are no variables ${forStage(stage)}`);
     }
     return EXIT.ok;
   });
@@ -171,24 +185,30 @@ export async function exportAll(context: Context, { stage, sandbox }: Options<"e
 /** The store's limit for a description. */
 const MAX_DESCRIPTION = 1024;
 
-/** The values that the words, stdin, the terminal or a file give. */
-async function givenValues(context: Context, { variable: words, file }: Options<"env add">): Promise<Values> {
+type Given =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "words"; readonly assignments: readonly Assignment[]; readonly isTyped: boolean };
+
+/** What the words and flags name; values from stdin, the terminal or a file are not read yet. */
+function givenVariables(context: Context, { variable: words, file }: Options<"env add">): Given {
   if (file !== undefined) {
     if (words.length > 0) {
-      return context.misuse(
-        "there are variables beside --file",
-        "set those of the file and the others one after another",
-      );
+      return context.misuse("--file and variables in the arguments cannot be combined", "run tool env add twice");
     }
-    return valuesOfFile(context, file);
+    return { kind: "file", path: file };
   }
   if (words.length === 0) {
     return context.misuse("tool env add needs a variable", "write NAME VALUE, NAME=VALUE, NAME -, or --file .env");
   }
   const read = readAssignments(words);
   if (!read.ok) return context.misuse(read.message, read.hint);
+  const isAsked = read.assignments.some(({ value }) => typeof value === "object");
+  return { kind: "words", assignments: read.assignments, isTyped: isAsked && context.io.stdin.isTTY === true };
+}
+
+async function valuesOf(context: Context, given: { readonly assignments: readonly Assignment[] }): Promise<Values> {
   const values: Record<string, string> = {};
-  for (const { name, value } of read.assignments) {
+  for (const { name, value } of given.assignments) {
     values[name] = typeof value === "string" ? value : await readSecret(context, name, value.from);
   }
   refuseValues(context, values);
@@ -196,33 +216,35 @@ async function givenValues(context: Context, { variable: words, file }: Options<
 }
 
 async function valuesOfFile(context: Context, path: string): Promise<Values> {
-  const { io } = context;
   const shown = path === "-" ? "stdin" : path;
   let bytes: Buffer;
   try {
-    bytes = path === "-" ? await readStdin(io) : readFileSync(resolve(context.directory, path));
+    bytes = path === "-" ? await readStdin(context.io) : readFileSync(resolve(context.directory, path));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : String(code);
+    const reasons: Record<string, string> = {
+      ENOENT: "there is no such file",
+      EISDIR: "it is a folder",
+      EACCES: "permission denied",
+    };
+    const why = reasons[code ?? ""] ?? String(code);
     return context.misuse(`cannot read ${shown}: ${why}`, "give --file the path of a file with NAME=VALUE lines");
   }
   const text = textOf(bytes);
-  if (text === undefined) return context.misuse(`${shown} is not UTF-8 text`, "write its values as base64");
+  if (text === undefined) return context.misuse(`${shown} is not UTF-8 text`, "save it as UTF-8");
   const read = readEnvFile(text);
   if (!read.ok) {
     // The line is not shown: it may hold a secret.
-    for (const problem of read.problems) {
-      const line = text.slice(0, problem.span.start).split("\n").length;
-      await context.error(`${shown}:${line}: ${problem.message}`, problem.hint);
+    for (const { span, message, hint } of read.problems) {
+      const line = text.slice(0, span.start).split("\n").length;
+      await context.error(`${shown}:${line}: ${message}`, hint);
     }
     return context.exit(EXIT.failed);
   }
-  const names = [...read.values.keys()];
-  if (names.length === 0) return context.misuse(`${shown} has no variables`, "a line is NAME=VALUE");
-  const wrong = namesProblem(names);
-  if (wrong !== undefined) return context.misuse(`${shown}: ${wrong.message}`, wrong.hint);
+  if (read.values.size === 0) return context.misuse(`${shown} has no variables`, "a line is NAME=VALUE");
   const values = Object.fromEntries(read.values);
   refuseValues(context, values);
+  for (const name of read.leftOut) await context.say(`left out: ${name}, which the tool sets itself`);
   return values;
 }
 
@@ -275,6 +297,10 @@ function refuseOtherStage(context: Context, stage: string, config: Pick<Config, 
   if (wrong !== undefined) context.misuse(wrong.message, wrong.hint);
 }
 
+function refuseOtherNames(context: Context, names: readonly string[]): void {
+  if (!names.every(isName)) context.misuse("this is not the name of a variable", "tool env ls lists the variables");
+}
+
 /** What a stage has: its own variables, and those of all stages that it has no own ones for. */
 function ofStage(all: readonly StoredVariable[], stage: string): StoredVariable[] {
   const own = all.filter((one) => one.stage === stage);
@@ -283,79 +309,82 @@ function ofStage(all: readonly StoredVariable[], stage: string): StoredVariable[
   return [...all.filter((one) => one.stage === ALL_STAGES && !isOwn(one)), ...own];
 }
 
+/** Undefined if the platform does not tell: listing and setting work without. */
+async function outdatedStages(variables: Variables, watched: Watched): Promise<readonly string[] | undefined> {
+  try {
+    return await variables.outdatedStages(watched);
+  } catch (error) {
+    if (watched.signal.aborted) throw error;
+    return undefined;
+  }
+}
+
 interface Affected {
-  /** Stages that run with other values than the store has now; undefined if the platform does not tell. */
-  readonly stages: readonly string[] | undefined;
-  /** Stages with a variable of their own in place of one that was changed for all stages. */
+  /** Stages whose deployed version has other variables than the store now; undefined if the platform does not tell. */
+  readonly redeploy: readonly string[] | undefined;
+  /** Variables of stages in place of which one for all stages was changed. */
   readonly own: readonly { readonly stage: string; readonly name: string }[];
 }
 
-/** Which stages a change affects. The variables themselves are set whatever becomes of this. */
+/** What a change means for stages. */
 async function stagesAffected(
   variables: Variables,
   { stage, names }: { readonly stage: string; readonly names: readonly string[] },
   watched: Watched,
 ): Promise<Affected> {
-  try {
-    const [deployed, known] = await Promise.all([
-      variables.deployedStages(watched),
-      stage === ALL_STAGES ? variables.names(watched) : [],
-    ]);
-    const own = known.filter((one) => one.stage !== ALL_STAGES && names.includes(one.name));
-    const isAffected = (one: string) =>
-      stage === ALL_STAGES
-        ? names.some((name) => !own.some((other) => other.stage === one && other.name === name))
-        : one === stage;
-    return {
-      stages: deployed
-        .map((one) => one.stage)
-        .filter(isAffected)
-        .sort(),
-      own,
-    };
-  } catch (error) {
-    if (watched.signal.aborted) throw error;
-    return { stages: undefined, own: [] };
+  const isForAll = stage === ALL_STAGES;
+  const [outdated, known] = await Promise.all([
+    outdatedStages(variables, watched),
+    isForAll ? variables.names(watched).catch(() => []) : [],
+  ]);
+  return {
+    redeploy: outdated?.filter((one) => isForAll || one === stage),
+    own: known.filter((one) => one.stage !== ALL_STAGES && names.includes(one.name)),
+  };
+}
+
+const asJson = ({ redeploy, own }: Affected) => ({ redeploy: redeploy ?? null, unaffected: own });
+
+async function sayAffected(context: Context, stage: string, { redeploy, own }: Affected): Promise<void> {
+  for (const one of own) await context.say(`${one.stage} has its own ${one.name}, which is unchanged`);
+  if (stage === "development") await context.say("tool start has this when it is started again");
+  else if (redeploy === undefined) {
+    const one = stage === ALL_STAGES ? "<stage>" : stage;
+    await context.say(`a stage that is deployed keeps what it has until its next deploy: tool deploy ${one}`);
+  }
+  for (const one of redeploy ?? []) {
+    await context.say(`${one} keeps what it has until its next deploy: tool deploy ${one}`);
   }
 }
 
-async function sayAffected(context: Context, stage: string, { stages, own }: Affected): Promise<void> {
-  for (const one of own) await context.say(`${one.stage} has its own ${one.name}, which it keeps`);
-  if (stages === undefined) {
-    const which = stage === ALL_STAGES ? "each stage" : stage;
-    await context.say(
-      `deploy ${which} again to put this into force: tool deploy ${stage === ALL_STAGES ? "<stage>" : stage}`,
-    );
-  } else if (stages.length > 0) {
-    const run = stages.length === 1 ? "runs" : "run";
-    const what = stages.map((one) => `tool deploy ${one}`).join(", ");
-    await context.say(`${stages.join(", ")} ${run} without this until deployed again: ${what}`);
-  }
-}
-
-const inStage = (stage: string) => (stage === ALL_STAGES ? "for all stages" : `in ${stage}`);
+const forStage = (stage: string) => (stage === ALL_STAGES ? "for all stages" : `for ${stage}`);
 
 /** What was written when several were to be, and what was not. */
 function howFar(done: readonly string[], names: readonly string[], stage: string): string {
   const left = names.filter((name) => !done.includes(name));
-  if (done.length === 0) return `nothing was set ${inStage(stage)}`;
-  return `set ${inStage(stage)}: ${shortList(done)}; not set: ${shortList(left)}`;
+  if (done.length === 0) return `nothing was set ${forStage(stage)}`;
+  return `set ${forStage(stage)}: ${shortList(done)}\nnot set, run the command again: ${shortList(left)}`;
 }
 
-/** Where a name that a stage does not have is, or which name was meant. */
-async function nearest(
+type Names = Awaited<ReturnType<Variables["names"]>>;
+
+/** Where names are that a stage does not have, or which names were meant. */
+async function whereElse(
   variables: Variables,
-  [name = ""]: readonly string[],
+  unknown: readonly string[],
   watched: Watched,
-  { verb = "get", known }: { verb?: string; known?: Awaited<ReturnType<Variables["names"]>> } = {},
+  { verb, known }: { readonly verb: string; readonly known?: Names },
 ): Promise<string> {
   const all = known ?? (await variables.names(watched));
-  const elsewhere = all.filter((one) => one.name === name).map(({ stage }) => stage);
-  if (elsewhere.length > 0) {
-    return `it is in ${elsewhere.join(", ")}: tool env ${verb} ${name} -s ${elsewhere[0]}`;
-  }
-  const near = didYouMean(name, new Set(all.map((one) => one.name)));
-  return near === undefined ? "tool env ls lists them" : `did you mean ${near}?`;
+  const hints = unknown.flatMap((name) => {
+    const elsewhere = all.filter((one) => one.name === name).map(({ stage }) => stage);
+    if (elsewhere.length > 0) {
+      return `it is set for ${elsewhere.join(", ")}: tool env ${verb} ${name} -s ${elsewhere[0]}`;
+    }
+    const near = didYouMean(name, new Set(all.map((one) => one.name)));
+    return near === undefined ? [] : [`did you mean ${near}?`];
+  });
+  return hints.length > 0 ? hints.join("\n") : "tool env ls lists the variables";
 }
 
 /** Progress of more variables than are set in a moment. */

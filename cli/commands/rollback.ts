@@ -24,7 +24,7 @@ export async function rollback(context: Context, options: Options<"rollback">): 
     await context.print(`${stage} is rolled back to ${what}, from version ${result.previousVersion}`);
     if (result.differingVariables.length > 0) {
       await context.say(
-        `it runs with the variables of its own deploy; these differ: ${shortList(result.differingVariables)}`,
+        `it has the variables of its own deploy; other than version ${result.previousVersion} had: ${shortList(result.differingVariables)}`,
       );
     }
     return EXIT.ok;

@@ -4,7 +4,7 @@ import { forStage } from "../../schema/index.ts";
 import { CONFIG_FILE, readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { commandsOf, HOOKS, type HookName, howItEnded, runCommands, stagesOf } from "../hooks/hooks.ts";
-import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
+import { hookEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStageOf } from "../project/stage-word.ts";
 import { stageVariables } from "../stage-variables.ts";
@@ -32,7 +32,7 @@ export async function run(context: Context, { hook, stage, ...flags }: Options<"
   const variables =
     commands.length > 0 ? await stageVariables(context, { config: file.config, resolved, stage, flags }) : {};
   const env = {
-    ...appEnvironment(context, config, stage, variables),
+    ...hookEnvironment(context, config, stage, variables),
     // What a hook runs of the tool works on the same place.
     ...(flags.sandbox && { TOOL_SANDBOX: "1" }),
   };

@@ -89,8 +89,11 @@ export async function start(context: Context, options: Options<"start">): Promis
     const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
     // Without colors: editors wait for this line.
     note(`${project.config.name} is at ${url}`);
-    const names = Object.keys(variables);
-    if (names.length > 0) note(`Variables of tool env: ${shortList(names)}`);
+    const names = Object.keys(variables).sort();
+    const own = names.filter((name) => io.env[name] === undefined);
+    if (own.length > 0) note(`Variables of tool env: ${shortList(own)}`);
+    const others = names.filter((name) => !own.includes(name));
+    if (others.length > 0) note(`Variables of the shell that replace those of tool env: ${shortList(others)}`);
     if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
     if (options.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {

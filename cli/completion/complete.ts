@@ -121,7 +121,13 @@ function argumentOf(
   const place = places[words.length] ?? places.findLast(([, , more]) => more !== undefined);
   if (place === undefined) return asWords(subcommands);
   const values = valuesOf(place[1]!, command, project);
-  return values.kind === "words" ? asWords([...subcommands, ...values.candidates]) : values;
+  if (values.kind !== "words") return values;
+  // After a name `env add` takes its value; `env rm` takes each name once.
+  const isValue = /^env (add|set)$/.test(command.name) && words.filter((word) => !word.includes("=")).length % 2 === 1;
+  const left = isValue
+    ? []
+    : values.candidates.filter(({ value }) => !/^env /.test(command.name) || !words.includes(value));
+  return asWords([...subcommands, ...left]);
 }
 
 /** The words that continue the beginning of a command's name, in the table's order. */

@@ -20,6 +20,7 @@ const USAGE = "write NAME VALUE, NAME=VALUE, or NAME - for a value from stdin";
 /** No message quotes a word that may be a value. */
 export function readAssignments(words: readonly string[]): Assignments {
   const assignments: Assignment[] = [];
+  const fail = (message: string, hint: string): Assignments => ({ ok: false, message, hint });
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
     const at = word.indexOf("=");
@@ -28,47 +29,50 @@ export function readAssignments(words: readonly string[]): Assignments {
       continue;
     }
     const next = words[i + 1];
-    if (at === 0 || next === "=" || (next?.startsWith("=") && words.length > 2)) {
-      return { ok: false, message: "there is a blank before or after =", hint: "write NAME=VALUE as one word" };
+    if (at === 0 || next?.startsWith("=")) {
+      return fail("there is a space before or after =", "write NAME=VALUE as one word");
+    }
+    // The words of a value that is not quoted would make names of its words.
+    if (words.length > 2 && !/^[A-Z][A-Z0-9_]*$/.test(word)) {
+      return fail(`word ${i + 1} is not the name of a variable`, `quote a value with spaces; ${USAGE}`);
     }
     if (next === undefined) {
-      // The only word is a name; the last one of several may be the rest of a value that is not quoted.
-      if (i > 0)
-        return { ok: false, message: "the last word has no value", hint: `${USAGE}; quote a value with blanks` };
+      if (i > 0) return fail("the last word has no value", `quote a value with spaces; ${USAGE}`);
       assignments.push({ name: word, value: { from: "asked" } });
     } else assignments.push({ name: word, value: next === "-" ? { from: "stdin" } : next });
     i++;
   }
-  const problem = namesProblem(assignments.map(({ name }) => name));
-  if (problem !== undefined) return { ok: false, ...problem };
+  for (const [i, { name }] of assignments.entries()) {
+    const problem = namedProblem(name);
+    if (problem === undefined) continue;
+    // A word that no variable can be called may be a value; reserved names are known.
+    return problem.isKnown
+      ? fail(problem.message, problem.hint)
+      : fail(assignments.length === 1 ? "the name is not valid" : `the name of variable ${i + 1} is not valid`, NAMES);
+  }
+  const twice = assignments.find(({ name }, i) => assignments.findIndex((one) => one.name === name) < i);
+  if (twice !== undefined) return fail(`${twice.name} is given twice`, "remove one of them");
   if (assignments.filter(({ value }) => typeof value === "object").length > 1) {
-    return {
-      ok: false,
-      message: "stdin has the value of one variable only",
-      hint: "write several into a file: --file",
-    };
+    return fail("only one value can come from stdin", "use --file for several");
   }
   return { ok: true, assignments };
 }
 
-/** Names that cannot be, and names that come twice. */
-export function namesProblem(names: readonly string[]): Misuse | undefined {
-  for (const [i, name] of names.entries()) {
-    // What has other characters than a name may be a value.
-    if (!/^[\w.-]{1,64}$/.test(name)) {
-      const which = names.length === 1 ? "the name" : `the name of variable ${i + 1}`;
-      return {
-        message: `${which} is not valid`,
-        hint: `a name is a letter, then at least one more letter, digit or _; ${USAGE}`,
-      };
-    }
-    const problem = variableNameProblem(name);
-    if (problem !== undefined) return { message: problem.message, hint: problem.hint };
-    if (names.indexOf(name) !== i) {
-      return { message: `${name} is given twice`, hint: "leave one of the values out" };
-    }
-  }
-  return undefined;
+const NAMES = "a name is a letter, then at least one more letter, digit or _";
+
+/** Why an app cannot have a variable of this name; `isKnown` if it is one that everybody knows, and so no secret. */
+export function namedProblem(
+  name: string,
+): (Misuse & { readonly hint: string; readonly isKnown: boolean }) | undefined {
+  const problem = variableNameProblem(name);
+  if (problem === undefined) return undefined;
+  const { code, message, hint } = problem;
+  return { message, hint, isKnown: code !== "config/variable-name" };
+}
+
+/** What may be asked for: the path of a parameter has no other characters. */
+export function isName(word: string): boolean {
+  return /^[\w.-]{1,200}$/.test(word);
 }
 
 /** Why a value cannot be kept; undefined if it can. */

@@ -1,18 +1,31 @@
 // A file of variables, as programs that load `.env` read it: NAME=VALUE lines, `export`, comments, single and double
 // quotes over several lines. Where such programs disagree, or leave a line out without a word, this is an error. Pure.
 import type { Problem } from "../../grammar/problem.ts";
+import { namedProblem } from "./assignments.ts";
 
 export type EnvFile =
-  | { readonly ok: true; readonly values: ReadonlyMap<string, string> }
+  /** `leftOut` are names that the tool sets itself. */
+  | { readonly ok: true; readonly values: ReadonlyMap<string, string>; readonly leftOut: readonly string[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 const LINE = /[^\S\n]*(?:export[^\S\n]+)?([^\s=#]*)[^\S\n]*(=?)[^\S\n]*/y;
 
-/** Reads the text of a file. If a name comes twice, the last value counts, as in other programs. */
+/** Reads the text of a file; a JSON object of strings is one, too. */
 export function readEnvFile(text: string): EnvFile {
   const source = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
+  if (/^\s*\{/.test(source)) return readJson(source);
   const values = new Map<string, string>();
   const problems: Problem[] = [];
+  const set = (name: string, value: string, at: number) => {
+    const problem = namedProblem(name);
+    const span: [number, number] = [at, at + name.length];
+    if (values.has(name)) fail("duplicate", span, `${name} is set before, too`, "remove one of them");
+    // What is set for every app is in many files, and nothing is lost without it.
+    else if (name === "PORT") leftOut.push(name);
+    else if (problem !== undefined) fail("name", span, problem.message, problem.hint);
+    values.set(name, value);
+  };
+  const leftOut: string[] = [];
   const fail = (code: string, [start, end]: readonly [number, number], message: string, hint: string) =>
     problems.push({ code: `env-file/${code}`, severity: "error", message, span: { start, end }, hint });
   let at = 0;
@@ -63,7 +76,7 @@ export function readEnvFile(text: string): EnvFile {
           "use single quotes",
         );
       }
-      values.set(name, quote === '"' ? unescaped(inside) : inside);
+      set(name, quote === '"' ? unescaped(inside) : inside, at);
       at = after + 1;
       continue;
     }
@@ -79,10 +92,33 @@ export function readEnvFile(text: string): EnvFile {
         "quote the value",
       );
     }
-    values.set(name, value);
+    set(name, value, at);
     at = endOfLine + 1;
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, values };
+  for (const name of leftOut) values.delete(name);
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, values, leftOut };
+}
+
+/** What `tool env export --format json` writes. */
+function readJson(source: string): EnvFile {
+  const fail = (message: string, hint: string): EnvFile => {
+    const problem = { code: "env-file/json", severity: "error", message, span: { start: 0, end: 1 }, hint } as const;
+    return { ok: false, problems: [problem] };
+  };
+  let document: unknown;
+  try {
+    document = JSON.parse(source);
+  } catch {
+    // What JSON.parse says quotes the text.
+    return fail("this is not JSON", 'write {"NAME": "value"}, or NAME=VALUE lines');
+  }
+  const entries = Object.entries(document as object);
+  const other = entries.find(([, value]) => typeof value !== "string");
+  if (other !== undefined) return fail("a value of the JSON object is not a string", "write all values as strings");
+  const values = new Map((entries as [string, string][]).filter(([name]) => name !== "PORT"));
+  const problem = [...values.keys()].map(namedProblem).find((one) => one !== undefined);
+  if (problem !== undefined) return fail(problem.message, problem.hint);
+  return { ok: true, values, leftOut: values.size < entries.length ? ["PORT"] : [] };
 }
 
 function lineEnd(source: string, from: number): number {

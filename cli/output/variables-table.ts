@@ -1,36 +1,66 @@
 import type { StoredVariable } from "../platform/variables.ts";
 import { padEnd, shortened, visible, widest } from "./display-width.ts";
 
-const HEAD = ["NAME", "STAGE", "VALUE", "CHANGED", "BY", "DESCRIPTION"];
-/** A value or a description takes at most so much of a line. */
-const MAX_CELL = 48;
+/** The columns, with how much of each stays on a narrow terminal, and which is left out first if even that is too much. */
+const COLUMNS = [
+  { head: "NAME", least: 16, leftOut: undefined },
+  { head: "STAGE", least: 10, leftOut: undefined },
+  { head: "VALUE", least: 12, leftOut: undefined },
+  { head: "CHANGED", least: 20, leftOut: 3 },
+  { head: "BY", least: 10, leftOut: 1 },
+  { head: "DESCRIPTION", least: 12, leftOut: 2 },
+] as const;
+/** Cut before the others, in this order. */
+const SOFT = [5, 2, 4, 0, 1];
 const GAP = "  ";
 
-/** Variables as an aligned table. Encrypted ones have no value; values are shown on one line each. */
+/** Variables as an aligned table. On a terminal no line is wider than that; other readers get all of every text. */
 export function variablesTable(
   variables: readonly StoredVariable[],
-  { color, isTerminal, columns }: { readonly color: boolean; readonly isTerminal: boolean; readonly columns: number },
+  {
+    color,
+    isTerminal,
+    columns: width,
+  }: { readonly color: boolean; readonly isTerminal: boolean; readonly columns: number },
 ): string {
   const dim = (text: string) => (color ? `\u001b[2m${text}\u001b[0m` : text);
-  const rows = variables.map(
-    ({ name, stage, isEncrypted, value = "", changedAt, changedBy = "-", description = "" }) => [
-      name,
-      stage,
-      isEncrypted ? "(encrypted)" : shortened(visible(value), MAX_CELL),
-      `${changedAt.slice(0, 10)} ${changedAt.slice(11, 16)} UTC`,
-      changedBy,
-      shortened(visible(description), MAX_CELL),
-    ],
-  );
+  const rows = variables.map((one) => [
+    one.name,
+    one.stage,
+    one.isEncrypted ? "(encrypted)" : shownValue(one.value ?? ""),
+    `${one.changedAt.slice(0, 10)} ${one.changedAt.slice(11, 16)} UTC`,
+    one.changedBy ?? "-",
+    visible(one.description ?? ""),
+  ]);
+  const natural = COLUMNS.map(({ head }, i) => widest([head, ...rows.map((row) => row[i]!)]));
   // A column that would be empty is not shown.
-  const shown = HEAD.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== ""));
-  const widths = HEAD.map((title, i) => widest([title, ...rows.map((row) => row[i]!)]));
+  const filled = COLUMNS.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== ""));
+  const fitted = isTerminal ? fit(filled, natural, width) : { shown: filled, widths: natural };
   const line = (row: readonly string[]) => {
-    const text = shown
-      .map((i) => padEnd(row[i]!, widths[i]!))
-      .join(GAP)
-      .trimEnd();
-    return isTerminal ? shortened(text, columns) : text;
+    const cells = fitted.shown.map((i) => padEnd(shortened(row[i]!, fitted.widths[i]!), fitted.widths[i]!));
+    const text = cells.join(GAP).trimEnd();
+    return isTerminal ? shortened(text, width) : text;
   };
-  return [dim(line(HEAD)), ...rows.map(line)].join("\n");
+  return [dim(line(COLUMNS.map(({ head }) => head))), ...rows.map(line)].join("\n");
+}
+
+/** Blanks at the ends, and nothing at all, are seen by the quotes. */
+function shownValue(value: string): string {
+  const shown = visible(value);
+  return value === "" || value.trim() !== value ? JSON.stringify(shown) : shown;
+}
+
+function fit(filled: readonly number[], natural: readonly number[], width: number) {
+  let shown = [...filled];
+  const widths = [...natural];
+  const excess = () => shown.reduce((sum, i) => sum + widths[i]!, GAP.length * (shown.length - 1)) - width;
+  for (const i of SOFT) {
+    if (!shown.includes(i)) continue;
+    const least = Math.min(widths[i]!, COLUMNS[i]!.least);
+    widths[i] = Math.max(least, widths[i]! - Math.max(0, excess()));
+  }
+  for (const place of [1, 2, 3]) {
+    if (excess() > 0) shown = shown.filter((i) => COLUMNS[i]!.leftOut !== place);
+  }
+  return { shown, widths };
 }

@@ -13,8 +13,8 @@ export type Values = Readonly<Record<string, string>>;
 export interface Variables {
   /** The values of a stage: its own, with those of `all` below them. */
   read(stage: string, watched: Watched): Promise<Values>;
-  /** The value of one variable in a stage; undefined if there is none. */
-  readOne(stage: string, name: string, watched: Watched): Promise<string | undefined>;
+  /** The value of one variable that a stage has, and of which stage it is; undefined if there is none. */
+  readOne(stage: string, name: string, watched: Watched): Promise<FoundValue | undefined>;
   /** Which variables there are, without their values. */
   names(watched: Watched): Promise<readonly { readonly stage: string; readonly name: string }[]>;
   /** All variables of all stages, sorted by stage and name, `all` first. Reads no secret. */
@@ -23,8 +23,13 @@ export interface Variables {
   set(request: SetRequest, watched: Watched): Promise<SetResult>;
   /** Removes variables of a stage. Unknown names are ignored. Returns the names that were removed. */
   remove(request: { readonly stage: string; readonly names: readonly string[] }, watched: Watched): Promise<string[]>;
-  /** The stages that are deployed, and since when the version that they run exists. */
-  deployedStages(watched: Watched): Promise<readonly DeployedStage[]>;
+  /** The stages whose deployed version has other variables than a deploy would give it now, sorted. */
+  outdatedStages(watched: Watched): Promise<readonly string[]>;
+}
+
+export interface FoundValue {
+  readonly stage: string;
+  readonly value: string;
 }
 
 export interface StoredVariable {
@@ -54,11 +59,6 @@ export interface SetResult {
   /** Names that did not exist in the stage before. */
   readonly added: readonly string[];
   readonly changed: readonly string[];
-}
-
-export interface DeployedStage {
-  readonly stage: string;
-  readonly version: string;
-  /** RFC 3339. */
-  readonly publishedAt: string;
+  /** Those of them that were in plain text and are encrypted now, or the other way. */
+  readonly recoded: readonly string[];
 }

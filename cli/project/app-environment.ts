@@ -7,25 +7,45 @@ import type { Values } from "../platform/variables.ts";
 const SECRETS_OF_THE_TOOL = ["TOOL_LOGS_TOKEN"];
 
 /**
- * The environment of the app and of hooks: the variables of the calling shell, below them those of `tool env`, then those of
- * tool.json, and the stage's name. NODE_ENV is the stage's name in development and together with variables of `tool env`,
- * unless any of them has another. The tool's own secrets are removed.
+ * The environment of the app on this machine: the variables of the calling shell, below them those of `tool env`, then those
+ * of tool.json, and the stage's name. NODE_ENV is the stage's name unless any of them has another.
  */
 export function appEnvironment(
   context: Context,
   config: Pick<Config, "environment">,
   stage: string,
-  variables: Values = {},
+  variables: Values,
 ): NodeJS.ProcessEnv {
-  const env = { ...context.io.env };
-  for (const name of SECRETS_OF_THE_TOOL) delete env[name];
+  return { NODE_ENV: stage, ...config.environment, ...variables, ...shellOf(context), TOOL_STAGE: stage };
+}
+
+/**
+ * The environment of a hook, which may write values into what is deployed: the variables of `tool env` come before those of
+ * the shell, which may be left from another stage. With them NODE_ENV is the stage's name, unless tool.json or one of them
+ * says otherwise. Variables of tool.json are below the shell's.
+ */
+export function hookEnvironment(
+  context: Context,
+  config: Pick<Config, "environment">,
+  stage: string,
+  variables: Values,
+): NodeJS.ProcessEnv {
+  const isStored = Object.keys(variables).length > 0;
   return {
-    ...((stage === "development" || Object.keys(variables).length > 0) && { NODE_ENV: stage }),
+    ...(stage === "development" && { NODE_ENV: stage }),
     ...config.environment,
+    ...shellOf(context),
+    ...(isStored && { NODE_ENV: config.environment?.NODE_ENV ?? stage }),
     ...variables,
-    ...env,
     TOOL_STAGE: stage,
   };
+}
+
+/** The shell's variables without the tool's own secrets. */
+function shellOf(context: Context): NodeJS.ProcessEnv {
+  const env = { ...context.io.env };
+  for (const name of SECRETS_OF_THE_TOOL) delete env[name];
+  return env;
 }
 
 /** The environment with the commands of the project's packages first in PATH. */

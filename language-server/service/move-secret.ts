@@ -74,9 +74,9 @@ export function moveSecret(argument: unknown, documentOf: (uri: string) => ToolD
   return {
     uri: document.uri,
     folder: document.uri.slice(0, document.uri.lastIndexOf("/") + 1),
-    words: ["env", "add", name, "-", "-s", stage],
-    // One newline at the end is left out: a key in PEM form ends with another.
-    input: `${value}\n`,
+    // Nothing on stdin is refused: what should write it there may have failed.
+    words: ["env", "add", ...(value === "" ? [`${name}=`] : [name, "-"]), "-s", stage],
+    input: value,
     title: titleOf(name),
     stages,
     failed: `${name} stays in tool.json`,
@@ -112,7 +112,9 @@ function movable(document: ToolDocument, name: string, stage: string): string | 
   if (node?.type !== "string" || variableNameProblem(name) !== undefined) return undefined;
   // Half a surrogate pair is no text that a program could be given.
   const isText = variableValueProblem(name, node.value) === undefined && !/\p{Surrogate}/u.test(node.value);
-  return isText ? node.value : undefined;
+  // The line end of a single line would be left out, as that of `echo` is; nobody has such a secret.
+  const isExact = !/^[^\n]*\n$/.test(node.value);
+  return isText && isExact ? node.value : undefined;
 }
 
 /** Takes a variable out, and with the last one the object that held it. */

@@ -162,7 +162,7 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
     await choose("all stages in the sandbox");
     t.equal(await window.changed(), before);
     const words = ["env", "add", "API_KEY", "-", "-s", "all", "--sandbox"];
-    t.same(recorded.calls(), [{ words, cwd: app, input: "hunter2!\n", noColor: "1" }]);
+    t.same(recorded.calls(), [{ words, cwd: app, input: "hunter2!", noColor: "1" }]);
     t.equal((await sandbox.tool(app, "env", "get", "API_KEY")).stdout, "hunter2!");
     t.equal((await sandbox.tool(app, "sandbox", "stop")).code, 0);
     const said = page.locator(".notification-list-item-message", { hasText: "API_KEY is kept by tool env now" });

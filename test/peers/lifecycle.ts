@@ -24,8 +24,8 @@ t.test("from a directory to stages and back, on ministack", { skip: missing || f
   };
   const rows: readonly [argv: string[], says: RegExp, code?: number][] = [
     [["env", "add", "API_KEY", "one", "BRACES={{x}}", "EMPTY="], /^added for all stages: API_KEY, BRACES, EMPTY$/m],
-    [["env", "add", "API_KEY", "two", "-s", "staging", "-c", "-d", "of staging"], /^added in staging: API_KEY$/m],
-    [["env", "set", "API_KEY", "three", "-s", "staging"], /^changed in staging: API_KEY$/m],
+    [["env", "add", "API_KEY", "two", "-s", "staging", "-c", "-d", "of staging"], /^added for staging: API_KEY$/m],
+    [["env", "set", "API_KEY", "three", "-s", "staging"], /^changed for staging: API_KEY$/m],
     [["env", "add", `LARGE=${"large ".repeat(2000)}`], /^added for all stages: LARGE$/m],
     [["env", "ls"], /^API_KEY +staging +\(encrypted\) .* of staging$/m],
     [["env", "get", "API_KEY"], /^three$/],
@@ -48,7 +48,7 @@ t.test("from a directory to stages and back, on ministack", { skip: missing || f
     [["logs"], /^$/],
     [
       ["stack", "delete", "--yes", "--env"],
-      /removed: stack orders, .*, variables of all: API_KEY, EMPTY, variables of staging: API_KEY/,
+      /removed: stack orders, .*, variables for all stages API_KEY, EMPTY, variables for staging API_KEY/,
     ],
     [["deploys"], /orders was never deployed/],
   ];

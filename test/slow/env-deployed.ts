@@ -69,10 +69,10 @@ for (const [kind, make] of [
     await run(t, app, ["deploy"]);
     t.match(await environmentOf(it), { KEY: make("one"), NODE_ENV: "staging" });
     const set = await run(t, app, ["env", "set", `KEY=${make("two")}`]);
-    t.match(set.stderr, /staging runs without this until deployed again: tool deploy staging/);
+    t.match(set.stderr, /^staging keeps what it has until its next deploy: tool deploy staging$/m);
     t.match(
       (await run(t, app, ["env", "ls"])).stderr,
-      /^staging was deployed before some of them changed: tool deploy staging$/m,
+      /^staging is deployed with other variables: tool deploy staging$/m,
     );
     t.equal((await environmentOf(it)).KEY, make("one"), "another cold start of the version");
     await run(t, app, ["deploy"]);
@@ -80,10 +80,15 @@ for (const [kind, make] of [
     t.equal((await run(t, app, ["env", "ls"])).stderr, "");
     t.match((await run(t, app, ["deploy"])).stderr, /staging is unchanged/);
     const back = await run(t, app, ["rollback"]);
-    t.match(back.stderr, /it runs with the variables of its own deploy; these differ: KEY$/m);
+    t.match(back.stderr, /it has the variables of its own deploy; other than version 2 had: KEY$/m);
     t.equal((await environmentOf(it)).KEY, make("one"), "rolled back");
     await run(t, app, ["rollback"]);
     await run(t, app, ["env", "rm", "KEY"]);
+    t.match(
+      (await run(t, app, ["env", "ls", "--format", "json"])).stdout,
+      /"redeploy": \[\s*"staging"\s*\]/,
+      "removed",
+    );
     t.equal((await environmentOf(it)).KEY, make("two"), "removed from the store alone");
     await run(t, app, ["deploy"]);
     t.equal((await environmentOf(it)).KEY, undefined);

@@ -1,10 +1,16 @@
 import type { Lambda } from "@aws-sdk/client-lambda";
-import type { DeployedStage } from "../../platform/variables.ts";
+import type { Values } from "../../platform/variables.ts";
 import { functionName } from "../names.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";
 import { numbered, readRecord } from "./record.ts";
 
-/** The stages of an app that run a version, and when that was published. */
+export interface DeployedStage {
+  readonly stage: string;
+  /** The variables of the version that it runs. */
+  readonly environment: Values;
+}
+
+/** The stages of an app that are deployed. */
 export async function deployedStages(lambda: Lambda, app: string, signal: AbortSignal): Promise<DeployedStage[]> {
   const name = functionName(app);
   const aliases = await aliasesOf(lambda, name, signal)
@@ -18,13 +24,12 @@ export async function deployedStages(lambda: Lambda, app: string, signal: AbortS
     const version = numbered(FunctionVersion);
     // Other aliases name the previous deployment and commits.
     if (version === undefined || readRecord(Description, version)?.asked === undefined) return [];
-    const { LastModified, Environment } = await lambda.getFunctionConfiguration(
+    const { Environment } = await lambda.getFunctionConfiguration(
       { FunctionName: name, Qualifier: version },
       { abortSignal: signal },
     );
-    const stage = Environment?.Variables?.TOOL_STAGE;
-    if (stage === undefined || stage !== Name) return [];
-    return [{ stage, version, publishedAt: new Date(LastModified ?? 0).toISOString() }];
+    const environment = Environment?.Variables ?? {};
+    return environment.TOOL_STAGE === Name ? [{ stage: environment.TOOL_STAGE!, environment }] : [];
   });
   return (await Promise.all(found)).flat();
 }

@@ -1,5 +1,6 @@
 import { shortList } from "../../output/short-list.ts";
 import type { Owned, RemoveOptions, RemoveResult } from "../../platform/stack.ts";
+import { ALL_STAGES } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
 import {
   artifactPrefix,
@@ -338,14 +339,14 @@ async function ownVariables(
     // The parts of a large value are below its name.
     const shown = [...new Set(own.map((name) => of(name)[1]!))].sort();
     return {
-      kind: "variables",
-      name: `of ${stage}: ${shortList(shown)}`,
-      stays: isAsked ? undefined : "variables go with --env",
+      kind: stage === ALL_STAGES ? "variables for all stages" : `variables for ${stage}`,
+      name: shortList(shown),
+      stays: isAsked ? undefined : "--env removes variables",
       remove: remove(own),
     };
   });
   if (snapshots.length === 0) return found;
-  return [{ kind: "variables", name: "of deployments", remove: remove(snapshots) }, ...found];
+  return [{ kind: "variables", name: "of deployed versions", remove: remove(snapshots) }, ...found];
 }
 
 /** Undefined if a service reports that the resource does not exist; each service has its own name for that error. */

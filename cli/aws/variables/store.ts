@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Parameter, ParameterMetadata, SSM } from "@aws-sdk/client-ssm";
 import { PlatformError } from "../../platform/error.ts";
-import type { SetRequest, SetResult, StoredVariable, Values } from "../../platform/variables.ts";
+import type { FoundValue, SetRequest, SetResult, StoredVariable, Values } from "../../platform/variables.ts";
 import { ALL_STAGES } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS, TAGS } from "../names.ts";
 import { decodeHead, decodeParts, encodeValue, partName } from "./stored-value.ts";
@@ -24,7 +24,7 @@ const YOUNG_PART_MS = 600_000;
 const READ_ATTEMPTS = 3;
 
 /** The values of one stage alone, by name. */
-async function readStage(store: Store, stage: string): Promise<Values> {
+export async function readStage(store: Store, stage: string): Promise<Values> {
   for (let attempt = 1; ; attempt++) {
     const found = await readOnce(store, stage, true);
     if (found.incomplete === undefined) return found.values;
@@ -47,16 +47,17 @@ export async function readEffective(store: Store, stage: string): Promise<Values
 }
 
 /** The value of one variable of a stage, or else of `all`; undefined if neither has it. */
-export async function readOne(store: Store, stage: string, name: string): Promise<string | undefined> {
+export async function readOne(store: Store, stage: string, name: string): Promise<FoundValue | undefined> {
   const paths = [...new Set([stage, ALL_STAGES])].map((one) => `${parameterPrefix(store.app)}${one}/${name}`);
   const { ssm, signal } = store;
   const { Parameters = [] } = await ssm.getParameters({ Names: paths, WithDecryption: true }, { abortSignal: signal });
   const path = paths.find((one) => Parameters.some(({ Name }) => Name === one));
   if (path === undefined) return undefined;
+  const from = path.split("/").at(-2)!;
   const decoded = decodeHead(Parameters.find(({ Name }) => Name === path)?.Value ?? "");
-  if (decoded?.kind === "value") return decoded.value;
-  // One of several parameters, or one that says what is wrong.
-  return (await readStage(store, path.split("/").at(-2)!))[name];
+  // In several parameters, or in a form that the other reader says what is wrong with.
+  const value = decoded?.kind === "value" ? decoded.value : (await readStage(store, from))[name];
+  return value === undefined ? undefined : { stage: from, value };
 }
 
 /** What is encrypted is left out unless it is asked for. */
@@ -152,9 +153,10 @@ export async function listVariables(store: Store): Promise<StoredVariable[]> {
       changedAt: (LastModifiedDate ?? new Date(0)).toISOString(),
       changedBy: userOf(LastModifiedUser),
     }))
-    .sort((a, b) => orderOf(a).localeCompare(orderOf(b), "en"));
+    .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 
+/** By stage, all stages first, then by name. */
 const orderOf = ({ stage, name }: { stage: string; name: string }) =>
   `${stage === ALL_STAGES ? "" : stage}\u0000${name}`;
 
@@ -174,6 +176,7 @@ export async function setVariables(
   const known = new Map((await describeBelow(store, prefix)).map((one) => [one.Name!.slice(prefix.length), one]));
   const added: string[] = [];
   const changed: string[] = [];
+  const recoded: string[] = [];
   for (const [name, value] of Object.entries(values)) {
     const before = known.get(name);
     const path = `${prefix}${name}`;
@@ -187,9 +190,10 @@ export async function setVariables(
       parts.filter(isOld).map(({ Name }) => Name!),
     );
     (before === undefined ? added : changed).push(name);
+    if (before !== undefined && (before.Type === "SecureString") !== isEncrypted) recoded.push(name);
     onSet(name);
   }
-  return { added, changed };
+  return { added, changed, recoded };
 }
 
 interface Writing {

@@ -1,0 +1,27 @@
+import type { Config } from "../../../schema/index.ts";
+import type { Values } from "../../platform/variables.ts";
+import { packVariables, readSnapshotName, SNAPSHOT_VARIABLE } from "./pack.ts";
+
+interface Deployed {
+  readonly stage: string;
+  /** The variables of the version's configuration. */
+  readonly environment: Values;
+  readonly config: Pick<Config, "environment">;
+  /** What the stage has in the store. */
+  readonly stored: Values;
+}
+
+/** Whether a deploy would give the version other variables than it has. Pure. */
+export function isOutdated({ stage, environment, config, stored }: Deployed): boolean {
+  const { [SNAPSHOT_VARIABLE]: _, ...has } = environment;
+  const own = Object.entries(has).filter(([name]) => /^TOOL_|^AWS_LAMBDA_EXEC_WRAPPER$/.test(name));
+  try {
+    const wanted = packVariables(stage, { ...config.environment, ...Object.fromEntries(own) }, stored);
+    return wanted.snapshot?.hash !== readSnapshotName(environment)?.hash || sorted(wanted.environment) !== sorted(has);
+  } catch {
+    // More than can be deployed is not what the version has.
+    return true;
+  }
+}
+
+const sorted = (values: Values) => JSON.stringify(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));

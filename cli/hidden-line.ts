@@ -1,0 +1,98 @@
+// A value typed or pasted on a terminal, which shows nothing of it. A pasted text may have several lines.
+
+/** What the terminal is told. */
+export interface HiddenTerminal {
+  /** Echo and line editing are off from then on, and Ctrl-C is a character. */
+  setRaw(isRaw: boolean): void;
+  write(text: string): void;
+  /** Calls back with what is typed until the returned function is called. */
+  onInput(listener: (text: string) => void): () => void;
+  onEnd(listener: () => void): () => void;
+}
+
+/** Lines that come faster than anybody types are pasted; a slow connection is as slow as this. */
+const PASTE_MS = 250;
+
+const BRACKETED_PASTE = { on: "\u001b[?2004h", off: "\u001b[?2004l", begin: "\u001b[200~", end: "\u001b[201~" };
+
+export type Typed =
+  | { readonly kind: "value"; readonly value: string }
+  /** Ctrl-C, or the end of the input. */
+  | { readonly kind: "interrupted" }
+  | { readonly kind: "ended" };
+
+/** Asks for a value. Enter ends it, unless more follows at once: then it is a line of what is pasted. */
+export function hiddenLine(terminal: HiddenTerminal, question: string): Promise<Typed> {
+  return new Promise((resolve) => {
+    // Before the question: what is typed as soon as it is there must not be shown.
+    terminal.setRaw(true);
+    terminal.write(`${BRACKETED_PASTE.on}${question}`);
+    let value = "";
+    let isPasted = false;
+    let pending = "";
+    let enter: NodeJS.Timeout | undefined;
+    const end = (typed: Typed) => {
+      clearTimeout(enter);
+      stopInput();
+      stopEnd();
+      terminal.write(`${BRACKETED_PASTE.off}\r\n`);
+      terminal.setRaw(false);
+      resolve(typed);
+    };
+    const take = (text: string) => {
+      // After Enter more has come: that was the end of a line only.
+      if (enter !== undefined) {
+        clearTimeout(enter);
+        enter = undefined;
+        value += "\n";
+      }
+      value += text;
+    };
+    const key = (char: string) => {
+      if (isPasted) return take(char === "\r" ? "\n" : char);
+      switch (char) {
+        case "\r":
+        case "\n":
+          if (enter !== undefined) take("");
+          enter = setTimeout(() => end({ kind: "value", value }), PASTE_MS);
+          return;
+        case "\u0003":
+          return end({ kind: "interrupted" });
+        case "\u0004":
+          return value === "" ? end({ kind: "ended" }) : end({ kind: "value", value });
+        case "\u0008":
+        case "\u007f":
+          value = [...value].slice(0, -1).join("");
+          return;
+        case "\u0015":
+          value = "";
+          return;
+        default:
+          // Tabs are text, other keys of control are none.
+          if (char >= " " || char === "\t") take(char);
+      }
+    };
+    const stopEnd = terminal.onEnd(() => end(value === "" ? { kind: "ended" } : { kind: "value", value }));
+    const stopInput = terminal.onInput((text) => {
+      let rest = pending + text;
+      pending = "";
+      while (rest !== "") {
+        const [sequence] = /^\u001b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])/.exec(rest) ?? [];
+        if (sequence !== undefined) {
+          if (sequence === BRACKETED_PASTE.begin) isPasted = true;
+          if (sequence === BRACKETED_PASTE.end) isPasted = false;
+          rest = rest.slice(sequence.length);
+          continue;
+        }
+        // The beginning of a sequence, whose rest comes with the next data.
+        if (/^\u001b(?:\[[0-9;?]*|O)?$/.test(rest) && rest.length < 16) {
+          pending = rest;
+          return;
+        }
+        const char = String.fromCodePoint(rest.codePointAt(0)!);
+        rest = rest.slice(char.length);
+        key(char);
+      }
+    });
+  });
+}
