@@ -198,6 +198,11 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
         continue;
       }
       const glued = at + 1 < text.length ? text.slice(at + 1).replace(/^=/, "") : undefined;
+      // What follows the letter may be a part of a value, which no message about the flag may quote.
+      if (glued !== undefined && command !== undefined && HOLDS_VALUES.includes(command.name) && text[at + 1] !== "=") {
+        unknown(text, "", []);
+        break;
+      }
       flags.push({ flag, value: value(flag, `-${letter}`, glued) });
       break;
     }

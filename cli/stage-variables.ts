@@ -31,7 +31,11 @@ export async function stageVariables(context: Context, { config, resolved, stage
   const variables = await openVariables({ env, config, resolved: placed(resolved, sandbox), sandbox });
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
-    return await variables.read(stage, { signal, report() {} });
+    // Finding credentials does not hear the signal: a program may make them.
+    const late = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("late")), { once: true });
+    });
+    return await Promise.race([variables.read(stage, { signal, report() {} }), late]);
   } catch (error) {
     if (!signal.aborted && !(error instanceof PlatformError)) throw error;
     const why = signal.aborted ? "no answer within 2 seconds" : (error as Error).message;

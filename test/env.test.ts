@@ -2,11 +2,13 @@
 // of the cloud; what a deployed app gets is in slow/env-deployed.ts.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { SSM } from "@aws-sdk/client-ssm";
 import fc from "fast-check";
-import t from "tap";
+import t, { type Test } from "tap";
 import { packVariables, readSnapshotName, unpackSnapshot } from "../cli/aws/variables/pack.ts";
 import { decodeHead, decodeParts, encodeValue, MAX_PARAMETER_BYTES } from "../cli/aws/variables/stored-value.ts";
 import { readAssignments } from "../cli/env/assignments.ts";
@@ -14,7 +16,7 @@ import { readEnvFile } from "../cli/env/env-file.ts";
 import { shellAssignment } from "../cli/env/shell-assignment.ts";
 import { variablesSize } from "../schema/index.ts";
 import { THROTTLING } from "./support/aws/failures.ts";
-import { startAws } from "./support/aws/index.ts";
+import { type Aws, startAws } from "./support/aws/index.ts";
 import { shell, spawnTool, startTool } from "./support/cli.ts";
 import { appFolder, openApp } from "./support/deployed-app.ts";
 import { holds } from "./support/property.ts";
@@ -186,7 +188,7 @@ t.test("what does not fit the function's configuration is in a snapshot", (t) =>
     () => packVariables("staging", fixed, { NOISE: random, MORE: [...random].reverse().join("") }),
     {
       code: "function/variables-size",
-      message: /^the variables of staging that do not fit .* take [\d,]+ bytes when packed, and 65,536 is the most$/,
+      message: /^the variables of staging that do not fit .* take [\d,]+ bytes when packed, and the limit is 65,536$/,
       hint: /^move the largest into files of the project, .*: NOISE \(40,000 bytes\), MORE/,
     },
     "past the bound",
@@ -252,6 +254,8 @@ for (const program of ["sh", "bash", "zsh", "fish"]) {
     t.end();
   });
 }
+
+const parametersOf = (aws: Aws) => [...aws.state.service("ssm", aws.region).parameters.keys()];
 
 /** What nobody may see. */
 const SECRET = "s3cr3t-v4lue";
@@ -349,6 +353,7 @@ t.test("values from stdin, files and the terminal; parts of large ones", async (
   t.equal(await value("BIG"), "x".repeat(20_000));
   const first = parameters().filter((name) => name.startsWith("/tool/app/all/BIG/"));
   t.equal(first.length, 7, "base64 in 4 KB each");
+  aws.controls.clock.advance(660_000);
   t.match(await sh(`head -c 5000 /dev/zero | tr '\\0' y | tool env set BIG -`), { code: 0 });
   t.equal(await value("BIG"), "y".repeat(5000));
   const second = parameters().filter((name) => name.startsWith("/tool/app/all/BIG/"));
@@ -368,6 +373,11 @@ t.test("values from stdin, files and the terminal; parts of large ones", async (
   t.equal(typed.code, 0, typed.text);
   t.notMatch(typed.text, SECRET, "what is typed is not shown");
   t.equal(await value("TYPED"), SECRET);
+});
+
+t.test("a hidden value: pasted in lines, edited, empty, given up", slow(), async (t) => {
+  const { app } = await openApp(t, {});
+  const value = (name: string) => app.tool(["env", "get", name]).then(({ stdout }) => stdout);
   const pasted = "\u001b[200~-----BEGIN KEY-----\r\nMIIC\r\n\u001b[201~";
   for (const [text, expected] of [
     [pasted.replaceAll("\r\n", "\r"), "-----BEGIN KEY-----\nMIIC\n"],
@@ -397,12 +407,17 @@ t.test("values from stdin, files and the terminal; parts of large ones", async (
   }
 });
 
-t.test("what cannot be set says what to do, and sets nothing", async (t) => {
+t.test("what cannot be set says what to do, and sets nothing", async (t) => refusals(t, (i) => i % 3 === 0));
+
+t.test("what cannot be set: the other rows", slow(), async (t) => refusals(t, (i) => i % 3 !== 0));
+
+async function refusals(t: Test, isAsked: (row: number) => boolean): Promise<void> {
   const { aws, app } = await openApp(t, { stages: { beta: {} } });
   app.write({
     "bad.env": `GOOD=1\nAPI_KEY ${SECRET}\nB=x#${SECRET}\n`,
     "name.env": `PORT=${SECRET}\nTOOL_X=${SECRET}\n`,
     "none.env": "# nothing\n",
+    "crlf.env": "A1=1\r\n\r\nnonsense\r\n",
     "large.txt": "x".repeat(65_537),
   });
   writeFileSync(join(app.directory, "latin1.env"), Buffer.from("A1=\xe9", "latin1"));
@@ -416,6 +431,15 @@ t.test("what cannot be set says what to do, and sets nothing", async (t) => {
       2,
       /^error: a word of tool env add begins with - and is no flag\n {2}write a value that begins with - as NAME=VALUE/,
     ],
+    [["add", "KEY", `-s${SECRET}`], 2, /^error: a word of tool env add begins with -/],
+    [["add", "KEY", `-v${SECRET}`], 2, /^error: a word of tool env add begins with -/],
+    [
+      ["add", "KEY", "1", "--stag", "beta"],
+      2,
+      /^error: unknown flag --stag for tool env add\n {2}did you mean --stage\?/,
+    ],
+    [["add", "--file", "/dev/zero"], 2, /^error: \/dev\/zero is larger than 4 MB\n/],
+    [["add", "--file", "crlf.env"], 1, /^error: crlf.env:3: this line is not NAME=VALUE\n/],
     [["add", "KEY", `--${SECRET}`], 2, /^error: a word of tool env add begins with -/],
     [["add", "PORT", SECRET], 2, /^error: the tool sets "PORT" itself\n {2}the app listens on \$PORT/],
     [["add", "TOOL_X", SECRET], 2, /^error: names that begin with TOOL_/],
@@ -452,7 +476,7 @@ t.test("what cannot be set says what to do, and sets nothing", async (t) => {
     [[], 2, /^error: tool env needs a command\n {2}its commands are: add, set, get, ls, rm, export; see tool help env/],
     [["lst"], 2, /^error: tool env has no command "lst"\n/],
   ];
-  for (const [argv, code, stderr] of rows) {
+  for (const [argv, code, stderr] of rows.filter((_, i) => isAsked(i))) {
     const outcome = await app.tool(["env", ...argv]);
     const shown = argv.join(" ").slice(0, 60);
     t.equal(outcome.code, code, shown);
@@ -468,9 +492,9 @@ t.test("what cannot be set says what to do, and sets nothing", async (t) => {
   t.match((await app.tool(["env", "get", "API_KAY"])).stderr, /\n {2}did you mean API_KEY\?\n$/);
   const some = await app.tool(["env", "rm", "API_KEY"]);
   t.match(some.stderr, /\n {2}it is set for production: tool env rm API_KEY -s production\n$/);
-});
+}
 
-t.test("nothing is lost or shown when the store fails", async (t) => {
+t.test("nothing is lost or shown when the store fails", slow(), async (t) => {
   const { aws, app } = await openApp(t, {});
   await app.tool(["env", "add", "OLD", "before"]);
   const own = { service: "ssm", times: Number.POSITIVE_INFINITY } as const;
@@ -525,6 +549,79 @@ t.test("nothing is lost or shown when the store fails", async (t) => {
     stdout: "added for staging: OLD\n",
     stderr: /^a stage that is deployed keeps what it has until its next deploy: tool deploy staging\n$/,
   });
+});
+
+t.test("what other programs, other versions and accidents leave in the store", slow(), async (t) => {
+  const { aws, app } = await openApp(t, {});
+  const ssm = new SSM(aws.client);
+  const put = (path: string, Value: string) =>
+    ssm.putParameter({ Name: `/tool/app/${path}`, Value, Type: "String", Overwrite: true });
+  await app.tool(["env", "add", "GOOD", "1", "-c"]);
+  const rows: [path: string, value: string, message: RegExp][] = [
+    [
+      "staging/TOOL_STAGE",
+      "evil",
+      /^error: there is a variable for staging that no app can have: .*\n {2}tool env rm TOOL_STAGE -s staging/,
+    ],
+    ["all/a-b.c", "x", /\n {2}tool env rm a-b.c -s all removes it/],
+    ["all/__proto__", "x", /no app can have: .*\n {2}tool env rm __proto__ -s all/],
+    [
+      "all/MARK",
+      "tool:v1:zzz",
+      /^error: the variable MARK for all stages cannot be read: .*\n.*set it again: tool env add MARK - -s all/,
+    ],
+    ["all/MARK", "tool:v1:text:!!!!", /cannot be read/],
+    ["all/MARK", "tool:v1:parts:abc:0", /cannot be read/],
+    ["all/MARK", "tool:v1:parts:abc:2", /parts of it are missing\n {2}set it again: tool env add MARK - -s all/],
+  ];
+  for (const [path, value, message] of rows) {
+    await put(path, value);
+    for (const argv of [["env", "export"], ["deploy"]]) {
+      const outcome = await app.tool(argv);
+      t.match(outcome, { code: 1, stderr: message, stdout: "" }, `${argv.join(" ")}: ${path} ${value}`);
+    }
+    t.match(await app.tool(["env", "ls"]), { code: 0, stdout: /GOOD +all +1 / }, "the others are listed");
+    const [stage = "", name = ""] = path.split("/");
+    t.equal((await app.tool(["env", "rm", name, "-s", stage])).code, 0);
+  }
+  await put("LOOSE", "in no stage");
+  await put("staging/DEEP/er/est", "x");
+  t.match(await app.tool(["env", "export"]), { code: 0, stdout: "export GOOD='1'\n" });
+
+  // From plain text to a secret, refused or cut off between two calls: the old value or the new one.
+  for (const failure of [
+    { nth: 3, error: { code: "AccessDeniedException", message: "no", status: 400 } },
+    { nth: 4, error: { code: "AccessDeniedException", message: "no", status: 400 } },
+  ]) {
+    await app.tool(["env", "set", "GOOD", "old", "-c"]);
+    aws.controls.failures.plan({ service: "ssm", operation: "PutParameter", ...failure });
+    await app.tool(["env", "set", "GOOD", "new"]);
+    aws.controls.failures.clear();
+    t.match((await app.tool(["env", "get", "GOOD"])).stdout, /^(old|new)$/, `refused at ${failure.nth}`);
+  }
+  t.match(await app.tool(["env", "set", "GOOD", "new"]), { code: 0 });
+  t.equal((await app.tool(["env", "get", "GOOD"])).stdout, "new");
+  t.notOk(parametersOf(aws).some((name) => name.includes("pending")));
+});
+
+t.test("answers that have no end, and that are none", async (t) => {
+  const { app } = await openApp(t, {});
+  const pages = createServer((_, response) => {
+    response.setHeader("content-type", "application/x-amz-json-1.1");
+    response.end('{"Parameters":[],"NextToken":"again"}');
+  });
+  const broken = createServer((_, response) => void response.end(`{"Parameters":[{"Value":${SECRET}}]}`));
+  for (const [server, stderr] of [
+    [pages, /^error: the parameter store's list has no end\n/],
+    [broken, /^error: the answer of .* cannot be read\n/],
+  ] as const) {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.teardown(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const outcome = await app.tool(["env", "export"], { TOOL_AWS_ENDPOINT: `http://127.0.0.1:${port}` });
+    t.match(outcome, { code: 1, stderr });
+    t.notMatch(outcome.stderr, SECRET);
+  }
 });
 
 t.test("start and hooks have the variables, where credentials are named", async (t) => {

@@ -479,11 +479,11 @@ for (const [env, region, expected] of [
   [{}, "eu-west-1", "https://ssm.eu-west-1.amazonaws.com/"],
   [{}, "cn-north-1", "https://ssm.cn-north-1.amazonaws.com.cn/"],
   [{}, "us-gov-west-1", "https://ssm.us-gov-west-1.amazonaws.com/"],
-  [{ AWS_ENDPOINT_URL: "http://all:1" }, "eu-west-1", "http://all:1/"],
+  [{ AWS_ENDPOINT_URL: "http://all:1" }, "eu-west-1", "https://ssm.eu-west-1.amazonaws.com/"],
   [{ AWS_ENDPOINT_URL: "http://all:1", AWS_ENDPOINT_URL_SSM: "http://own:2/x" }, "eu-west-1", "http://own:2/x"],
   [{ AWS_ENDPOINT_URL_SSM: "" }, "eu-west-1", "https://ssm.eu-west-1.amazonaws.com/"],
   [
-    { AWS_ENDPOINT_URL: "http://all:1", AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: "true" },
+    { AWS_ENDPOINT_URL_SSM: "http://own:2", AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: "true" },
     "eu-west-1",
     "https://ssm.eu-west-1.amazonaws.com/",
   ],

@@ -199,6 +199,15 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
+    code: "platform/unreadable",
+    // The SDK's message quotes a part of the answer.
+    matches: /Deserialization error|is not valid JSON|Unexpected token/,
+    say: ({ host }) => [
+      `the answer of ${host ?? "the cloud"} cannot be read`,
+      "a proxy on the way may have changed it; check TOOL_AWS_ENDPOINT if it is set",
+    ],
+  },
+  {
     code: "network/unreachable",
     codes: ["ENOTFOUND", "EAI_AGAIN"],
     say: ({ host }, { region }) => [
@@ -280,10 +289,13 @@ function factsOf(error: Error): Facts {
   return {
     name,
     code: typeof code === "string" ? code : inner?.code,
-    message: message || first?.message || inner?.message || name,
+    // Messages are for terminals, and quote what others wrote.
+    message: printable(message || first?.message || inner?.message || name),
     status: $metadata?.httpStatusCode,
     host: typeof hostname === "string" ? hostname : inner?.host,
   };
 }
+
+const printable = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
 
 export const withoutPeriod = (text: string) => text.trim().replace(/\.$/, "");

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import type { Config } from "../../schema/index.ts";
@@ -19,7 +19,7 @@ import type { Watched } from "../platform/progress.ts";
 import { ALL_STAGES, type StoredVariable, type Values, type Variables } from "../platform/variables.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStageOf } from "../project/stage-word.ts";
-import { readStdin } from "../read-stdin.ts";
+import { readStream } from "../read-stream.ts";
 import type { Options } from "../table.ts";
 
 /** `tool env add`, `tool env set`: sets variables of a stage, or of all stages. */
@@ -210,6 +210,10 @@ async function valuesOf(context: Context, given: { readonly assignments: readonl
   const values: Record<string, string> = {};
   for (const { name, value } of given.assignments) {
     values[name] = typeof value === "string" ? value : await readSecret(context, name, value.from);
+    // Node puts it in place of bytes that are not UTF-8.
+    if (typeof value === "string" && value.includes("\ufffd")) {
+      return context.misuse(`the value of ${name} is not UTF-8 text`, "write it as base64, and let the app decode it");
+    }
   }
   refuseValues(context, values);
   return values;
@@ -219,7 +223,8 @@ async function valuesOfFile(context: Context, path: string): Promise<Values> {
   const shown = path === "-" ? "stdin" : path;
   let bytes: Buffer;
   try {
-    bytes = path === "-" ? await readStdin(context.io) : readFileSync(resolve(context.directory, path));
+    const source = path === "-" ? context.io.stdin : createReadStream(resolve(context.directory, path));
+    bytes = await readStream(source, MAX_FILE_BYTES + 1);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reasons: Record<string, string> = {
@@ -230,7 +235,10 @@ async function valuesOfFile(context: Context, path: string): Promise<Values> {
     const why = reasons[code ?? ""] ?? String(code);
     return context.misuse(`cannot read ${shown}: ${why}`, "give --file the path of a file with NAME=VALUE lines");
   }
-  const text = textOf(bytes);
+  if (bytes.length > MAX_FILE_BYTES) {
+    return context.misuse(`${shown} is larger than 4 MB`, "give --file a file with NAME=VALUE lines");
+  }
+  const text = textOf(bytes)?.replace(/\r\n?/g, "\n");
   if (text === undefined) return context.misuse(`${shown} is not UTF-8 text`, "save it as UTF-8");
   const read = readEnvFile(text);
   if (!read.ok) {
@@ -247,6 +255,9 @@ async function valuesOfFile(context: Context, path: string): Promise<Values> {
   for (const name of read.leftOut) await context.say(`left out: ${name}, which the tool sets itself`);
   return values;
 }
+
+/** More than all variables that can be deployed. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 function textOf(bytes: Uint8Array): string | undefined {
   try {

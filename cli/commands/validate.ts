@@ -34,7 +34,7 @@ import { renderGithub } from "../output/github.ts";
 import { toSarif } from "../output/sarif.ts";
 import { checkableFiles, type Language, languageOf } from "../project/checkable-files.ts";
 import { diskDirectory } from "../project/directory.ts";
-import { readStdin } from "../read-stdin.ts";
+import { readStream } from "../read-stream.ts";
 import type { Options } from "../table.ts";
 import { version } from "../version.ts";
 
@@ -65,7 +65,9 @@ export async function validate(context: Context, options: Options<"validate">): 
   const inputs: Input[] = [];
   for (const name of names) {
     const file =
-      name === "-" ? decodeText(await readStdin(context.io)) : await readTextFile(resolve(context.directory, name));
+      name === "-"
+        ? decodeText(await readStream(context.io.stdin))
+        : await readTextFile(resolve(context.directory, name));
     if (!file.ok && file.damaged !== undefined) {
       const { text, at } = file.damaged;
       inputs.push({ name, text, unreadable: notUtf8(at) });

@@ -58,7 +58,7 @@ export function readAssignments(words: readonly string[]): Assignments {
   return { ok: true, assignments };
 }
 
-const NAMES = "a name is a letter, then at least one more letter, digit or _";
+export const NAMES = "a name is a letter, then at least one more letter, digit or _";
 
 /** Why an app cannot have a variable of this name; `isKnown` if it is one that everybody knows, and so no secret. */
 export function namedProblem(

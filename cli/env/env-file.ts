@@ -1,7 +1,7 @@
 // A file of variables, as programs that load `.env` read it: NAME=VALUE lines, `export`, comments, single and double
 // quotes over several lines. Where such programs disagree, or leave a line out without a word, this is an error. Pure.
 import type { Problem } from "../../grammar/problem.ts";
-import { namedProblem } from "./assignments.ts";
+import { isName, NAMES, namedProblem } from "./assignments.ts";
 
 export type EnvFile =
   /** `leftOut` are names that the tool sets itself. */
@@ -19,7 +19,9 @@ export function readEnvFile(text: string): EnvFile {
   const set = (name: string, value: string, at: number) => {
     const problem = namedProblem(name);
     const span: [number, number] = [at, at + name.length];
-    if (values.has(name)) fail("duplicate", span, `${name} is set before, too`, "remove one of them");
+    // What has other characters than a name may be a part of a value.
+    if (!isName(name)) fail("name", span, "the name is not valid", NAMES);
+    else if (values.has(name)) fail("duplicate", span, `${name} is set before, too`, "remove one of them");
     // What is set for every app is in many files, and nothing is lost without it.
     else if (name === "PORT") leftOut.push(name);
     else if (problem !== undefined) fail("name", span, problem.message, problem.hint);
@@ -53,28 +55,18 @@ export function readEnvFile(text: string): EnvFile {
     if (quote === '"' || quote === "'" || quote === "`") {
       const end = closing(source, begin, quote);
       if (end === -1) {
-        fail(
-          "unclosed-quote",
-          [begin, begin + 1],
-          `the value of ${name} has no closing ${quote}`,
-          `write ${quote} at its end`,
-        );
+        fail("unclosed-quote", [begin, begin + 1], `the value has no closing ${quote}`, `write ${quote} at its end`);
         break;
       }
       const after = lineEnd(source, end + 1);
       if (!/^\s*(#.*)?$/.test(source.slice(end + 1, after))) {
-        fail("after-quote", [end + 1, after], `there is text after the value of ${name}`, "quote all of it");
+        fail("after-quote", [end + 1, after], "there is text after the closing quote", "quote all of it");
       }
       const inside = source.slice(begin + 1, end);
       const twice = quote === '"' ? inside.indexOf("\\\\") : -1;
       if (twice >= 0) {
         const place = begin + 1 + twice;
-        fail(
-          "backslashes",
-          [place, place + 2],
-          `programs disagree on \\\\ in double quotes, in the value of ${name}`,
-          "use single quotes",
-        );
+        fail("backslashes", [place, place + 2], "programs disagree on \\\\ in double quotes", "use single quotes");
       }
       set(name, quote === '"' ? unescaped(inside) : inside, at);
       at = after + 1;
@@ -88,7 +80,7 @@ export function readEnvFile(text: string): EnvFile {
       fail(
         "hash",
         [begin + hash, begin + hash + 1],
-        `programs disagree whether # begins a comment in the value of ${name}`,
+        "programs disagree whether # begins a comment here",
         "quote the value",
       );
     }

@@ -1,5 +1,5 @@
 import { type Context, EXIT } from "../context.ts";
-import { readStdin } from "../read-stdin.ts";
+import { readStream } from "../read-stream.ts";
 import { MAX_VALUE_BYTES } from "./assignments.ts";
 
 /**
@@ -25,7 +25,7 @@ export async function readSecret(context: Context, name: string, from: "stdin" |
     return context.misuse(`${name} has no value`, `write NAME VALUE, NAME=VALUE, or ${name} - for a value from stdin`);
   }
   // A byte more than may be, so that too large a value is refused and not cut.
-  const bytes = await readStdin(io, MAX_VALUE_BYTES + 2);
+  const bytes = await readStream(io.stdin, MAX_VALUE_BYTES + 2);
   if (bytes.length === 0) return context.misuse("stdin is empty, and nothing was set", asEmpty);
   try {
     return withoutLineEnd(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

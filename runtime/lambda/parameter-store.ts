@@ -53,15 +53,15 @@ function storeOf(env: NodeJS.ProcessEnv): Store {
   return { url: endpointOf(env, region), region, keys, untilMs: performance.now() + MAX_MS };
 }
 
-/** As the SDKs find it ("Service-specific endpoints"). */
+/** As the SDKs find it ("Service-specific endpoints"); an address for all services may be that of the app's own storage. */
 export function endpointOf(env: NodeJS.ProcessEnv, region: string): URL {
   const isIgnored = env.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === "true";
-  const configured = isIgnored ? undefined : env.AWS_ENDPOINT_URL_SSM || env.AWS_ENDPOINT_URL;
+  const configured = isIgnored ? undefined : env.AWS_ENDPOINT_URL_SSM || undefined;
   const suffix = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   const text = configured ?? `https://ssm.${region}.${suffix}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw noVariables(`${CANNOT}: AWS_ENDPOINT_URL_SSM or AWS_ENDPOINT_URL of the function is no http or https URL`);
+    throw noVariables(`${CANNOT}: AWS_ENDPOINT_URL_SSM of the function is no http or https URL`);
   }
   url.search = "";
   return url;

@@ -152,11 +152,17 @@ t.test("two hundred and hard ones, as they were set", async (t) => {
 
   await run(t, app, ["env", "add", `NOISE=${noise(60_000)}`]);
   const before = snapshots(aws);
+  const wide = Array.from({ length: 17 }, (_, i) => `WIDE_${i}=${"x".repeat(65_000)}`);
+  for (const one of wide) await run(t, app, ["env", "add", "-s", "production", one]);
+  t.match(await app.tool(["deploy", "production"]), {
+    code: 1,
+    stderr: /take 1,\d{3},\d{3} bytes, and the limit is 1,048,576/,
+  });
   const refused = await app.tool(["deploy"]);
   t.match(refused, {
     code: 1,
     stderr:
-      /^error: the variables of staging that do not fit .* take [\d,]+ bytes when packed, and 65,536 is the most\n {2}move the largest .*: NOISE \(60,000 bytes\)/m,
+      /^error: the variables of staging that do not fit .* take [\d,]+ bytes when packed, and the limit is 65,536\n {2}move the largest .*: NOISE \(60,000 bytes\)/m,
   });
   t.notMatch(refused.stderr, /build:/, "before anything is built");
   t.same(snapshots(aws), before);
@@ -193,6 +199,81 @@ t.test("stages share a role: one that fits leaves another what it needs", async 
     PolicyName: "tool",
   });
   t.match(decodeURIComponent(policy.PolicyDocument!), /ssm:GetParameters.*s3:GetObject/);
+});
+
+t.test("two stages deployed at once, one of which reads snapshots: neither takes the other's permission", async (t) => {
+  const it = await open(t);
+  const { aws, app } = it;
+  await run(t, app, ["deploy", "staging"]);
+  await run(t, app, ["env", "add", "-s", "staging", `KEY=${large("one")}`]);
+  const statement = { Effect: "Allow", Action: "s3:GetObject", Resource: "*" };
+  app.write({ "tool.json": JSON.stringify({ name: "hello", function: { policy: [statement] } }) });
+  // Production writes the role's policy as it read it, after staging has written its own.
+  let staging: Promise<unknown> | undefined;
+  aws.controls.failures.plan({
+    service: "iam",
+    operation: "PutRolePolicy",
+    run: async () => {
+      staging = app.tool(["deploy", "staging"]);
+      await staging;
+    },
+  });
+  await run(t, app, ["deploy", "production"]);
+  t.match(await staging, { code: 0 });
+  t.equal((await environmentOf(it)).KEY, large("one"));
+});
+
+t.test("a prune beside a deploy that names an old snapshot again", async (t) => {
+  const it = await open(t);
+  const { aws, app } = it;
+  for (const word of ["one", "two", "three", "four"]) {
+    await run(t, app, ["env", "set", `KEY=${large(word)}`]);
+    await run(t, app, ["deploy"]);
+  }
+  aws.controls.clock.advance(7_200_000);
+  await run(t, app, ["env", "set", `KEY=${large("one")}`]);
+  let deployed: Promise<unknown> | undefined;
+  aws.controls.failures.plan({
+    service: "lambda",
+    operation: "DeleteFunction",
+    run: async () => {
+      deployed = app.tool(["deploy"]);
+      await deployed;
+    },
+  });
+  await run(t, app, ["prune", "-r", "0"]);
+  t.match(await deployed, { code: 0 });
+  t.equal((await environmentOf(it)).KEY, large("one"));
+});
+
+t.test("a snapshot that others wrote into, and a rollback to one that is gone", async (t) => {
+  const it = await open(t);
+  const { aws, app } = it;
+  const ssm = new SSM(aws.client);
+  await run(t, app, ["env", "add", `KEY=${large("one")}`]);
+  await run(t, app, ["deploy"]);
+  const [part = ""] = snapshots(aws);
+  const folder = part.slice(0, part.lastIndexOf("/"));
+  for (const [name, Value] of [
+    ["99", "AAAA"],
+    ["foo", "AAAA"],
+    ["01", "AAAA"],
+    ["1", `${(await ssm.getParameter({ Name: part, WithDecryption: true })).Parameter!.Value}\nAAAA`],
+  ] as const) {
+    await ssm.putParameter({ Name: `${folder}/${name}`, Value, Type: "SecureString", Overwrite: true });
+  }
+  await run(t, app, ["deploy"]);
+  t.equal((await environmentOf(it)).KEY, large("one"), "put right");
+  await run(t, app, ["env", "set", "KEY=small"]);
+  await run(t, app, ["deploy"]);
+  await ssm.deleteParameter({ Name: part });
+  const back = await app.tool(["rollback"]);
+  t.match(back, {
+    code: 1,
+    stderr:
+      /^error: version 1 cannot start: the variables that it reads at a cold start are gone\n {2}nothing was rolled back/,
+  });
+  t.equal((await environmentOf(it)).KEY, "small");
 });
 
 t.test("a snapshot whose part is gone: said at the cold start, and put right by a deploy", async (t) => {

@@ -4,6 +4,7 @@ import type { Watched } from "../../platform/progress.ts";
 import type { Deployment, PruneResult } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
 import { accountOf, bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
+import { readSnapshotName } from "../variables/pack.ts";
 import { removeSnapshots } from "../variables/snapshots.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";
 import { numbered, readRecord } from "./record.ts";
@@ -66,14 +67,16 @@ export async function pruneStage(
     removed.push(version);
     report({ kind: "note", phase: "prune", text: `version ${version} removed` });
   }
-  const left = versions.filter(({ Version }) => !removed.includes(Version!));
-  await removeSnapshots(
-    { ssm: await cloud.ssm(), app, signal },
-    { named: left.map(({ Environment }) => Environment?.Variables), youngMs: YOUNG_MS },
-  );
   const anyArn = versions[0]?.FunctionArn;
   if (removed.length > 0 && anyArn !== undefined) {
+    const left = versions.filter(({ Version }) => !removed.includes(Version!));
     await removeArchives(cloud, { app, accountId: accountOf(anyArn), left }, signal);
+  }
+  // Apps whose variables fit into their function's configuration never had one.
+  if (versions.some(({ Environment }) => readSnapshotName(Environment?.Variables) !== undefined)) {
+    // Versions are read again: one that was published meanwhile may name a snapshot that was there already.
+    const named = async () => (await readAll(lambda, app, signal)).versions.map((one) => one.Environment?.Variables);
+    await removeSnapshots({ ssm: await cloud.ssm(), app, signal }, { named, youngMs: YOUNG_MS });
   }
   return { stage, removed, kept };
 }

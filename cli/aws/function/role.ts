@@ -36,30 +36,34 @@ export async function ensureRole(
     );
   }
   const arn = role.Arn!;
-  const readsSnapshots = asked.readsSnapshots || tags.get(TAGS.readsSnapshots) === "yes";
+  const isTold = tags.get(TAGS.readsSnapshots) === "yes";
+  const readsSnapshots = asked.readsSnapshots || isTold;
   const hash = policyHash({ config, readsSnapshots });
   if (tags.get(TAGS.policyHash) === hash) return { arn, outcome: "unchanged", policy: hash };
+  const tag = (Key: string, Value: string) =>
+    retrying(() => iam.tagRole({ RoleName: name, Tags: [{ Key, Value }] }, { abortSignal: signal }), {
+      ...PROPAGATION,
+      signal,
+    });
+  // Before the policy, so that a deploy of another stage that writes its own at the same time learns of it.
+  if (readsSnapshots && !isTold) await tag(TAGS.readsSnapshots, "yes");
   const policy = functionPolicy({ config, region: cloud.region, accountId: accountOf(arn), readsSnapshots });
   await retrying(
     () =>
       iam.putRolePolicy({ RoleName: name, PolicyName: ROLE_POLICY, PolicyDocument: policy }, { abortSignal: signal }),
     { ...PROPAGATION, signal },
   );
-  await retrying(
-    () =>
-      iam.tagRole(
-        {
-          RoleName: name,
-          Tags: [
-            { Key: TAGS.policyHash, Value: hash },
-            ...(readsSnapshots ? [{ Key: TAGS.readsSnapshots, Value: "yes" }] : []),
-          ],
-        },
-        { abortSignal: signal },
-      ),
-    { ...PROPAGATION, signal },
-  );
+  await tag(TAGS.policyHash, hash);
+  if (!readsSnapshots && found !== undefined && (await isToldNow(iam, name, signal))) {
+    return ensureRole(cloud, { config, readsSnapshots: true }, signal);
+  }
   return { arn, outcome: found === undefined ? "created" : "updated", policy: hash };
+}
+
+/** Whether the deploy of another stage has asked for snapshots since the role was read. */
+async function isToldNow(iam: IAM, name: string, signal: AbortSignal): Promise<boolean> {
+  const role = await findRole(iam, name, signal);
+  return role?.Tags?.some(({ Key, Value }) => Key === TAGS.readsSnapshots && Value === "yes") === true;
 }
 
 /** A new role is not known everywhere at once. */

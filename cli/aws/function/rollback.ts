@@ -12,8 +12,8 @@ import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRe
 
 /**
  * Activates an earlier deployment of the stage, with the variables of its own deploy. Without a name it is the previous one,
- * and the current one becomes the previous, so that a second rollback undoes the first. It is active after two calls; the
- * other three update the other alias and find which variables differ.
+ * and the current one becomes the previous, so that a second rollback undoes the first. It is active after three
+ * calls, one more if it has a snapshot of variables; the other two update the other alias and find which variables differ.
  */
 export async function rollbackStage(
   cloud: Cloud,
@@ -47,6 +47,8 @@ export async function rollbackStage(
   };
 
   const isUnchanged = target.version === currentVersion;
+  const configured = await variables(target.version);
+  if (!isUnchanged) await refuseWithoutSnapshot(cloud, app, { stage, version: target.version, configured }, signal);
   let following: Promise<void> | undefined;
   if (!isUnchanged) {
     const left = ofVersion(record ?? blankRecord(currentVersion));
@@ -85,7 +87,7 @@ export async function rollbackStage(
       record?.previous === undefined ? "absent" : "present",
     );
   }
-  const [configured, replaced] = await Promise.all([variables(target.version), variables(currentVersion), following]);
+  const [replaced] = await Promise.all([variables(currentVersion), following]);
   const [mine, others] = await withSnapshots(cloud, app, [configured, replaced], signal);
   const names = new Set([...Object.keys(mine), ...Object.keys(others)]);
   return {
@@ -97,6 +99,22 @@ export async function rollbackStage(
     // The commit always differs.
     differingVariables: [...names].filter((one) => one !== "TOOL_COMMIT" && mine[one] !== others[one]).sort(),
   };
+}
+
+/** A version whose snapshot is gone does not start. */
+async function refuseWithoutSnapshot(
+  cloud: Cloud,
+  app: string,
+  { stage, version, configured }: { readonly stage: string; readonly version: string; readonly configured: Values },
+  signal: AbortSignal,
+): Promise<void> {
+  if (configured[SNAPSHOT_VARIABLE] === undefined) return;
+  if ((await readSnapshot({ ssm: await cloud.ssm(), app, signal }, configured)) !== undefined) return;
+  throw new PlatformError(
+    "rollback/no-variables",
+    `version ${version} cannot start: the variables that it reads at a cold start are gone`,
+    `nothing was rolled back; tool deploy ${stage} deploys the app with its variables of now`,
+  );
 }
 
 /** The variables with those of the versions' snapshots. What cannot be read now does not keep a rollback from its end. */
@@ -111,7 +129,7 @@ async function withSnapshots(
   const store = { ssm: await cloud.ssm(), app, signal };
   const whole = async ({ [SNAPSHOT_VARIABLE]: named, ...rest }: Values) => ({
     ...rest,
-    ...(await readSnapshot(store, { [SNAPSHOT_VARIABLE]: named ?? "" }).catch(() => ({}))),
+    ...(await readSnapshot(store, { [SNAPSHOT_VARIABLE]: named ?? "" }).catch(() => undefined)),
   });
   return Promise.all([whole(mine), whole(others)]);
 }

@@ -326,8 +326,9 @@ async function ownVariables(
 ): Promise<OwnedResource[]> {
   const store = { ssm: await cloud.ssm(), app, signal };
   const prefix = parameterPrefix(app);
-  const names = (await allBelow(store, prefix, false)).map(({ Name }) => Name!);
   const of = (path: string) => path.slice(prefix.length).split("/");
+  // What is in no stage is not ours.
+  const names = (await allBelow(store, prefix, false)).map(({ Name }) => Name!).filter((name) => of(name).length > 1);
   const snapshots = names.filter((name) => of(name)[0] === SNAPSHOTS);
   const stages = [...new Set(names.map((name) => of(name)[0]!))].filter((stage) => stage !== SNAPSHOTS).sort();
   const remove = (paths: readonly string[]) => async () => {

@@ -12,6 +12,9 @@ export const SNAPSHOT_VARIABLE = "TOOL_VARIABLES";
 /** The most that a snapshot may take, packed: the runtime reads 16 parameters in two calls. */
 const MAX_SNAPSHOT_BYTES = 65_536;
 
+/** The most that the runtime unpacks: 64 KB can be a thousand times that, and a process takes 2 MB of variables. */
+const MAX_UNPACKED_BYTES = 1024 * 1024;
+
 /** The length of the longest value of `SNAPSHOT_VARIABLE`. */
 const LONGEST_NAME = `${"0".repeat(32)}/16`;
 
@@ -60,20 +63,28 @@ function snapshotOf(stage: string, values: Values): Snapshot {
   const names = Object.keys(values).sort();
   const text = JSON.stringify(Object.fromEntries(names.map((name) => [name, values[name]])));
   const packed = gzipSync(text, { level: 9 }).toString("base64");
-  if (packed.length > MAX_SNAPSHOT_BYTES) {
+  const bytes = Buffer.byteLength(text);
+  if (packed.length > MAX_SNAPSHOT_BYTES || bytes > MAX_UNPACKED_BYTES) {
+    const size =
+      bytes > MAX_UNPACKED_BYTES
+        ? `${withCommas(bytes)} bytes, and the limit is ${withCommas(MAX_UNPACKED_BYTES)}`
+        : `${withCommas(packed.length)} bytes when packed, and the limit is ${withCommas(MAX_SNAPSHOT_BYTES)}`;
     throw new PlatformError(
       "function/variables-size",
-      `the variables of ${stage} that do not fit into the function's configuration take ${withCommas(packed.length)} bytes when packed, and ${withCommas(MAX_SNAPSHOT_BYTES)} is the most`,
+      `the variables of ${stage} that do not fit into the function's configuration take ${size}`,
       `move the largest into files of the project, or into a store that the app reads itself: ${largestVariables(values)}`,
     );
   }
-  return { names, bytes: Buffer.byteLength(text), hash: hashOf(text), parts: slices(packed) };
+  return { names, bytes, hash: hashOf(text), parts: slices(packed) };
 }
 
 /** The values of a snapshot; undefined if the parts are not those of this hash. */
 export function unpackSnapshot(hash: string, parts: readonly string[]): Values | undefined {
+  const packed = parts.join("");
+  // As strict as the runtime: Buffer.from skips other characters.
+  if (packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(packed)) return undefined;
   try {
-    const text = gunzipSync(Buffer.from(parts.join(""), "base64"), { maxOutputLength: 64 * 1024 * 1024 }).toString();
+    const text = gunzipSync(Buffer.from(packed, "base64"), { maxOutputLength: MAX_UNPACKED_BYTES }).toString();
     return hashOf(text) === hash ? (JSON.parse(text) as Values) : undefined;
   } catch {
     return undefined;

@@ -21,31 +21,36 @@ export interface StoredSnapshot {
 }
 
 /**
- * Stores a snapshot, if it is not there yet, and reads it back. A part that exists is not touched if all of them together
- * are this snapshot: versions that run may read it.
+ * Stores a snapshot, if it is not there yet, and reads it back. A part that exists is not changed if all of them together are
+ * this snapshot: versions that run may read it. With `isClaimed` its first part is written again as it is, so that it counts
+ * as young until a version names it.
  */
-export async function storeSnapshot(store: Store, { hash, parts }: Snapshot): Promise<StoredSnapshot> {
+export async function storeSnapshot(
+  store: Store,
+  { hash, parts }: Snapshot,
+  { isClaimed }: { readonly isClaimed: boolean },
+): Promise<StoredSnapshot> {
   const { ssm, app, signal } = store;
   const prefix = prefixOf(app, hash);
   const read = async () => {
     const begin = performance.now();
     const found = partsOf(await allBelow(store, prefix, true), prefix);
-    return {
-      count: found.length,
-      isWhole: unpackSnapshot(hash, found) !== undefined,
-      readMs: performance.now() - begin,
-    };
+    const isWhole = unpackSnapshot(hash, found) !== undefined;
+    return { count: found.length, first: found[0] ?? "", isWhole, readMs: performance.now() - begin };
   };
-  const before = await read();
-  if (before.isWhole) return { ...before, isNew: false };
-  for (const [i, Value] of parts.entries()) {
-    await withoutQuoted(() =>
+  const write = (n: number, Value: string) =>
+    withoutQuoted(Value, () =>
       ssm.putParameter(
-        { Name: `${prefix}${i + 1}`, Value, Type: "SecureString", Overwrite: true },
+        { Name: `${prefix}${n}`, Value, Type: "SecureString", Overwrite: true },
         { abortSignal: signal },
       ),
     );
+  const before = await read();
+  if (before.isWhole) {
+    if (isClaimed) await write(1, before.first);
+    return { ...before, isNew: false };
   }
+  for (const [i, part] of parts.entries()) await write(i + 1, part);
   const surplus = Array.from({ length: Math.max(0, before.count - parts.length) }, (_, i) => parts.length + i + 1);
   await removeParameters(
     store,
@@ -68,35 +73,42 @@ export async function storeSnapshot(store: Store, { hash, parts }: Snapshot): Pr
   return { ...stored, isNew: true };
 }
 
-/** The values of the snapshot that a version names; undefined if it names none. Parts that are gone have no values. */
+/** The values of the snapshot that a version names; undefined if it names none, or that one is not whole. */
 export async function readSnapshot(store: Store, environment: Values | undefined): Promise<Values | undefined> {
   const named = readSnapshotName(environment);
   if (named === undefined) return undefined;
   const prefix = prefixOf(store.app, named.hash);
-  return unpackSnapshot(named.hash, partsOf(await allBelow(store, prefix, true), prefix)) ?? {};
+  return unpackSnapshot(named.hash, partsOf(await allBelow(store, prefix, true), prefix));
 }
 
-/** Parts in the order of their numbers. */
+/** Parts in the order of their numbers, from 1 on. What else is there is not ours. */
 function partsOf(found: readonly Parameter[], prefix: string): string[] {
-  return found
-    .map(({ Name = "", Value = "" }) => ({ n: Number(Name.slice(prefix.length)), Value }))
-    .sort((a, b) => a.n - b.n)
-    .map(({ Value }) => Value);
+  const values = new Map(found.map(({ Name = "", Value = "" }) => [Name.slice(prefix.length), Value]));
+  const parts: string[] = [];
+  for (let n = 1; values.has(String(n)); n++) parts.push(values.get(String(n))!);
+  return parts;
 }
 
-/** Removes snapshots that no version names. `youngerMs` protects those that a deploy has not named yet. */
+/**
+ * Removes snapshots that no version names. Those of which a part is younger than `youngMs` stay: a deploy that has not named
+ * one yet writes its first part. `named` is called after the snapshots are listed.
+ */
 export async function removeSnapshots(
   store: { readonly ssm: SSM; readonly app: string; readonly signal: AbortSignal },
-  { named, youngMs }: { readonly named: readonly (Values | undefined)[]; readonly youngMs: number },
+  { named, youngMs }: { readonly named: () => Promise<readonly (Values | undefined)[]>; readonly youngMs: number },
 ): Promise<string[]> {
   const prefix = prefixOf(store.app);
-  const kept = new Set(named.map((one) => readSnapshotName(one)?.hash));
-  const removed = new Map<string, string[]>();
+  const found = new Map<string, { names: string[]; youngest: number }>();
   for (const { Name = "", LastModifiedDate = new Date(0) } of await allBelow(store, prefix, false)) {
     const hash = Name.slice(prefix.length).split("/")[0]!;
-    if (kept.has(hash) || Date.now() - LastModifiedDate.getTime() < youngMs) continue;
-    removed.set(hash, [...(removed.get(hash) ?? []), Name]);
+    const { names, youngest } = found.get(hash) ?? { names: [], youngest: 0 };
+    found.set(hash, { names: [...names, Name], youngest: Math.max(youngest, LastModifiedDate.getTime()) });
   }
-  await removeParameters(store, [...removed.values()].flat());
-  return [...removed.keys()];
+  const kept = new Set((await named()).map((one) => readSnapshotName(one)?.hash));
+  const removed = [...found].filter(([hash, { youngest }]) => !kept.has(hash) && Date.now() - youngest >= youngMs);
+  await removeParameters(
+    store,
+    removed.flatMap(([, { names }]) => names),
+  );
+  return removed.map(([hash]) => hash);
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { Parameter, ParameterMetadata, SSM } from "@aws-sdk/client-ssm";
+import { variableNameProblem } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { FoundValue, SetRequest, SetResult, StoredVariable, Values } from "../../platform/variables.ts";
 import { ALL_STAGES } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS, TAGS } from "../names.ts";
-import { decodeHead, decodeParts, encodeValue, partName } from "./stored-value.ts";
+import { decodeHead, decodeParts, EMPTY_PART, encodeValue, headOf, partName, slices } from "./stored-value.ts";
 import { withoutQuoted } from "./without-quoted.ts";
 
 /** One app's variables in the Parameter Store: `/tool/<app>/<stage>/<NAME>`, the parts of a large one below that. */
@@ -32,7 +33,7 @@ export async function readStage(store: Store, stage: string): Promise<Values> {
     throw new PlatformError(
       "variables/incomplete",
       `the variable ${found.incomplete} of ${stage} cannot be read: parts of it are missing`,
-      `set it again: tool env add -s ${stage} ${found.incomplete} -`,
+      `set it again: tool env add ${found.incomplete} - -s ${stage}`,
     );
   }
 }
@@ -52,7 +53,14 @@ export async function readOne(store: Store, stage: string, name: string): Promis
   const { ssm, signal } = store;
   const { Parameters = [] } = await ssm.getParameters({ Names: paths, WithDecryption: true }, { abortSignal: signal });
   const path = paths.find((one) => Parameters.some(({ Name }) => Name === one));
-  if (path === undefined) return undefined;
+  if (path === undefined) {
+    // A parameter that is just made again is in its parts alone.
+    for (const from of [...new Set([stage, ALL_STAGES])]) {
+      const value = (await readStage(store, from))[name];
+      if (value !== undefined) return { stage: from, value };
+    }
+    return undefined;
+  }
   const from = path.split("/").at(-2)!;
   const decoded = decodeHead(Parameters.find(({ Name }) => Name === path)?.Value ?? "");
   // In several parameters, or in a form that the other reader says what is wrong with.
@@ -60,7 +68,7 @@ export async function readOne(store: Store, stage: string, name: string): Promis
   return value === undefined ? undefined : { stage: from, value };
 }
 
-/** What is encrypted is left out unless it is asked for. */
+/** What is encrypted is left out unless it is asked for, and so is what cannot be read then. */
 async function readOnce(store: Store, stage: string, withSecrets: boolean) {
   const prefix = `${parameterPrefix(store.app)}${stage}/`;
   const heads = new Map<string, string>();
@@ -70,17 +78,18 @@ async function readOnce(store: Store, stage: string, withSecrets: boolean) {
     const path = Name.slice(prefix.length);
     (path.includes("/") ? parts : heads).set(path, Value);
   }
-  const values: Record<string, string> = {};
+  for (const path of parts.keys()) {
+    const [, name = "", id = ""] = /^([^/]+)\/(pending\.\d+)\/1$/.exec(path) ?? [];
+    // Its parameter is just made again, with another type.
+    if (name !== "" && !heads.has(name)) heads.set(name, headOf(id, Number(id.split(".")[1])));
+  }
+  // Without a prototype: a parameter may be called anything.
+  const values: Record<string, string> = Object.create(null);
   let incomplete: string | undefined;
   for (const [name, head] of [...heads].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const decoded = decodeHead(head);
-    if (decoded === undefined) {
-      throw new PlatformError(
-        "variables/newer",
-        `the variable ${name} of ${stage} was written by a newer version of tool`,
-        "upgrade tool, or set the variable again",
-      );
-    }
+    if (withSecrets) refuseUnknown({ stage, name, isReadable: decoded !== undefined });
+    if (decoded === undefined) continue;
     if (decoded.kind === "value") values[name] = decoded.value;
     else {
       const own = Array.from({ length: decoded.count }, (_, i) => parts.get(`${name}/${partName(decoded.id, i + 1)}`));
@@ -91,40 +100,75 @@ async function readOnce(store: Store, stage: string, withSecrets: boolean) {
   return { values, incomplete };
 }
 
+/** Throws if another program, or another version of the tool, wrote what no app can have. */
+function refuseUnknown({ stage, name, isReadable }: { stage: string; name: string; isReadable: boolean }): void {
+  const where = stage === ALL_STAGES ? "for all stages" : `for ${stage}`;
+  const problem = variableNameProblem(name);
+  if (problem !== undefined) {
+    throw new PlatformError(
+      "variables/name",
+      `there is a variable ${where} that no app can have: ${problem.message}`,
+      `tool env rm ${name} -s ${stage} removes it`,
+    );
+  }
+  if (!isReadable) {
+    throw new PlatformError(
+      "variables/unreadable",
+      `the variable ${name} ${where} cannot be read: it is damaged, or a newer version of tool wrote it`,
+      `upgrade tool, or set it again: tool env add ${name} - -s ${stage}`,
+    );
+  }
+}
+
+/** The pages of a listing. The store may answer an empty page, but never the same one again. */
+async function pagesOf<T>(
+  page: (
+    token: string | undefined,
+  ) => Promise<{ readonly items: readonly T[] | undefined; readonly next: string | undefined }>,
+): Promise<T[]> {
+  const found: T[] = [];
+  const seen = new Set<string>();
+  for (let token: string | undefined; ; ) {
+    const { items, next } = await page(token);
+    found.push(...(items ?? []).filter((item) => item !== null));
+    if (!next) return found;
+    if (seen.has(next) || seen.size >= MAX_PAGES) {
+      throw new PlatformError("variables/endless", "the parameter store's list has no end", "check TOOL_AWS_ENDPOINT");
+    }
+    seen.add(next);
+    token = next;
+  }
+}
+
+/** "10,000 standard parameters" in an account and region, at least one for each page. */
+const MAX_PAGES = 10_000;
+
 /** All parameters below a path, which ends with a slash. */
-export async function allBelow(
+export function allBelow(
   { ssm, signal }: Pick<Store, "ssm" | "signal">,
   prefix: string,
   WithDecryption: boolean,
 ): Promise<Parameter[]> {
-  const found: Parameter[] = [];
-  for (let NextToken: string | undefined; ; ) {
+  const Path = prefix.replace(/\/$/, "");
+  return pagesOf(async (NextToken) => {
     const page = await ssm.getParametersByPath(
-      { Path: prefix.replace(/\/$/, ""), Recursive: true, WithDecryption, ...(NextToken && { NextToken }) },
+      { Path, Recursive: true, WithDecryption, ...(NextToken && { NextToken }) },
       { abortSignal: signal },
     );
-    found.push(...(page.Parameters ?? []));
-    NextToken = page.NextToken;
-    if (!NextToken) return found;
-  }
+    return { items: page.Parameters, next: page.NextToken };
+  });
 }
 
 /** What the store says about the parameters below a path, without their values. */
-async function describeBelow({ ssm, signal }: Store, prefix: string): Promise<ParameterMetadata[]> {
-  const found: ParameterMetadata[] = [];
-  for (let NextToken: string | undefined; ; ) {
+function describeBelow({ ssm, signal }: Store, prefix: string): Promise<ParameterMetadata[]> {
+  const ParameterFilters = [{ Key: "Path", Option: "Recursive", Values: [prefix.replace(/\/$/, "")] }];
+  return pagesOf(async (NextToken) => {
     const page = await ssm.describeParameters(
-      {
-        ParameterFilters: [{ Key: "Path", Option: "Recursive", Values: [prefix.replace(/\/$/, "")] }],
-        MaxResults: 50,
-        ...(NextToken && { NextToken }),
-      },
+      { ParameterFilters, MaxResults: 50, ...(NextToken && { NextToken }) },
       { abortSignal: signal },
     );
-    found.push(...(page.Parameters ?? []));
-    NextToken = page.NextToken;
-    if (!NextToken) return found;
-  }
+    return { items: page.Parameters, next: page.NextToken };
+  });
 }
 
 /** All variables of the app without their values. */
@@ -148,7 +192,7 @@ export async function listVariables(store: Store): Promise<StoredVariable[]> {
       stage,
       name,
       isEncrypted: Type === "SecureString",
-      value: Type === "SecureString" ? undefined : values.get(stage)?.[name],
+      value: Type === "SecureString" ? undefined : (values.get(stage)?.[name] ?? "(unreadable)"),
       description: Description || undefined,
       changedAt: (LastModifiedDate ?? new Date(0)).toISOString(),
       changedBy: userOf(LastModifiedUser),
@@ -180,15 +224,8 @@ export async function setVariables(
   for (const [name, value] of Object.entries(values)) {
     const before = known.get(name);
     const path = `${prefix}${name}`;
-    const parts = [...known].filter(([path]) => path.startsWith(`${name}/`)).map(([, part]) => part);
-    const oldId = parts.length > 0 && before !== undefined ? await partsIdOf(store, path) : undefined;
     await setOne(store, { path, value, isEncrypted, before, description });
-    const isOld = ({ Name = "", LastModifiedDate = new Date(0) }: ParameterMetadata) =>
-      Name.startsWith(`${path}/${oldId}/`) || Date.now() - LastModifiedDate.getTime() > YOUNG_PART_MS;
-    await removeParameters(
-      store,
-      parts.filter(isOld).map(({ Name }) => Name!),
-    );
+    if ([...known.keys()].some((one) => one.startsWith(`${name}/`))) await removeOldParts(store, path);
     (before === undefined ? added : changed).push(name);
     if (before !== undefined && (before.Type === "SecureString") !== isEncrypted) recoded.push(name);
     onSet(name);
@@ -211,7 +248,7 @@ async function setOne(store: Store, { path, value, isEncrypted, before, descript
   const partsId = randomBytes(6).toString("hex");
   const { head, parts } = encodeValue(value, partsId);
   const put = (Name: string, Value: string, more: { Description?: string; Overwrite?: boolean }) =>
-    withoutQuoted(() =>
+    withoutQuoted(Value, () =>
       ssm.putParameter(
         // Tags are for a new parameter only.
         { Name, Value, Type, ...more, ...(!more.Overwrite && { Tags: [{ Key: TAGS.app, Value: app }] }) },
@@ -228,18 +265,42 @@ async function setOne(store: Store, { path, value, isEncrypted, before, descript
     // Somebody else made it, or the first answer was lost and the SDK made the call again.
     if (name === "ParameterAlreadyExists") await put(path, head, { ...details, Overwrite: true });
     else if (name === "HierarchyTypeMismatchException") {
-      // Plain text becomes a secret, or a secret plain text: the store makes another parameter of it.
+      // Plain text becomes a secret, or a secret plain text, which takes another parameter. While there is none, readers take
+      // the value from these parts; if this command ends before it has made the new one, they still do.
+      const pending = slices(Buffer.from(value, "utf8").toString("base64") || EMPTY_PART);
+      const paths = pending.map((_, i) => `${path}/${partName(`pending.${pending.length}`, i + 1)}`);
+      for (const [i, part] of pending.entries()) await put(paths[i]!, part, { Overwrite: true });
       await removeParameters(store, [path]);
       await put(path, head, details);
+      await removeParameters(store, paths);
     } else throw error;
   }
 }
 
-/** The id of the parts that make the value now. */
-async function partsIdOf({ ssm, signal }: Store, path: string): Promise<string | undefined> {
+/**
+ * Removes parts that the variable does not name any more. Young ones stay, by the store's own clock: the write of another
+ * command may be about to name them. In plain text they go at once if the variable is a secret now.
+ */
+async function removeOldParts(store: Store, path: string): Promise<void> {
+  const { ssm, signal } = store;
+  const described = await describeBelow(store, `${path}/`);
   const found = await ssm.getParameters({ Names: [path], WithDecryption: true }, { abortSignal: signal });
-  const decoded = decodeHead(found.Parameters?.[0]?.Value ?? "");
-  return decoded?.kind === "parts" ? decoded.id : undefined;
+  const [head] = found.Parameters ?? [];
+  const decoded = decodeHead(head?.Value ?? "");
+  const named = decoded?.kind === "parts" ? `${path}/${decoded.id}/` : undefined;
+  const nowMs = head?.LastModifiedDate?.getTime() ?? 0;
+  const old = described.filter(({ Name = "", Type, LastModifiedDate }) => {
+    if (named !== undefined && Name.startsWith(named)) return false;
+    return (
+      Name.startsWith(`${path}/pending.`) ||
+      Type !== head?.Type ||
+      nowMs - (LastModifiedDate?.getTime() ?? 0) > YOUNG_PART_MS
+    );
+  });
+  await removeParameters(
+    store,
+    old.map(({ Name }) => Name!),
+  );
 }
 
 /** Removes variables of a stage, with their parts. */

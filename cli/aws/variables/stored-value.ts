@@ -22,8 +22,13 @@ export function encodeValue(value: string, partsId: string): StoredValue {
   const text = `${MARK}text:${encoded}`;
   if (text.length <= MAX_PARAMETER_BYTES) return { head: text, parts: [] };
   const parts = slices(encoded);
-  return { head: `${MARK}parts:${partsId}:${parts.length}`, parts };
+  return { head: headOf(partsId, parts.length), parts };
 }
+
+export const headOf = (partsId: string, count: number) => `${MARK}parts:${partsId}:${count}`;
+
+/** The one part of an empty value, as no parameter is empty. */
+export const EMPTY_PART = "=";
 
 /** A text of ASCII in pieces that each fit one parameter. */
 export function slices(text: string): string[] {
@@ -32,7 +37,7 @@ export function slices(text: string): string[] {
   return found;
 }
 
-/** What a head says: the value itself, or where its parts are. Undefined if a later version of the tool wrote it. */
+/** What a head says: the value itself, or where its parts are. Undefined if it is damaged, or a later version's. */
 export type Decoded =
   | { readonly kind: "value"; readonly value: string }
   | { readonly kind: "parts"; readonly id: string; readonly count: number };
@@ -40,14 +45,17 @@ export type Decoded =
 export function decodeHead(head: string): Decoded | undefined {
   if (!head.startsWith(MARK)) return { kind: "value", value: head };
   const [, kind, rest = ""] = /^(text|parts):(.*)$/.exec(head.slice(MARK.length)) ?? [];
-  if (kind === "text") return { kind: "value", value: Buffer.from(rest, "base64").toString("utf8") };
-  const [, id, count] = /^([0-9a-f]+):(\d{1,3})$/.exec(rest) ?? [];
+  if (kind === "text") return isBase64(rest) ? { kind: "value", value: decodeParts([rest]) } : undefined;
+  const [, id, count] = /^([0-9a-f]+|pending\.\d+):([1-9]\d{0,2})$/.exec(rest) ?? [];
   return kind === "parts" && id !== undefined ? { kind: "parts", id, count: Number(count) } : undefined;
 }
 
 export function decodeParts(parts: readonly string[]): string {
   return Buffer.from(parts.join(""), "base64").toString("utf8");
 }
+
+/** Buffer.from skips other characters. */
+const isBase64 = (text: string) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 
 /** The path below the variable's own. */
 export const partName = (id: string, n: number) => `${id}/${n}`;
