@@ -152,7 +152,7 @@ export const TABLE = {
       "--sandbox": SANDBOX,
     },
     examples: [
-      "env add API_KEY -                # type it or pipe it in",
+      "$ openssl rand -hex 24 | tool env add API_KEY -    # or typed, without the pipe",
       "env add DB_URL=postgres://db/app --stage production",
       "env add LEVEL=info REGION=eu --clear",
       "env add LEVEL debug --clear --stage staging --desc 'How much to log'",
@@ -193,7 +193,7 @@ export const TABLE = {
       "-s, --stage <stage>": { about: "Stage to remove them from", default: ALL_STAGES },
       "--sandbox": SANDBOX,
     },
-    examples: ["env rm API_KEY", "env rm LEVEL REGION --stage staging"],
+    examples: ["env rm API_KEY", "env rm LEVEL --stage staging"],
   },
   "env export": {
     summary: "Print a stage's variables as assignments of sh, bash, zsh and fish",
@@ -203,7 +203,6 @@ export const TABLE = {
     },
     examples: [
       '$ eval "$(tool env export --stage production)"',
-      "$ tool env export | source           # fish",
       "$ tool env export --format json > variables.json  # env add --file reads it",
     ],
   },

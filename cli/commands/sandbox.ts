@@ -93,7 +93,7 @@ export function reset(context: Context, { yes }: Options<"sandbox reset">): Prom
       const sandbox = await findSandbox(io.env);
       const apps = (await sandbox?.status())?.apps ?? [];
       if (apps.length > 0) await context.say(`This removes ${apps.map(({ name }) => name).join(", ")}.`);
-      await context.say(`All of it is in ${folder.path}.`);
+      await context.say(`All of it, with the variables of tool env, is in ${folder.path}.`);
       const answer = await io.ask("Remove everything in the sandbox? Type yes to continue: ");
       if (answer?.trim() !== "yes") {
         await context.say("nothing was removed");

@@ -54,6 +54,8 @@ t.test("each example of the help", { skip, timeout: 600_000 }, async (t) => {
   };
   write("app/tool.json", JSON.stringify(config));
   write("app/app.js", appSource("one"));
+  write("app/.env.production", "SENTRY_DSN='https://key@sentry.example/1'\n");
+  write("app/key.pem", "-----BEGIN KEY-----\nMIIC\n-----END KEY-----\n");
   write("app/apps/shop/tool.json", '{"name": "shop"}');
   write(
     "app/logs/old.ndjson",
