@@ -14,6 +14,8 @@ import { decodeHead, decodeParts, encodeValue, MAX_PARAMETER_BYTES } from "../cl
 import { readAssignments } from "../cli/env/assignments.ts";
 import { readEnvFile } from "../cli/env/env-file.ts";
 import { shellAssignment } from "../cli/env/shell-assignment.ts";
+import { displayWidth } from "../cli/output/display-width.ts";
+import { variablesTable } from "../cli/output/variables-table.ts";
 import { variablesSize } from "../schema/index.ts";
 import { THROTTLING } from "./support/aws/failures.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
@@ -257,6 +259,34 @@ for (const program of ["sh", "bash", "zsh", "fish"]) {
 
 const parametersOf = (aws: Aws) => [...aws.state.service("ssm", aws.region).parameters.keys()];
 
+t.test("the list fits a terminal, and is whole elsewhere", (t) => {
+  const by = "AWSReservedSSO_Admin/ann@example.com";
+  const rows: readonly [name: string, value: string | undefined, description: string | undefined][] = [
+    ["DATABASE_URL", "postgres://user@db.internal.example.com:5432/app", "Where orders are kept, 漢字"],
+    ["STRIPE_SECRET_KEY", undefined, undefined],
+    ["A".repeat(64), "", undefined],
+    ["BLANKS", " x\n", undefined],
+  ];
+  const variables = rows.map(([name, value, description]) => ({
+    ...{ stage: "all", name, value, description, isEncrypted: value === undefined },
+    ...{ changedAt: "2026-11-23T10:00:00Z", changedBy: by },
+  }));
+  const at = (columns: number, isTerminal = true) =>
+    variablesTable(variables, { color: false, isTerminal, columns }).split("\n");
+  for (let columns = 30; columns <= 240; columns += 5) {
+    const lines = at(columns);
+    t.ok(Math.max(...lines.map(displayWidth)) <= columns, `${columns} columns`);
+    t.match(lines[0], /^NAME +STAGE +VALUE/);
+    t.ok(/DESCRIPTION/.test(lines[0]!) || !/ BY/.test(lines[0]!), `${columns}: who is left out first`);
+  }
+  t.match(at(80)[0], /^NAME +STAGE +VALUE +CHANGED +DESCRIPTION$/);
+  t.match(at(80)[3], / all +"" /, "an empty value");
+  t.match(at(80)[4], / all +" x\u240a" /, "blanks at the ends");
+  const whole = at(80, false).join("\n");
+  for (const text of rows.flat()) t.ok(whole.includes((text ?? "").trim()));
+  t.end();
+});
+
 /** What nobody may see. */
 const SECRET = "s3cr3t-v4lue";
 
@@ -321,6 +351,9 @@ t.test("add, get, ls, rm and export", async (t) => {
   await run(["set", "LEVEL", "error", "-s", "staging", "-c"], "changed for staging: LEVEL\n");
   t.match((await app.tool(["env", "ls"])).stdout, /staging +error .*How much to log/, "the description stays");
 
+  const completed = await app.tool(["completion", "bash", "--line", "tool env get "]);
+  t.same(completed.stdout.split("\n"), ["API_KEY", "LEVEL", "REGION", "EMPTY", ""], "names to choose from");
+  t.equal((await app.tool(["completion", "bash", "--line", "tool env rm LEVEL R"])).stdout, "REGION\n");
   await run(["rm", "REGION", "API_KEY"], "removed for all stages: API_KEY, REGION\n");
   await run(["rm", "LEVEL", "-s", "staging"], "removed for staging: LEVEL\n", "still set for all stages: LEVEL\n");
   t.same([...aws.state.service("ssm", aws.region).parameters.keys()].sort(), [

@@ -390,7 +390,8 @@ async function whereElse(
   const hints = unknown.flatMap((name) => {
     const elsewhere = all.filter((one) => one.name === name).map(({ stage }) => stage);
     if (elsewhere.length > 0) {
-      return `it is set for ${elsewhere.join(", ")}: tool env ${verb} ${name} -s ${elsewhere[0]}`;
+      const where = elsewhere.map((one) => (one === ALL_STAGES ? "all stages" : one)).join(", ");
+      return `it is set for ${where}: tool env ${verb} ${name} -s ${elsewhere[0]}`;
     }
     const near = didYouMean(name, new Set(all.map((one) => one.name)));
     return near === undefined ? [] : [`did you mean ${near}?`];

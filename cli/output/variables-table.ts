@@ -50,17 +50,17 @@ function shownValue(value: string): string {
   return value === "" || value.trim() !== value ? JSON.stringify(shown) : shown;
 }
 
+/** The columns that have room, and how wide each may be. */
 function fit(filled: readonly number[], natural: readonly number[], width: number) {
-  let shown = [...filled];
-  const widths = [...natural];
-  const excess = () => shown.reduce((sum, i) => sum + widths[i]!, GAP.length * (shown.length - 1)) - width;
-  for (const i of SOFT) {
-    if (!shown.includes(i)) continue;
-    const least = Math.min(widths[i]!, COLUMNS[i]!.least);
-    widths[i] = Math.max(least, widths[i]! - Math.max(0, excess()));
+  for (const rank of [0, 1, 2, 3]) {
+    const shown = filled.filter((i) => (COLUMNS[i]!.leftOut ?? 4) > rank);
+    const widths = [...natural];
+    const excess = () => shown.reduce((sum, i) => sum + widths[i]!, GAP.length * (shown.length - 1)) - width;
+    for (const i of SOFT) {
+      const least = Math.min(widths[i]!, COLUMNS[i]!.least);
+      if (shown.includes(i)) widths[i] = Math.max(least, widths[i]! - Math.max(0, excess()));
+    }
+    if (excess() <= 0 || rank === 3) return { shown, widths };
   }
-  for (const place of [1, 2, 3]) {
-    if (excess() > 0) shown = shown.filter((i) => COLUMNS[i]!.leftOut !== place);
-  }
-  return { shown, widths };
+  throw new Error("unreachable");
 }
