@@ -1,5 +1,6 @@
 import type { Config, ResolvedConfig } from "../schema/index.ts";
 import type { Context } from "./context.ts";
+import { isEarlyExit } from "./early-exit.ts";
 import { openVariables } from "./open-platform.ts";
 import { openSandbox, placed, usesSandbox } from "./open-sandbox.ts";
 import { PlatformError } from "./platform/error.ts";
@@ -27,18 +28,22 @@ export async function stageVariables(context: Context, { config, resolved, stage
   const inSandbox = usesSandbox(context, flags.sandbox);
   const isNamed = inSandbox || resolved.profile !== undefined || Boolean(env.CLOUD_PROFILE || env.CLOUD_ACCESS_KEY_ID);
   if (!isNamed) return {};
-  const sandbox = inSandbox ? await openSandbox(context, flags.sandbox, { app: config.name }) : undefined;
-  const variables = await openVariables({ env, config, resolved: placed(resolved, sandbox), sandbox });
-  const signal = AbortSignal.timeout(LIMIT_MS);
+  let signal: AbortSignal | undefined;
   try {
+    const sandbox = inSandbox ? await openSandbox(context, flags.sandbox, { app: config.name }) : undefined;
+    const variables = await openVariables({ env, config, resolved: placed(resolved, sandbox), sandbox });
+    const limit = AbortSignal.timeout(LIMIT_MS);
+    signal = limit;
     // Finding credentials does not hear the signal: a program may make them.
     const late = new Promise<never>((_, reject) => {
-      signal.addEventListener("abort", () => reject(new Error("late")), { once: true });
+      limit.addEventListener("abort", () => reject(new Error("late")), { once: true });
     });
-    return await Promise.race([variables.read(stage, { signal, report() {} }), late]);
+    return await Promise.race([variables.read(stage, { signal: limit, report() {} }), late]);
   } catch (error) {
-    if (!signal.aborted && !(error instanceof PlatformError)) throw error;
-    const why = signal.aborted ? "no answer within 2 seconds" : (error as Error).message;
+    const isLate = signal?.aborted === true;
+    // A sandbox that another app of the name has, or that does not start, ends other commands.
+    if (!isLate && !(error instanceof PlatformError) && !isEarlyExit(error)) throw error;
+    const why = isLate ? "no answer within 2 seconds" : (error as Error).message;
     await context.say(`warning: without the variables of tool env: ${why}`);
     await context.say("  --no-env does not ask for them");
     return {};

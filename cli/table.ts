@@ -11,6 +11,14 @@ const ALL_STAGES = "all";
 
 const SANDBOX = "Use the sandbox on this machine, not the cloud (or set TOOL_SANDBOX=1)";
 
+const SET_VARIABLES = {
+  "-s, --stage <stage>": { about: "Stage to set them for", default: ALL_STAGES },
+  "-c, --clear": "Do not encrypt: env ls shows the values",
+  "-d, --desc <text>": "Describe the variable",
+  "--file <path>": "Set the variables of a .env or JSON file; - for stdin",
+  "--sandbox": SANDBOX,
+} as const;
+
 /**
  * The commands by their usage. A flag is spelled as help shows it: `--open` is a switch, `--stage <stage>` takes a value,
  * `--file <path...>` takes a value and may be repeated, `--no-build` switches off what is on.
@@ -144,13 +152,7 @@ export const TABLE = {
   },
   "env add [variable...]": {
     summary: "Set variables of the app, encrypted: NAME VALUE, NAME=VALUE or NAME -",
-    flags: {
-      "-s, --stage <stage>": { about: "Stage to set them for", default: ALL_STAGES },
-      "-c, --clear": "Do not encrypt: env ls shows the values",
-      "-d, --desc <text>": "Describe the variable",
-      "--file <path>": "Set the variables of a .env or JSON file; - for stdin",
-      "--sandbox": SANDBOX,
-    },
+    flags: SET_VARIABLES,
     examples: [
       "$ openssl rand -hex 24 | tool env add API_KEY -    # or typed, without the pipe",
       "env add DB_URL=postgres://db/app --stage production",
@@ -162,13 +164,7 @@ export const TABLE = {
   },
   "env set [variable...]": {
     summary: "Same as env add",
-    flags: {
-      "-s, --stage <stage>": { about: "Stage to set them for", default: ALL_STAGES },
-      "-c, --clear": "Do not encrypt: env ls shows the values",
-      "-d, --desc <text>": "Describe the variable",
-      "--file <path>": "Set the variables of a .env or JSON file; - for stdin",
-      "--sandbox": SANDBOX,
-    },
+    flags: SET_VARIABLES,
     examples: ["env set LEVEL debug --clear --stage staging"],
   },
   "env get <variable>": {

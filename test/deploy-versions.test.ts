@@ -546,7 +546,7 @@ t.test("calls of a deploy", { buffered: true, ...slow() }, async (t) => {
   }
 });
 
-t.test("a rollback is in force after two calls", { buffered: true }, async (t) => {
+t.test("a rollback is in force after two calls at once and one more", { buffered: true }, async (t) => {
   const app = await open(t);
   const calls = () => app.aws.journal.calls().map((call) => call.slice("lambda.".length));
   const back = async (to?: string) => {
@@ -559,12 +559,10 @@ t.test("a rollback is in force after two calls", { buffered: true }, async (t) =
   await app.deploy("two", { config: { environment: { WORD: "two" } } });
 
   t.match(await back(), { version: "1", previousVersion: "2", differingVariables: ["WORD"], commit: "v1" });
-  t.same(calls().slice(0, 2), ["GetAlias", "UpdateAlias"]);
-  t.same(
-    calls().slice(2).sort(),
-    ["GetFunctionConfiguration", "GetFunctionConfiguration", "UpdateAlias"],
-    "what follows",
-  );
+  const isActiveSoon = () =>
+    t.same([...calls().slice(0, 2).sort(), calls()[2]], ["GetAlias", "GetFunctionConfiguration", "UpdateAlias"]);
+  isActiveSoon();
+  t.same(calls().slice(3).sort(), ["GetFunctionConfiguration", "UpdateAlias"], "what follows");
   t.equal(await app.version("staging-previous"), "2");
   t.match(await app.deploy("one", { config: policy, commit }), { outcome: "unchanged", version: "1" }, "it is known");
   t.match(await back(), { version: "2", previousVersion: "1" }, "from what a deploy without a change left");
@@ -583,7 +581,7 @@ t.test("a rollback is in force after two calls", { buffered: true }, async (t) =
 
   t.match(await back("2"), { version: "2", previousVersion: "1" }, "by its name");
   t.match(await back(), { version: "1", previousVersion: "2" }, "and back from there");
-  t.same(calls().slice(0, 2), ["GetAlias", "UpdateAlias"]);
+  isActiveSoon();
   t.match(await app.deploy("one", { config: policy, commit }), { outcome: "unchanged", version: "1" });
   t.match(await back("v1"), { outcome: "unchanged", version: "1" });
 
@@ -600,7 +598,7 @@ t.test("a rollback is in force after two calls", { buffered: true }, async (t) =
   await app.move("staging", "1", JSON.stringify(older));
   await app.move("staging-previous", "3");
   t.match(await back(), { version: "2", previousVersion: "1" });
-  t.same(calls().slice(0, 3), ["GetAlias", "GetAlias", "UpdateAlias"]);
+  t.same(calls().slice(2, 5), ["GetAlias", "GetFunctionConfiguration", "UpdateAlias"], "after the first two");
 });
 
 t.test("tags of the role that deploying makes", { buffered: true }, async (t) => {

@@ -383,7 +383,7 @@ t.test("variables that differ are named after a rollback, and those of its own d
   }
   const { stdout, stderr } = await app.tool(["rollback"]);
   t.equal(stdout, "staging is rolled back to version 1, from version 2\n");
-  t.equal(stderr, "it runs with the variables of its own deploy; these differ: GONE, NEW\n");
+  t.equal(stderr, "it has the variables of its own deploy; other than version 2 had: GONE, NEW\n");
   const url = (await app.tool(["url"])).stdout.trim();
   t.match(await askEndpoint(aws, `${url}?variable=GONE`), { body: "old secret" });
 });

@@ -120,7 +120,7 @@ t.test("the command fails: its words are shown, and the text stays", (t) =>
     t.same(await said(), {
       type: 1,
       message:
-        "API_KEY stays in tool.json: ann may not do ssm:PutParameter on ***\n  allow it to that user or role; tool stack policy prints all that is needed",
+        "API_KEY stays in tool.json: ann may not do ssm:PutParameter on ...\n  allow it to that user or role; tool stack policy prints all that is needed",
     });
     t.same(edits(client), []);
   }),

@@ -18,6 +18,7 @@ import { type Failure, THROTTLING } from "./support/aws/failures.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
 import { randomOf } from "./support/random.ts";
 import { type Deployed, deploy } from "./support/runtime-api/deployed.ts";
+import { slow } from "./support/slow.ts";
 
 // Most of them wait.
 t.jobs = 4;
@@ -303,8 +304,11 @@ const REFUSALS: readonly [name: string, failure: Failure, message: RegExp, again
   ["every connection is cut", { drop: "before", times: ALWAYS }, /gives no answer \(\w+\)/, true],
 ];
 
+/** What is tried again takes five seconds to give up. */
+const ifLong = (isLong: boolean) => (isLong ? slow() : {});
+
 for (const [name, failure, message, again] of REFUSALS) {
-  t.test(name, async (t) => {
+  t.test(name, ifLong(again), async (t) => {
     const aws = await startAws(t);
     const snapshot = snapshotOf({ TOKEN: SECRET });
     await store(aws, snapshot);
@@ -327,7 +331,7 @@ const PASSING: readonly [name: string, failure: Failure, calls: number][] = [
 ];
 
 for (const [name, failure, calls] of PASSING) {
-  t.test(`${name}, and then it is read`, async (t) => {
+  t.test(`${name}, and then it is read`, ifLong(failure.delayMs !== undefined), async (t) => {
     const aws = await startAws(t);
     const snapshot = snapshotOf({ TOKEN: SECRET });
     await store(aws, snapshot);
@@ -419,7 +423,7 @@ const HOSTILE: readonly [name: string, listener: RequestListener, message: RegEx
   ["no HTTP", (req) => void req.socket.end(`${SECRET}\r\n\r\n`), /gives no answer \(\w+\)/, true],
 ];
 
-t.test("a last attempt that is cut short does not hide why the others failed", async (t) => {
+t.test("a last attempt that is cut short does not hide why the others failed", slow(), async (t) => {
   let calls = 0;
   // The third begins after more than 3 s of the 5 s, so that it has less than its 2 s.
   const { url } = await serve(t, (_req, res) => {
@@ -431,14 +435,14 @@ t.test("a last attempt that is cut short does not hide why the others failed", a
 });
 
 for (const [name, listener, message, again] of HOSTILE) {
-  t.test(`a server that sends ${name}`, async (t) => {
+  t.test(`a server that sends ${name}`, ifLong(again), async (t) => {
     const { url, calls } = await serve(t, listener);
     await refuses(t, url, { TOOL_VARIABLES: `${HASH}/1` }, message);
     t.equal(calls() > 1, again, `${calls()} calls`);
   });
 }
 
-t.test("nobody listens", (t) =>
+t.test("nobody listens", slow(), (t) =>
   refuses(t, "http://127.0.0.1:1", { TOOL_VARIABLES: `${HASH}/1` }, /127\.0\.0\.1:1 gives no answer \(ECONNREFUSED\)/),
 );
 
@@ -448,7 +452,7 @@ t.test("without keys or a region", async (t) => {
   }
 });
 
-t.test("by TLS, if the certificate is trusted", async (t) => {
+t.test("by TLS, if the certificate is trusted", slow(), async (t) => {
   const folder = t.testdir({});
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];

@@ -20,6 +20,7 @@ import { signedHeaders } from "../runtime/lambda/sign.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
 import { bundle } from "./support/runtime-api/deployed.ts";
 import { activeFunction } from "./support/sandbox-function.ts";
+import { slow } from "./support/slow.ts";
 
 const HANDLER = `exports.handler = async () => {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL_SSM } = process.env;
@@ -292,7 +293,7 @@ t.test("at a server that knows one key, as the daemon", async (t) => {
   t.same(said, []);
 });
 
-t.test("the runtime reads the variables of its version, and not without the statement", async (t) => {
+t.test("the runtime reads the variables of its version, and not without the statement", slow(), async (t) => {
   const aws = await startAws(t, { freezes: false });
   const json = JSON.stringify({ TOKEN: "two\nlines" });
   const hash = createHash("sha256").update(json).digest("hex").slice(0, 32);

@@ -264,7 +264,7 @@ function renewal({ profile }: CallContext): string {
 /** `User: <arn> is not authorized to perform: <action> on resource: <arn> because <reason>`, as most services write. */
 function denied(message: string): readonly [string, string] {
   const action = /perform:? ([\w-]+:\w+)/.exec(message)?.[1];
-  const resource = /on resource:? (\S+)/.exec(message)?.[1]?.replace(/[.,]$/, "");
+  const resource = /on resource:? (\S+)/.exec(message)?.[1]?.replace(/(?<!\.)[.,]$/, "");
   const who = /(?:User|Principal): (\S+)/.exec(message)?.[1];
   const may = action === undefined ? "this" : action + (resource === undefined ? "" : ` on ${resource}`);
   const isDenied = /explicit deny/i.test(message);

@@ -13,7 +13,8 @@ import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRe
 /**
  * Activates an earlier deployment of the stage, with the variables of its own deploy. Without a name it is the previous one,
  * and the current one becomes the previous, so that a second rollback undoes the first. It is active after three
- * calls, one more if it has a snapshot of variables; the other two update the other alias and find which variables differ.
+ * calls, two of them at once, and one more if it has a snapshot of variables; the other two update the other alias and find
+ * which variables differ.
  */
 export async function rollbackStage(
   cloud: Cloud,
@@ -24,7 +25,15 @@ export async function rollbackStage(
   const lambda = await cloud.lambda();
   const name = functionName(app);
   const aliases = aliasesOf(lambda, name, signal);
-  const current = await aliases.get(stageAlias(stage));
+  const configurationOf = async (Qualifier: string) => {
+    const found = await lambda.getFunctionConfiguration({ FunctionName: name, Qualifier }, { abortSignal: signal });
+    return { version: found.Version, variables: found.Environment?.Variables ?? {} };
+  };
+  // At once: usually the alias of the previous deployment names the version that is wanted.
+  const [current, likely] = await Promise.all([
+    aliases.get(stageAlias(stage)),
+    to === undefined ? configurationOf(previousAlias(stage)).catch(() => undefined) : undefined,
+  ]);
   const currentVersion = numbered(current?.FunctionVersion);
   if (current === undefined || currentVersion === undefined) {
     throw new PlatformError(
@@ -38,13 +47,8 @@ export async function rollbackStage(
     to === undefined
       ? await before(aliases, { stage, currentVersion, record })
       : await named(lambda, aliases, name, { stage, to, signal });
-  const variables = async (version: string) => {
-    const found = await lambda.getFunctionConfiguration(
-      { FunctionName: name, Qualifier: version },
-      { abortSignal: signal },
-    );
-    return found.Environment?.Variables ?? {};
-  };
+  const variables = async (version: string) =>
+    likely?.version === version ? likely.variables : (await configurationOf(version)).variables;
 
   const isUnchanged = target.version === currentVersion;
   const configured = await variables(target.version);

@@ -255,7 +255,8 @@ async function setOne(store: Store, { path, value, isEncrypted, before, descript
         { abortSignal: signal },
       ),
     );
-  for (const [i, part] of parts.entries()) await put(`${path}/${partName(partsId, i + 1)}`, part, {});
+  // Their path is new; if an answer is lost, the SDK makes the call again.
+  for (const [i, part] of parts.entries()) await put(`${path}/${partName(partsId, i + 1)}`, part, { Overwrite: true });
   const Description = description ?? before?.Description;
   const details = Description ? { Description } : {};
   try {
@@ -271,7 +272,7 @@ async function setOne(store: Store, { path, value, isEncrypted, before, descript
       const paths = pending.map((_, i) => `${path}/${partName(`pending.${pending.length}`, i + 1)}`);
       for (const [i, part] of pending.entries()) await put(paths[i]!, part, { Overwrite: true });
       await removeParameters(store, [path]);
-      await put(path, head, details);
+      await put(path, head, { ...details, Overwrite: true });
       await removeParameters(store, paths);
     } else throw error;
   }
