@@ -19,7 +19,7 @@ import { variablesTable } from "../cli/output/variables-table.ts";
 import { variablesSize } from "../schema/index.ts";
 import { THROTTLING } from "./support/aws/failures.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
-import { shell, spawnTool, startTool } from "./support/cli.ts";
+import { shell, spawnTool, startTool, until } from "./support/cli.ts";
 import { appFolder, openApp } from "./support/deployed-app.ts";
 import { holds } from "./support/property.ts";
 import { requires } from "./support/require.ts";
@@ -692,11 +692,14 @@ t.test("start and hooks have the variables, where credentials are named", async 
   t.same((await started([], anonymous)).seen, without);
   t.same(aws.journal.calls(), [], "nobody was asked");
 
-  aws.controls.failures.plan({ service: "ssm", delayMs: 5000, times: 9 });
-  const begin = performance.now();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  aws.controls.failures.plan({ service: "ssm", run: () => held, times: 9 });
   const late = await started([], env);
   t.same(late.seen, without);
-  t.ok(performance.now() - begin < 4900, "does not wait for it");
+  release();
   t.match(
     late.output,
     /warning: without the variables of tool env: no answer within 2 seconds\n {2}--no-env does not ask/,
@@ -718,12 +721,18 @@ t.test("start and hooks have the variables, where credentials are named", async 
 
 t.test("the arguments are not in the list of processes", { skip: process.platform !== "linux" }, async (t) => {
   const { aws, app } = await openApp(t, {});
-  aws.controls.failures.plan({ service: "ssm", delayMs: 1500 });
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  // It has begun to work, and waits.
+  aws.controls.failures.plan({ service: "ssm", run: () => held });
   const running = app.tool(["env", "add", "KEY", SECRET]);
-  await new Promise((resolve) => setTimeout(resolve, 1000));
-  const { stdout } = spawnSync("ps", ["-ww", "-eo", "args"], { encoding: "utf8" });
-  t.notMatch(stdout, SECRET);
-  t.match(stdout, /^tool env$/m);
+  const processes = () => spawnSync("ps", ["-ww", "-eo", "args"], { encoding: "utf8" }).stdout;
+  await until("the command's first call", () => aws.journal.calls("ssm").length > 0);
+  t.notMatch(processes(), SECRET);
+  t.match(processes(), /^tool env$/m);
+  release();
   t.match(await running, { code: 0 });
 });
 
