@@ -54,7 +54,7 @@ export async function ensureRole(
     { ...PROPAGATION, signal },
   );
   await tag(TAGS.policyHash, hash);
-  if (!readsSnapshots && found !== undefined && (await isToldNow(iam, name, signal))) {
+  if (!readsSnapshots && (await isToldNow(iam, name, signal))) {
     return ensureRole(cloud, { config, readsSnapshots: true }, signal);
   }
   return { arn, outcome: found === undefined ? "created" : "updated", policy: hash };
