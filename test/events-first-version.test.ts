@@ -89,6 +89,22 @@ t.test("everything is answered, and sent again it counts once", async (t) => {
   }
 });
 
+t.test("ended after a file was read and before its summary was written again: no alarm", async (t) => {
+  const directory = copied(t);
+  const first = await opened(directory);
+  await first.store.scrub();
+  await first.store.close();
+  for (const [path, content] of Object.entries(fixture.files)) {
+    if (path.endsWith(".parquet.json")) writeFileSync(join(directory, path), Buffer.from(content, "base64"));
+  }
+  for (const name of ["first start", "second start"]) {
+    const { store, lines } = await opened(directory);
+    await holdsAll(t, store, name);
+    t.strictSame(lines, [], `${name}: log`);
+    await store.close();
+  }
+});
+
 for (const [name, isMerged] of [
   ["a scrub", false],
   ["a merge and a scrub", true],

@@ -35,8 +35,11 @@ import { readSidecar, type Sidecar } from "./sidecar.ts";
 
 export interface PlannedSegment {
   readonly entry: ManifestEntry & { readonly integrity: Integrity };
-  /** Undefined if it has to be rebuilt. */
-  readonly sidecar: Sidecar | undefined;
+  /**
+   * Undefined if it has to be rebuilt; so has one of the first version, whose segment was read and noted before the
+   * service ended.
+   */
+  readonly sidecar: Sidecar | "first version" | undefined;
 }
 
 /** What a folder holds, and what has to be done with its files before it is used. Making a plan changes nothing. */
@@ -200,12 +203,13 @@ class Planning {
   }
 
   /** Undefined if there is none that belongs to the segment. */
-  async #sidecarOf(entry: ManifestEntry, integrity: Integrity): Promise<Sidecar | undefined> {
+  async #sidecarOf(entry: ManifestEntry, integrity: Integrity): Promise<PlannedSegment["sidecar"]> {
     const sidecar = await readSidecar(this.#pathOf(entry.file)).catch(() => undefined);
     if (sidecar === undefined || sidecar.summary.events !== entry.events) return undefined;
     const { segment } = sidecar;
     if (integrity.sum === undefined) return sidecar;
-    return segment?.sum === integrity.sum && segment?.bytes === entry.bytes ? sidecar : undefined;
+    if (segment === undefined) return "first version";
+    return segment.sum === integrity.sum && segment.bytes === entry.bytes ? sidecar : undefined;
   }
 
   /** Rechecks an earlier loss: its file may have been put back. */

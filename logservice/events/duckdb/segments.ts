@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { codeOf, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
 import type { FolderIdentity } from "./folder-name.ts";
-import type { FolderPlan } from "./folder-plan.ts";
+import type { FolderPlan, PlannedSegment } from "./folder-plan.ts";
 import {
   type checksumOfFile,
   type Fault,
@@ -27,7 +27,7 @@ import {
 } from "./manifest.ts";
 import { entryOf, isUntouched, type Segment, SegmentsLost, segmentOf } from "./segment.ts";
 import { ownerOf, removeSegment, segmentName, withDerived } from "./segment-files.ts";
-import { readSidecar, type Sidecar } from "./sidecar.ts";
+import { readSidecar } from "./sidecar.ts";
 
 /** What the segments of a project need to report and date what is wrong with their files. */
 export interface SegmentsOptions {
@@ -173,15 +173,17 @@ export class Segments {
   async #load(
     path: string,
     entry: ManifestEntry & { readonly integrity: Integrity },
-    sidecar: Sidecar | undefined,
+    sidecar: PlannedSegment["sidecar"],
     rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
   ): Promise<LoadedSegment> {
     const { integrity, bytes } = entry;
-    if (sidecar === undefined) {
+    const known = sidecar === "first version" ? undefined : sidecar;
+    if (known === undefined) {
       // A damaged file would give a wrong summary.
       const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
       if (fault !== undefined) return { ok: false, reason: fault };
-      this.#options.log("warn", "a summary is being rebuilt from its segment", { file: path });
+      if (sidecar === undefined)
+        this.#options.log("warn", "a summary is being rebuilt from its segment", { file: path });
       try {
         await rebuild(path, { ...integrity, bytes });
       } catch (error) {
@@ -190,7 +192,7 @@ export class Segments {
       }
     }
     try {
-      return { ok: true, value: await segmentOf(path, entry, integrity, sidecar ?? (await readSidecar(path))) };
+      return { ok: true, value: await segmentOf(path, entry, integrity, known ?? (await readSidecar(path))) };
     } catch (error) {
       return { ok: false, reason: unreadable(error) };
     }
