@@ -124,7 +124,7 @@ export async function deployStage(
   const fixed = fixedVariables(staged.config, { stage, commit: commit?.ref, wrapper });
   const { environment, snapshot } = packVariables(stage, fixed, variables);
   const ensureSnapshot = async () =>
-    snapshot && storeSnapshot({ ssm: await cloud.ssm(), app: written.name, signal }, snapshot, { isClaimed: true });
+    snapshot && storeSnapshot({ ssm: await cloud.ssm(), app: written.name, signal }, snapshot);
   const stored = snapshot && (await phase("variables", ensureSnapshot, () => snapshotText(snapshot)));
   const settings = settingsOf({
     ...staged,

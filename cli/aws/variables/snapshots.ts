@@ -17,19 +17,14 @@ export interface StoredSnapshot {
   readonly count: number;
   /** How long reading it took from here, in milliseconds. */
   readonly readMs: number;
-  readonly isNew: boolean;
 }
 
 /**
  * Stores a snapshot, if it is not there yet, and reads it back. A part that exists is not changed if all of them together are
- * this snapshot: versions that run may read it. With `isClaimed` its first part is written again as it is, so that it counts
- * as young until a version names it.
+ * this snapshot: versions that run may read it. Its first part is written again as it is, so that it counts as young until a
+ * version names it.
  */
-export async function storeSnapshot(
-  store: Store,
-  { hash, parts }: Snapshot,
-  { isClaimed }: { readonly isClaimed: boolean },
-): Promise<StoredSnapshot> {
+export async function storeSnapshot(store: Store, { hash, parts }: Snapshot): Promise<StoredSnapshot> {
   const { ssm, app, signal } = store;
   const prefix = prefixOf(app, hash);
   const read = async () => {
@@ -47,8 +42,8 @@ export async function storeSnapshot(
     );
   const before = await read();
   if (before.isWhole) {
-    if (isClaimed) await write(1, before.first);
-    return { ...before, isNew: false };
+    await write(1, before.first);
+    return before;
   }
   for (const [i, part] of parts.entries()) await write(i + 1, part);
   const surplus = Array.from({ length: Math.max(0, before.count - parts.length) }, (_, i) => parts.length + i + 1);
@@ -70,7 +65,7 @@ export async function storeSnapshot(
       "run the command again: another deploy may have removed them",
     );
   }
-  return { ...stored, isNew: true };
+  return stored;
 }
 
 /** The values of the snapshot that a version names; undefined if it names none, or that one is not whole. */
