@@ -7,9 +7,10 @@ import type { Operations, Scope } from "../schema/rpc.generated.ts";
 import { rpcReference } from "../schema/rpc-reference.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
 import { ANY_SCOPE } from "../schema/rpc-schema.ts";
+import type { Grant } from "./access/grant.ts";
 import { Refusals } from "./access/refusals.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
-import { type Grant, grantOf } from "./access/tokens.ts";
+import { grantOf } from "./access/tokens.ts";
 import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
 import { RequestBodies } from "./http/body.ts";
@@ -115,18 +116,18 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       response.once("close", () => metrics.answered(route, response.statusCode, performance.now() - beginMs));
       void runExchange(request, response, log, async (signal, end) => {
         let close = () => {};
-        let actor = "";
+        let who = { team_id: "", actor: "" };
         try {
           const hash = tokenHash(tokenOf(request));
           close = service.exchanges.open(hash, end);
           const grant = await grantOf(service.records.db, hash, service.nowMs());
           if (grant === undefined) throw UNKNOWN_TOKEN;
-          actor = grant.id;
+          who = { team_id: grant.team, actor: grant.actor };
           await rate.take(grant.id, signal);
           await answer(request, response, grant, signal);
         } catch (error) {
           if (error instanceof RpcError) {
-            await refusals.note({ actor, address: addressOf(request), operation: route }, error.type);
+            await refusals.note({ ...who, address: addressOf(request), operation: route }, error.type);
           }
           throw error;
         } finally {
@@ -146,7 +147,7 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
         signal.throwIfAborted();
         const batchKey = batchKeyOf(idempotencyKey, body);
         const batch = name === "add_events" ? scanEvents(body, service.nowMs()) : undefined;
-        if (batch !== undefined) return addScanned(service, batch, batchKey);
+        if (batch !== undefined) return addScanned(service, grant.team, batch, batchKey);
         const text = textOf(body);
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
         if (!isLimited) return operations[name](service, input, { grant, signal, batchKey, address });
@@ -175,7 +176,9 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       const text = textOf(body);
       const nowMs = service.nowMs();
       const read = (mode: ProjectMode) => (mode === "plain_text" ? readPlainLines : readLines)(text, nowMs);
-      return reportOf(await append(service, project, read, batchKeyOf(idempotencyKey, body)));
+      return reportOf(
+        await append(service, { team_id: grant.team, id: project }, read, batchKeyOf(idempotencyKey, body)),
+      );
     });
     sendJson(response, 200, report);
   }
@@ -191,7 +194,7 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     const project = asked.get("project_id") ?? "";
     if (project === "") throw new RpcError("invalid", "project_id: is required");
     const query = readQuery(asked.get("query") ?? "", "query");
-    const key = await eventsKeyOf(service.records.db, project);
+    const key = await eventsKeyOf(service.records.db, { team_id: grant.team, id: project });
     const open = tails.get(grant.id) ?? 0;
     if (open >= limits.tailsPerToken) {
       const message = `${limits.tailsPerToken} tails of this token are open already: close one`;

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import t from "tap";
 import { openEventsStore } from "../logservice/events/open.ts";
 import type { EventsStore } from "../logservice/events/store.ts";
+import { FIRST_TEAM } from "../logservice/records/accounts-migration.ts";
+import { openRecords } from "../logservice/records/open.ts";
 import { eventsKeyOf } from "../logservice/records/projects.ts";
 import { openDatabase } from "../logservice/records/sqlite.ts";
 import { root, until } from "./support/cli.ts";
@@ -16,7 +18,7 @@ const never = new AbortController().signal;
 t.test("a project gets a key of its own, which is shown nowhere", async (t) => {
   const service = await startTestService(t, { engine: "duckdb" });
   const project_id = (await service.call("add_project", { project: { name: "api" } })).json.id;
-  const key = await eventsKeyOf(service.records.db, project_id);
+  const key = await eventsKeyOf(service.records.db, { team_id: FIRST_TEAM, id: project_id });
   t.match(key, /^[a-z0-9]{20}$/);
   await service.call("add_events", { project_id, events: [{ level: "info", message: "one" }] });
   const range = { project_id, ...PERIOD };
@@ -41,12 +43,61 @@ t.test("a project gets a key of its own, which is shown nowhere", async (t) => {
   const shown = ["created_at", "description", "id", "location", "mode", "name", "retention", "updated_at"];
   t.same(Object.keys(project).sort(), shown);
   await service.call("update_project", { project: { id: project_id, name: "API", retention: 7 } });
-  t.equal(await eventsKeyOf(service.records.db, project_id), key, "it never changes");
+  t.equal(await eventsKeyOf(service.records.db, { team_id: FIRST_TEAM, id: project_id }), key, "it never changes");
 
   t.equal((await service.call("remove_project", { project_id })).status, 204);
   t.equal((await service.call("add_project", { project: { name: "api" } })).json.id, project_id);
-  t.not(await eventsKeyOf(service.records.db, project_id), key, "a namesake has another one");
+  t.not(
+    await eventsKeyOf(service.records.db, { team_id: FIRST_TEAM, id: project_id }),
+    key,
+    "a namesake has another one",
+  );
   t.equal((await service.call("get_count", range)).json.count, 0);
+});
+
+t.test("records of before there were teams belong to the first team", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "tool-before-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  const path = join(directory, "records.sqlite");
+  const before = await openDatabase(path);
+  const at = "2026-11-22T12:30:00.000Z";
+  before.exec(readFileSync(join(root, "test/fixtures/records-2026-01.sql"), "utf8"));
+  before.exec(
+    `insert into notifications values ('n1', 'shop', 'email', 'people', '["a@b.c"]', '[]', '', '', '', '', '${at}', '${at}')`,
+  );
+  before.exec(
+    `insert into alerts ("id", "project_id", "name", "description", "query", "severity", "operator", "notification_id", "created_at", "updated_at", "threshold", "limit", "interval", "muted", "triggered")
+     values ('a1', 'shop', 'errors', '', 'error', 'error', '>', 'n1', '${at}', '${at}', 9007199254740991, 10, 5, 0, 1)`,
+  );
+  before.exec(`insert into outbox values ('o1', 'test_alert', 'shop', 'n1', '{}', '${at}')`);
+  // The next step of the migration fails here.
+  before.exec(`create table new_outbox (id text)`);
+  before.close();
+  await t.rejects(openRecords(directory), /cannot be migrated/);
+  const between = await openDatabase(path);
+  const names = between.prepare("select name from sqlite_schema where type = 'table'").all([]) as { name: string }[];
+  t.notOk(
+    names.some(({ name }) => ["teams", "new_projects"].includes(name)),
+    "nothing of a migration that failed is left",
+  );
+  between.exec("drop table new_outbox");
+  between.close();
+
+  const service = await startTestService(t, { directory });
+  t.match((await service.call("get_projects")).json.projects, [{ id: "shop", retention: 30 }, { id: "api" }]);
+  t.match((await service.call("get_searches", { project_id: "shop" })).json.searches, [{ name: "errors" }]);
+  t.match((await service.call("get_notifications", { project_id: "shop" })).json.notifications, [
+    { id: "n1", email_addresses: ["a@b.c"], created_at: at },
+  ]);
+  t.match((await service.call("get_alerts", { project_id: "shop" })).json.alerts, [
+    { id: "a1", threshold: 9007199254740991, triggered: true, notification_id: "n1" },
+  ]);
+  t.match((await service.call("get_tokens")).json.tokens, [{ id: "tok_pcxp8g8j4gvkjdqj67nw" }, {}]);
+  t.equal((await service.call("get_audit")).json.entries.length, 3);
+  t.equal((await service.call("get_instance_config")).json.config.team_id, "owner");
+  await service.call("remove_project", { project_id: "shop" });
+  for (const table of ["notifications", "alerts", "searches", "outbox"] as const)
+    t.same(await service.records.db.selectFrom(table).select("id").execute(), [], `${table} go with their project`);
 });
 
 t.test("records of before, whose events are kept under the project's id", async (t) => {
@@ -80,8 +131,8 @@ t.test("a migration that was ended half way is done again", async (t) => {
   before.exec(`create table accepted_losses (id text primary key, at text not null)`);
   before.close();
   const service = await startTestService(t, { directory });
-  t.equal(await eventsKeyOf(service.records.db, "shop"), "shop");
-  t.equal(await eventsKeyOf(service.records.db, "api"), "api");
+  t.equal(await eventsKeyOf(service.records.db, { team_id: FIRST_TEAM, id: "shop" }), "shop");
+  t.equal(await eventsKeyOf(service.records.db, { team_id: FIRST_TEAM, id: "api" }), "api");
 });
 
 t.test("no append outlives the removal of its project", async (t) => {
@@ -103,7 +154,7 @@ t.test("no append outlives the removal of its project", async (t) => {
     });
   const service = await startTestService(t, { engine: "duckdb", around });
   const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
-  const key = await eventsKeyOf(service.records.db, project_id);
+  const key = await eventsKeyOf(service.records.db, { team_id: FIRST_TEAM, id: project_id });
   const events = [{ level: "info", message: "m" }];
   const add = () => service.call("add_events", { project_id, events });
   const ingest = () =>

@@ -8,6 +8,7 @@ import t from "tap";
 import { MAX_REFUSALS, Refusals } from "../logservice/access/refusals.ts";
 import { isTokenText, newToken, tokenHash } from "../logservice/access/token.ts";
 import { operatorErrorOf } from "../logservice/admin/data-directory.ts";
+import { FIRST_TEAM } from "../logservice/records/accounts-migration.ts";
 import { unreadable } from "../logservice/records/check.ts";
 import { getNotification } from "../logservice/records/notifications.ts";
 import { openRecords } from "../logservice/records/open.ts";
@@ -294,7 +295,7 @@ t.test("secrets are masked, and a mask that is sent back keeps the secret", asyn
   const kept = async () => {
     const { slack_webhook_url, webhook_url, pagerduty_service_key } = await getNotification(
       service.records,
-      project_id,
+      { team_id: FIRST_TEAM, id: project_id },
       id,
     );
     return { slack_webhook_url, webhook_url, pagerduty_service_key };
@@ -382,9 +383,12 @@ t.test("so many refusals at most, however many there are", async (t) => {
   const service = await startTestService(t);
   const refusals = new Refusals(service.records.db, Date.now, (error) => t.fail(String(error)));
   for (let i = 0; i < MAX_REFUSALS + 10; i++) {
-    await refusals.note({ actor: "", address: `10.0.${i >> 8}.${i & 255}`, operation: "search" }, "unauthorized");
+    await refusals.note(
+      { team_id: "", actor: "", address: `10.0.${i >> 8}.${i & 255}`, operation: "search" },
+      "unauthorized",
+    );
   }
-  await refusals.note({ actor: "", address: "10.0.0.1", operation: "search" }, "invalid");
+  await refusals.note({ team_id: "", actor: "", address: "10.0.0.1", operation: "search" }, "invalid");
   const count = await service.records.db.selectFrom("audit").select("id").execute();
   t.equal(count.length, MAX_REFUSALS);
 });
@@ -397,7 +401,7 @@ t.test("old refusals are removed, old changes are not", async (t) => {
       service.records.db,
       () => nowMs,
       (error) => t.fail(String(error)),
-    ).note({ actor: "", address: "10.0.0.1", operation: "search" }, "unauthorized");
+    ).note({ team_id: "", actor: "", address: "10.0.0.1", operation: "search" }, "unauthorized");
   await note();
   await service.call("add_project", { project: { name: "p" } });
   const left = async () => {

@@ -3,7 +3,7 @@ import type { ErrorType } from "../error.ts";
 import { removeRefusals, writeAudit } from "../records/audit.ts";
 import type { AuditRow, Tables } from "../records/tables.ts";
 
-type Request = Pick<AuditRow, "actor" | "address" | "operation">;
+type Request = Pick<AuditRow, "team_id" | "actor" | "address" | "operation">;
 
 /** The same refusal is written down once in this time ... */
 const ONCE_MS = 3_600_000;

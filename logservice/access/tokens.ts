@@ -1,76 +1,124 @@
 import type { Kysely } from "kysely";
 import type { Scope, Token } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
+import { personIn } from "../records/people.ts";
 import { newId } from "../records/row.ts";
-import type { Tables, TokenRow } from "../records/tables.ts";
+import type { Tables, TokenKind, TokenRow } from "../records/tables.ts";
+import type { Grant } from "./grant.ts";
+import { ROLE_SCOPES } from "./roles.ts";
 import { newToken, tokenHash } from "./token.ts";
 
-/** What the token of a request allows. */
-export interface Grant {
-  /** The public id of its token. */
-  readonly id: string;
-  readonly scopes: ReadonlySet<Scope>;
-}
+type Db = Kysely<Tables>;
 
 /** The last use of a token is stored to the minute, since each write is synced to the disk. */
 const LAST_USED_STEP_MS = 60_000;
+/** A token of the command line ends when it was not used for this long. */
+const IDLE_MS = 90 * 24 * 3_600_000;
 
-/** What the token with this hash allows; undefined if there is none. */
-export async function grantOf(db: Kysely<Tables>, hash: string, nowMs: number): Promise<Grant | undefined> {
+/** What the token with this hash allows; undefined if there is none, or it has ended. */
+export async function grantOf(db: Db, hash: string, nowMs: number): Promise<Grant | undefined> {
   const row = await db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
-  if (row === undefined) return undefined;
-  const lastMs = row.last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(row.last_used_at);
-  // An earlier time counts, too: otherwise one from a clock that was ahead would stay until that time.
-  if (Math.floor(nowMs / LAST_USED_STEP_MS) !== Math.floor(lastMs / LAST_USED_STEP_MS)) {
-    const last_used_at = new Date(nowMs).toISOString();
-    // A write that fails, on a full disk or during a long backup, is no reason to refuse the request.
-    await db
-      .updateTable("tokens")
-      .set({ last_used_at })
-      .where("id", "=", row.id)
-      .execute()
-      .catch((error: { code?: unknown }) => {
-        if (!/^SQLITE_(FULL|BUSY|IOERR)/.test(String(error.code))) throw error;
-      });
-  }
-  return { id: row.id, scopes: new Set(JSON.parse(row.scopes)) };
+  if (row === undefined || hasEnded(row, nowMs)) return undefined;
+  const grant = await grantOfRow(db, row);
+  if (grant !== undefined) await noteUse(db, row, nowMs);
+  return grant;
 }
 
-/** The tokens by public id, oldest first. */
-export async function listTokens(db: Kysely<Tables>): Promise<Token[]> {
-  const rows = await db.selectFrom("tokens").selectAll().orderBy("created_at").orderBy("id").execute();
-  return rows.map(tokenOf);
+async function grantOfRow(
+  db: Db,
+  { id, kind, team_id: team, created_by, scopes }: TokenRow,
+): Promise<Grant | undefined> {
+  if (kind !== "command")
+    return { id, kind, team, actor: id, person: undefined, scopes: new Set(JSON.parse(scopes) as Scope[]) };
+  const person = await personIn(db, created_by, team);
+  if (person?.role === undefined) return undefined;
+  return { id, kind, team, actor: person.email, person, scopes: ROLE_SCOPES[person.role] };
+}
+
+function hasEnded({ kind, expires_at, last_used_at, created_at }: TokenRow, nowMs: number): boolean {
+  if (expires_at !== null && Date.parse(expires_at) <= nowMs) return true;
+  return kind === "command" && nowMs - Date.parse(last_used_at ?? created_at) > IDLE_MS;
+}
+
+async function noteUse(db: Db, { id, last_used_at }: TokenRow, nowMs: number): Promise<void> {
+  const lastMs = last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(last_used_at);
+  // An earlier time counts, too: otherwise one from a clock that was ahead would stay until that time.
+  if (Math.floor(nowMs / LAST_USED_STEP_MS) === Math.floor(lastMs / LAST_USED_STEP_MS)) return;
+  const used = db
+    .updateTable("tokens")
+    .set({ last_used_at: new Date(nowMs).toISOString() })
+    .where("id", "=", id);
+  await unlessBusy(used.execute());
+}
+
+/** Waits for a write that may fail, as on a full disk or during a long backup: no reason to refuse the request. */
+export async function unlessBusy(write: Promise<unknown>): Promise<void> {
+  await write.catch((error: { code?: unknown }) => {
+    if (!/^SQLITE_(FULL|BUSY|IOERR)/.test(String(error.code))) throw error;
+  });
+}
+
+/** The API tokens of a team, or of all teams, oldest first. */
+export async function listTokens(db: Db, team?: string): Promise<Token[]> {
+  return (await listRows(db, "api", team)).map(tokenOf);
+}
+
+/** The rows of the tokens of a kind, oldest first. */
+export async function listRows(db: Db, kind: TokenKind, team?: string): Promise<TokenRow[]> {
+  let found = db.selectFrom("tokens").selectAll().where("kind", "=", kind);
+  if (team !== undefined) found = found.where("team_id", "=", team);
+  return found.orderBy("created_at").orderBy("id").execute();
+}
+
+export interface NewToken {
+  readonly team: string;
+  readonly kind?: TokenKind;
+  /** The id of the person that makes it. */
+  readonly by?: string;
+  readonly description?: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt?: string;
+  /** The token itself; a random one unless told otherwise. */
+  readonly secret?: string;
 }
 
 /** Makes a token. Returns the secret, which is stored nowhere, and the public id. */
 export async function addToken(
-  db: Kysely<Tables>,
-  token: { readonly description?: string; readonly scopes: readonly Scope[] },
+  db: Db,
+  { team, kind = "api", by = "", description = "", scopes, expiresAt, secret = newToken() }: NewToken,
   now: string,
 ): Promise<{ readonly secret: string; readonly id: string }> {
-  const secret = newToken();
   const id = `tok_${newId()}`;
   await db
     .insertInto("tokens")
     .values({
       id,
       hash: tokenHash(secret),
-      description: token.description ?? "",
-      scopes: JSON.stringify([...new Set(token.scopes)]),
+      ...{ team_id: team, kind, created_by: by, description },
+      scopes: JSON.stringify([...new Set(scopes)]),
       created_at: now,
       last_used_at: null,
+      expires_at: expiresAt ?? null,
     })
     .execute();
   return { secret, id };
 }
 
-/** Removes a token by its public id or the secret. Returns its public id and its hash. */
-export async function removeToken(db: Kysely<Tables>, idOrSecret: string): Promise<Pick<TokenRow, "id" | "hash">> {
-  const row = await db
+export interface TokenFilter {
+  /** Any kind and any team unless told otherwise. */
+  readonly kind?: TokenKind;
+  readonly team?: string;
+}
+
+/** Removes a token by its public id or the secret. Returns its row. */
+export async function removeToken(db: Db, idOrSecret: string, { kind, team }: TokenFilter = {}): Promise<TokenRow> {
+  let found = db
     .selectFrom("tokens")
-    .select(["id", "hash"])
-    .where((where) => where.or([where("id", "=", idOrSecret), where("hash", "=", tokenHash(idOrSecret))]))
-    .executeTakeFirst();
+    .selectAll()
+    .where((where) => where.or([where("id", "=", idOrSecret), where("hash", "=", tokenHash(idOrSecret))]));
+  if (kind !== undefined) found = found.where("kind", "=", kind);
+  if (team !== undefined) found = found.where("team_id", "=", team);
+  const row = await found.executeTakeFirst();
   // The message does not repeat what was sent: it may be a secret.
   if (row === undefined) throw new RpcError("not_found", "there is no such token");
   await db.deleteFrom("tokens").where("id", "=", row.id).execute();

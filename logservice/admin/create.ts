@@ -1,6 +1,7 @@
 import { addToken } from "../access/tokens.ts";
 import { OperatorError } from "../error.ts";
 import { makeInstanceId } from "../records/instance.ts";
+import { firstTeam } from "../records/teams.ts";
 import { hasRecords, makeDirectory, refuseLostRecords, withRecords } from "./data-directory.ts";
 import { type NewToken, SCOPES } from "./tokens.ts";
 
@@ -15,7 +16,8 @@ export async function createDataDirectory(folder: string, nowMs: number): Promis
   return withRecords(folder, ({ db }) =>
     db.transaction().execute(async (db) => {
       await makeInstanceId(db);
-      return addToken(db, { description: "owner", scopes: SCOPES }, new Date(nowMs).toISOString());
+      const team = await firstTeam(db);
+      return addToken(db, { team, description: "owner", scopes: SCOPES }, new Date(nowMs).toISOString());
     }),
   );
 }

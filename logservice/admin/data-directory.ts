@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { OperatorError } from "../error.ts";
 import { RecordsError, unreadable } from "../records/check.ts";
 import { type OpenOptions, openRecords, RECORDS_FILE, type Records } from "../records/open.ts";
-import { listProjects } from "../records/projects.ts";
+import { hasProjects } from "../records/projects.ts";
 
 /** The folder of the data directory that the events store has to itself. */
 export const EVENTS_FOLDER = "events";
@@ -56,8 +56,7 @@ export async function refuseLostRecords(folder: string): Promise<void> {
 export async function refuseLostEvents(folder: string): Promise<void> {
   const path = join(folder, EVENTS_FOLDER);
   if (existsSync(path)) return;
-  const projects = await withRecords(folder, ({ db }) => listProjects(db), { makesKey: false });
-  if (projects.length === 0) return;
+  if (!(await withRecords(folder, ({ db }) => hasProjects(db), { makesKey: false }))) return;
   throw new OperatorError(`${path} is missing`, {
     hint: `${restoreHint(folder)}\nor create the empty folder to continue without the events`,
   });

@@ -5,6 +5,7 @@ import { OperatorError, RpcError } from "../error.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { AuditRow } from "../records/tables.ts";
 import { requireDataDirectory, withRecords } from "./data-directory.ts";
+import { onlyTeam } from "./teams.ts";
 
 /** All that a token may be allowed to do. */
 export const SCOPES = rpcSchema.definitions.Scope!.enum as readonly Scope[];
@@ -18,15 +19,16 @@ export interface NewToken {
 
 export async function addToken(
   folder: string,
-  token: { readonly scopes: readonly Scope[]; readonly description: string },
+  token: { readonly scopes: readonly Scope[]; readonly description: string; readonly team?: string | undefined },
   nowMs: number,
 ): Promise<NewToken> {
   await requireDataDirectory(folder);
   return withRecords(folder, ({ db }) =>
     db.transaction().execute(async (db) => {
       const at = new Date(nowMs).toISOString();
-      const added = await tokens.addToken(db, token, at);
-      await writeAudit(db, auditRow(at, "add_token", added.id));
+      const team = await onlyTeam(db, token.team);
+      const added = await tokens.addToken(db, { ...token, team }, at);
+      await writeAudit(db, { ...atTerminal(at, "add_token"), team_id: team, target_id: added.id });
       return added;
     }),
   );
@@ -41,8 +43,9 @@ export async function removeToken(folder: string, idOrSecret: string, nowMs: num
   await requireDataDirectory(folder);
   await withRecords(folder, ({ db }) =>
     db.transaction().execute(async (db) => {
-      const { id } = await tokens.removeToken(db, idOrSecret);
-      await writeAudit(db, auditRow(new Date(nowMs).toISOString(), "remove_token", id));
+      const { id, team_id } = await tokens.removeToken(db, idOrSecret);
+      const at = new Date(nowMs).toISOString();
+      await writeAudit(db, { ...atTerminal(at, "remove_token"), team_id, target_id: id });
     }),
   ).catch((error: unknown) => {
     if (!(error instanceof RpcError)) throw error;
@@ -50,7 +53,7 @@ export async function removeToken(folder: string, idOrSecret: string, nowMs: num
   });
 }
 
-/** The line of the audit about a change that was made on this machine. */
-function auditRow(at: string, operation: string, target_id: string): Omit<AuditRow, "id"> {
-  return { at, actor: "terminal", address: "", project_id: "", result: "done", operation, target_id };
+/** What the audit says of each change that was made on this machine. */
+export function atTerminal(at: string, operation: string): Omit<AuditRow, "id" | "team_id" | "target_id"> {
+  return { at, actor: "terminal", address: "", project_id: "", result: "done", operation };
 }

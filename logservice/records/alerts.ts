@@ -1,16 +1,18 @@
 import type { Kysely } from "kysely";
 import type { Alert, AlertInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
+import type { ProjectKey } from "./projects.ts";
 import { changedAt, newId } from "./row.ts";
 import type { AlertRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
-export async function listAlerts(db: Db, projectId: string): Promise<Alert[]> {
+export async function listAlerts(db: Db, project: ProjectKey): Promise<Alert[]> {
   const rows = await db
     .selectFrom("alerts")
     .selectAll()
-    .where("project_id", "=", projectId)
+    .where("team_id", "=", project.team_id)
+    .where("project_id", "=", project.id)
     .orderBy("name")
     .orderBy("id")
     .execute();
@@ -18,22 +20,23 @@ export async function listAlerts(db: Db, projectId: string): Promise<Alert[]> {
 }
 
 /** The alert, or `not_found`, also if it belongs to another project. */
-export async function getAlert(db: Db, projectId: string, id: string): Promise<Alert> {
+export async function getAlert(db: Db, project: ProjectKey, id: string): Promise<Alert> {
   const row = await db
     .selectFrom("alerts")
     .selectAll()
     .where("id", "=", id)
-    .where("project_id", "=", projectId)
+    .where("team_id", "=", project.team_id)
+    .where("project_id", "=", project.id)
     .executeTakeFirst();
   if (row === undefined) throw new RpcError("not_found", `there is no alert ${JSON.stringify(id)} in this project`);
   return alertOf(row);
 }
 
-export async function addAlert(db: Db, alert: AlertInput, now: string): Promise<string> {
+export async function addAlert(db: Db, team_id: string, alert: AlertInput, now: string): Promise<string> {
   const id = newId();
   await db
     .insertInto("alerts")
-    .values({ ...rowOf(alert), id, triggered: 0, created_at: now, updated_at: now })
+    .values({ ...rowOf(alert), team_id, id, triggered: 0, created_at: now, updated_at: now })
     .execute();
   return id;
 }
@@ -59,7 +62,7 @@ export async function countAlertsUsing(db: Db, notificationId: string): Promise<
   return rows.length;
 }
 
-function alertOf(row: AlertRow): Alert {
+function alertOf({ team_id: _, ...row }: AlertRow): Alert {
   return { ...row, muted: row.muted === 1, triggered: row.triggered === 1 } as Alert;
 }
 

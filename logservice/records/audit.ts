@@ -11,6 +11,8 @@ export async function writeAudit(db: Kysely<Tables>, entry: Omit<AuditRow, "id">
 }
 
 export interface AuditRange {
+  /** Teams whose entries are listed; "" for requests of nobody known. */
+  readonly teams: readonly string[];
   /** RFC 3339 in UTC with milliseconds. Both ends are included. */
   readonly start: string | undefined;
   readonly stop: string | undefined;
@@ -22,8 +24,8 @@ export interface AuditRange {
 
 /** A page of the audit, newest first. */
 export function findAudit(db: Kysely<Tables>, range: AuditRange): Promise<AuditRow[]> {
-  const { start, stop, projectId, limit, after } = range;
-  let found = db.selectFrom("audit").selectAll();
+  const { teams, start, stop, projectId, limit, after } = range;
+  let found = db.selectFrom("audit").selectAll().where("team_id", "in", teams);
   if (start !== undefined) found = found.where("at", ">=", start);
   if (stop !== undefined) found = found.where("at", "<=", stop);
   if (projectId !== undefined) found = found.where("project_id", "=", projectId);

@@ -6,6 +6,7 @@ import {
   type Migration,
   Migrator,
 } from "kysely";
+import { ACCOUNTS } from "./accounts-migration.ts";
 import type { Tables } from "./tables.ts";
 
 /** Migrates the tables to this version. Each migration runs once, in the order of their names; none is ever edited. */
@@ -134,4 +135,5 @@ const MIGRATIONS: Record<string, Migration> = {
       await db.schema.createIndex("audit_by_time").ifNotExists().on("audit").columns(["at", "id"]).execute();
     },
   },
+  "2026-11-teams": ACCOUNTS,
 };

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
+import type { ProjectKey } from "./projects.ts";
 import { changedAt, newId } from "./row.ts";
 import type { Seal } from "./seal.ts";
 import type { NotificationRow, Tables } from "./tables.ts";
@@ -11,11 +12,12 @@ interface Sealed {
   readonly seal: Seal;
 }
 
-export async function listNotifications({ db, seal }: Sealed, projectId: string): Promise<Notification[]> {
+export async function listNotifications({ db, seal }: Sealed, project: ProjectKey): Promise<Notification[]> {
   const rows = await db
     .selectFrom("notifications")
     .selectAll()
-    .where("project_id", "=", projectId)
+    .where("team_id", "=", project.team_id)
+    .where("project_id", "=", project.id)
     .orderBy("name")
     .orderBy("id")
     .execute();
@@ -23,12 +25,13 @@ export async function listNotifications({ db, seal }: Sealed, projectId: string)
 }
 
 /** The notification of this project, or `not_found`. */
-export async function getNotification({ db, seal }: Sealed, projectId: string, id: string): Promise<Notification> {
+export async function getNotification({ db, seal }: Sealed, project: ProjectKey, id: string): Promise<Notification> {
   const row = await db
     .selectFrom("notifications")
     .selectAll()
     .where("id", "=", id)
-    .where("project_id", "=", projectId)
+    .where("team_id", "=", project.team_id)
+    .where("project_id", "=", project.id)
     .executeTakeFirst();
   if (row === undefined) {
     throw new RpcError("not_found", `there is no notification ${JSON.stringify(id)} in this project`);
@@ -38,13 +41,14 @@ export async function getNotification({ db, seal }: Sealed, projectId: string, i
 
 export async function addNotification(
   { db, seal }: Sealed,
+  team_id: string,
   notification: NotificationInput,
   now: string,
 ): Promise<string> {
   const id = newId();
   await db
     .insertInto("notifications")
-    .values({ ...rowOf(notification, id, seal), id, created_at: now, updated_at: now })
+    .values({ ...rowOf(notification, id, seal), team_id, id, created_at: now, updated_at: now })
     .execute();
   return id;
 }
@@ -81,8 +85,9 @@ export const SECRETS = ["slack_webhook_url", "webhook_url", "pagerduty_service_k
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
   // A secret that cannot be decrypted reads as empty: it has to be set again, and the rest stays usable until then.
   const secrets = SECRETS.map((name) => [name, opened(row, name, seal) ?? ""]);
+  const { team_id: _, ...shown } = row;
   return {
-    ...row,
+    ...shown,
     email_addresses: JSON.parse(row.email_addresses),
     sms_numbers: JSON.parse(row.sms_numbers),
     ...Object.fromEntries(secrets),

@@ -7,6 +7,9 @@ import type { ProjectRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
+/** What identifies a project. */
+export type ProjectKey = Pick<ProjectRow, "team_id" | "id">;
+
 /** What clients see of a project. */
 const SHOWN = [
   "id",
@@ -19,31 +22,40 @@ const SHOWN = [
   "updated_at",
 ] as const satisfies readonly (keyof ProjectRow)[];
 
-export async function listProjects(db: Db): Promise<Project[]> {
-  const rows = await db.selectFrom("projects").select(SHOWN).orderBy("name").orderBy("id").execute();
+export async function listProjects(db: Db, team: string): Promise<Project[]> {
+  const rows = await db
+    .selectFrom("projects")
+    .select(SHOWN)
+    .where("team_id", "=", team)
+    .orderBy("name")
+    .orderBy("id")
+    .execute();
   return rows as Project[];
 }
 
 /** The project, or `not_found`. */
-export async function getProject(db: Db, id: string): Promise<Project> {
-  const row = await db.selectFrom("projects").select(SHOWN).where("id", "=", id).executeTakeFirst();
-  if (row === undefined) throw missing(id);
+export async function getProject(db: Db, key: ProjectKey): Promise<Project> {
+  const row = await ofKey(db, key).select(SHOWN).executeTakeFirst();
+  if (row === undefined) throw missing(key);
   return row as Project;
 }
 
 /** The key under which the events store keeps the events of a project, or `not_found`. */
-export async function eventsKeyOf(db: Db, id: string): Promise<string> {
-  const row = await db.selectFrom("projects").select("events_key").where("id", "=", id).executeTakeFirst();
-  if (row === undefined) throw missing(id);
+export async function eventsKeyOf(db: Db, key: ProjectKey): Promise<string> {
+  const row = await ofKey(db, key).select("events_key").executeTakeFirst();
+  if (row === undefined) throw missing(key);
   return row.events_key;
 }
 
 export type ProjectMode = Project["mode"];
 
 /** The key of the events of a project and its mode, or `not_found`. */
-export async function eventsPlaceOf(db: Db, id: string): Promise<{ readonly key: string; readonly mode: ProjectMode }> {
-  const row = await db.selectFrom("projects").select(["events_key", "mode"]).where("id", "=", id).executeTakeFirst();
-  if (row === undefined) throw missing(id);
+export async function eventsPlaceOf(
+  db: Db,
+  key: ProjectKey,
+): Promise<{ readonly key: string; readonly mode: ProjectMode }> {
+  const row = await ofKey(db, key).select(["events_key", "mode"]).executeTakeFirst();
+  if (row === undefined) throw missing(key);
   return { key: row.events_key, mode: row.mode as ProjectMode };
 }
 
@@ -52,20 +64,31 @@ export function listRetentions(db: Db): Promise<Pick<ProjectRow, "events_key" | 
   return db.selectFrom("projects").select(["events_key", "retention"]).execute();
 }
 
-/** The id of each project by the key of its events. */
+/** The id of each project by the key of its events, after its team's if there are several teams. */
 export async function projectNames(db: Db): Promise<ReadonlyMap<string, string>> {
-  const rows = await db.selectFrom("projects").select(["id", "events_key"]).execute();
-  return new Map(rows.map(({ id, events_key }) => [events_key, id]));
+  const rows = await db.selectFrom("projects").select(["team_id", "id", "events_key"]).execute();
+  const isOneTeam = new Set(rows.map(({ team_id }) => team_id)).size < 2;
+  return new Map(rows.map(({ team_id, id, events_key }) => [events_key, isOneTeam ? id : `${team_id}/${id}`]));
 }
+
+/** Whether there is any project. */
+export async function hasProjects(db: Db, team?: string): Promise<boolean> {
+  let found = db.selectFrom("projects").select("id").limit(1);
+  if (team !== undefined) found = found.where("team_id", "=", team);
+  return (await found.executeTakeFirst()) !== undefined;
+}
+
+const ofKey = (db: Db, { team_id, id }: ProjectKey) =>
+  db.selectFrom("projects").where("team_id", "=", team_id).where("id", "=", id);
 
 /** Adds a project under its id, or one made from its name. Returns the id and the key of its events. */
 export async function addProject(
   db: Db,
+  team_id: string,
   project: ProjectInput,
   now: string,
 ): Promise<Pick<ProjectRow, "id" | "events_key">> {
-  const taken = async (id: string) =>
-    (await db.selectFrom("projects").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
+  const taken = async (id: string) => (await ofKey(db, { team_id, id }).select("id").executeTakeFirst()) !== undefined;
   let { id = "" } = project;
   if (id === "") {
     const slug = projectIdOf(project.name);
@@ -81,7 +104,7 @@ export async function addProject(
   const events_key = await newEventsKey(db);
   await db
     .insertInto("projects")
-    .values({ ...rowOf(project), id, events_key, created_at: now, updated_at: now })
+    .values({ ...rowOf(project), team_id, id, events_key, created_at: now, updated_at: now })
     .execute();
   return { id, events_key };
 }
@@ -99,20 +122,21 @@ async function newEventsKey(db: Db): Promise<string> {
   }
 }
 
-export async function updateProject(db: Db, id: string, project: ProjectInput, now: string): Promise<void> {
+export async function updateProject(db: Db, key: ProjectKey, project: ProjectInput, now: string): Promise<void> {
   await db
     .updateTable("projects")
     .set({ ...rowOf(project), updated_at: changedAt(now) })
-    .where("id", "=", id)
+    .where("team_id", "=", key.team_id)
+    .where("id", "=", key.id)
     .execute();
 }
 
 /** Removes a project with its alerts, notifications and searches. */
-export async function removeProject(db: Db, id: string): Promise<void> {
-  await db.deleteFrom("projects").where("id", "=", id).execute();
+export async function removeProject(db: Db, { team_id, id }: ProjectKey): Promise<void> {
+  await db.deleteFrom("projects").where("team_id", "=", team_id).where("id", "=", id).execute();
 }
 
-function missing(id: string): RpcError {
+function missing({ id }: ProjectKey): RpcError {
   return new RpcError("not_found", `there is no project ${JSON.stringify(id)}`);
 }
 

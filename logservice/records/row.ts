@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type RawBuilder, sql } from "kysely";
+import type { ExpressionBuilder } from "kysely";
+import type { Tables } from "./tables.ts";
 
 /** Without vowels, so that no words result, and without letters that look like others. */
 const LETTERS = "23456789bcdfghjkmnpqrstvwxyz";
@@ -19,6 +20,7 @@ export function newId(): string {
 }
 
 /** The time of a change, which never goes back, even if the clock was set back. */
-export function changedAt(now: string): RawBuilder<string> {
-  return sql<string>`max(updated_at, ${now})`;
+export function changedAt(now: string) {
+  return (row: ExpressionBuilder<Tables, "projects" | "alerts" | "notifications" | "searches" | "teams">) =>
+    row.case().when("updated_at", ">", now).then(row.ref("updated_at")).else(now).end();
 }

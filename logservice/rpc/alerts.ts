@@ -5,35 +5,36 @@ import { addAlert, getAlert, listAlerts, removeAlert, updateAlert } from "../rec
 import { addToOutbox } from "../records/outbox.ts";
 import { getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
-import { changeRecords, type Handlers } from "./call.ts";
+import { type Call, changeRecords, type Handlers, projectOf } from "./call.ts";
 import { readChanged } from "./read-input.ts";
 import { readQuery } from "./read-range.ts";
 
 export const alerts: Handlers<
   "get_alerts" | "get_alert" | "add_alert" | "update_alert" | "remove_alert" | "test_alert"
 > = {
-  async get_alerts({ records: { db } }, { project_id }) {
-    await getProject(db, project_id);
-    return { alerts: await listAlerts(db, project_id) };
+  async get_alerts({ records: { db } }, { project_id }, call) {
+    const project = projectOf(call, project_id);
+    await getProject(db, project);
+    return { alerts: await listAlerts(db, project) };
   },
 
-  async get_alert({ records }, { project_id, alert_id }) {
-    return { alert: await getAlert(records.db, project_id, alert_id) };
+  async get_alert({ records }, { project_id, alert_id }, call) {
+    return { alert: await getAlert(records.db, projectOf(call, project_id), alert_id) };
   },
 
   async add_alert(service, { alert }, call) {
     const { targetId: id } = await changeRecords(service, call, "add_alert", async (db, now) => {
-      await check(db, alert);
-      return { projectId: alert.project_id, targetId: await addAlert(db, alert, now) };
+      await check(db, call, alert);
+      return { projectId: alert.project_id, targetId: await addAlert(db, call.grant.team, alert, now) };
     });
     return { id };
   },
 
   async update_alert(service, { alert: change }, call) {
     await changeRecords(service, call, "update_alert", async (db, now) => {
-      const before = await getAlert(db, change.project_id, change.id);
+      const before = await getAlert(db, projectOf(call, change.project_id), change.id);
       const alert = readChanged("AlertInput", "alert", before, change);
-      await check(db, alert);
+      await check(db, call, alert);
       await updateAlert(db, before, alert, now);
       return { projectId: change.project_id, targetId: change.id };
     });
@@ -42,7 +43,7 @@ export const alerts: Handlers<
 
   async remove_alert(service, { project_id, alert_id }, call) {
     await changeRecords(service, call, "remove_alert", async (db) => {
-      await getAlert(db, project_id, alert_id);
+      await getAlert(db, projectOf(call, project_id), alert_id);
       await removeAlert(db, alert_id);
       return { projectId: project_id, targetId: alert_id };
     });
@@ -51,9 +52,10 @@ export const alerts: Handlers<
 
   async test_alert(service, { alert }, call) {
     await changeRecords(service, call, "test_alert", async (db) => {
-      await check(db, alert);
+      await check(db, call, alert);
       const { project_id, notification_id } = alert;
-      const message = { kind: "test_alert", project_id, notification_id, payload: JSON.stringify(alert) };
+      const team_id = call.grant.team;
+      const message = { kind: "test_alert", team_id, project_id, notification_id, payload: JSON.stringify(alert) };
       await addToOutbox(db, message, service.nowMs());
       return { projectId: project_id, targetId: alert.id ?? "" };
     });
@@ -62,13 +64,18 @@ export const alerts: Handlers<
 };
 
 /** Checks what the schema cannot express. */
-async function check(db: Kysely<Tables>, { project_id, query, notification_id }: AlertInput): Promise<void> {
-  await getProject(db, project_id);
+async function check(
+  db: Kysely<Tables>,
+  call: Call,
+  { project_id, query, notification_id }: AlertInput,
+): Promise<void> {
+  await getProject(db, projectOf(call, project_id));
   readQuery(query, "alert.query");
   const notification = await db
     .selectFrom("notifications")
     .select("id")
     .where("id", "=", notification_id)
+    .where("team_id", "=", call.grant.team)
     .where("project_id", "=", project_id)
     .executeTakeFirst();
   if (notification === undefined) {

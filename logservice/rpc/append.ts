@@ -2,7 +2,7 @@ import type { BatchReport } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { Records } from "../records/open.ts";
-import { eventsPlaceOf, type ProjectMode } from "../records/projects.ts";
+import { eventsPlaceOf, type ProjectKey, type ProjectMode } from "../records/projects.ts";
 import type { ReadBatch } from "./read-events.ts";
 import type { ScannedBatch } from "./scan-events.ts";
 
@@ -25,12 +25,12 @@ export interface BatchKey {
  */
 export function append(
   { records, events, appends }: Stores,
-  projectId: string,
+  project: ProjectKey,
   read: (mode: ProjectMode) => ReadBatch,
   batchKey: BatchKey | undefined,
 ): Promise<ReadBatch> {
-  return appends.run(projectId, async () => {
-    const { key, mode } = await eventsPlaceOf(records.db, projectId);
+  return appends.run(project, async () => {
+    const { key, mode } = await eventsPlaceOf(records.db, project);
     const batch = read(mode);
     if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
     return batch;
@@ -40,11 +40,12 @@ export function append(
 /** `add_events` for a batch that was scanned instead of parsed. */
 export async function addScanned(
   stores: Stores,
+  team_id: string,
   { project, events, isPartial }: ScannedBatch,
   batchKey: BatchKey | undefined,
 ): Promise<BatchReport | undefined> {
   const batch = { events, errors: [] };
-  await append(stores, project, (mode) => inMode(batch, mode), batchKey);
+  await append(stores, { team_id, id: project }, (mode) => inMode(batch, mode), batchKey);
   return isPartial ? reportOf(batch) : undefined;
 }
 
@@ -72,8 +73,9 @@ export class OpenAppends {
   /** For each project being removed, what to call when its last append has ended. */
   readonly #removing = new Map<string, () => void>();
 
-  async run<T>(project: string, append: () => Promise<T>): Promise<T> {
-    this.#refuseRemoved(project);
+  async run<T>(key: ProjectKey, append: () => Promise<T>): Promise<T> {
+    this.#refuseRemoved(key);
+    const project = nameOf(key);
     this.#open.set(project, (this.#open.get(project) ?? 0) + 1);
     try {
       return await append();
@@ -88,8 +90,9 @@ export class OpenAppends {
   }
 
   /** Waits for the appends under way, then removes. Appends are refused until the removal has ended. */
-  async remove<T>(project: string, remove: () => Promise<T>): Promise<T> {
-    this.#refuseRemoved(project);
+  async remove<T>(key: ProjectKey, remove: () => Promise<T>): Promise<T> {
+    this.#refuseRemoved(key);
+    const project = nameOf(key);
     const last = new Promise<void>((resolve) => this.#removing.set(project, resolve));
     try {
       if (this.#open.has(project)) await last;
@@ -100,9 +103,12 @@ export class OpenAppends {
   }
 
   /** Not `not_found`: the removal may still fail. */
-  #refuseRemoved(project: string): void {
-    if (!this.#removing.has(project)) return;
-    const message = `the project ${JSON.stringify(project)} is being removed: try again`;
+  #refuseRemoved(key: ProjectKey): void {
+    if (!this.#removing.has(nameOf(key))) return;
+    const message = `the project ${JSON.stringify(key.id)} is being removed: try again`;
     throw new RpcError("unavailable", message, { retryAfterMs: 1_000 });
   }
 }
+
+/** A slug of a team has no slash. */
+const nameOf = ({ team_id, id }: ProjectKey) => `${team_id}/${id}`;

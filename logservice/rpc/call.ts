@@ -1,10 +1,11 @@
 import type { Transaction } from "kysely";
 import type { Operations, Scope } from "../../schema/rpc.generated.ts";
+import type { Grant } from "../access/grant.ts";
 import type { OpenExchanges } from "../access/open-exchanges.ts";
-import type { Grant } from "../access/tokens.ts";
 import type { EventsStore } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { Records } from "../records/open.ts";
+import type { ProjectKey } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
 import type { BatchKey, OpenAppends } from "./append.ts";
 import type { Printable } from "./json-text.ts";
@@ -50,7 +51,7 @@ export function changeRecords(
   return records.db.transaction().execute(async (db) => {
     const at = new Date(nowMs()).toISOString();
     const { projectId = "", targetId } = await change(db, at);
-    const who = { at, actor: grant.id, address };
+    const who = { at, team_id: grant.team, actor: grant.actor, address };
     await writeAudit(db, { ...who, operation, project_id: projectId, target_id: targetId, result: "done" });
     return { targetId };
   });
@@ -60,3 +61,6 @@ export function changeRecords(
 export function missingScopes(grant: Grant, scopes: readonly Scope[]): Scope[] {
   return scopes.filter((scope) => !grant.scopes.has(scope));
 }
+
+/** The project of this id in the team that the request is about. */
+export const projectOf = ({ grant }: Pick<Call, "grant">, id: string): ProjectKey => ({ team_id: grant.team, id });

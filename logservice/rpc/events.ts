@@ -4,7 +4,7 @@ import { levelName } from "../events/level-names.ts";
 import type { Range, Stats } from "../events/store.ts";
 import { eventsKeyOf } from "../records/projects.ts";
 import { append, inMode, reportOf } from "./append.ts";
-import type { Handlers, Service } from "./call.ts";
+import { type Call, type Handlers, projectOf, type Service } from "./call.ts";
 import { JsonText } from "./json-text.ts";
 import { readEvents } from "./read-events.ts";
 import { readField, readRange, readStages } from "./read-range.ts";
@@ -23,45 +23,45 @@ export const events: Handlers<
   | "get_boolean_field_stats"
   | "get_numeric_field_stats"
 > = {
-  async add_events(service, { project_id, events: values, strict = false, partial = false }, { batchKey }) {
+  async add_events(service, { project_id, events: values, strict = false, partial = false }, call) {
     const batch = readEvents(values, service.nowMs(), { isStrict: strict, isPartial: partial });
-    await append(service, project_id, (mode) => inMode(batch, mode), batchKey);
+    await append(service, projectOf(call, project_id), (mode) => inMode(batch, mode), call.batchKey);
     return partial ? reportOf(batch) : undefined;
   },
 
-  async search(service, input, { signal }) {
-    const range = await rangeOf(service, input);
+  async search(service, input, call) {
+    const range = await rangeOf(service, input, call);
     const { limit = 100, order = "descending", cursor } = input;
     const page = { limit, order, cursor: cursor || undefined };
-    const { events, cursor: next, stats } = await service.events.search({ ...range, ...page, signal });
+    const { events, cursor: next, stats } = await service.events.search({ ...range, ...page });
     return { events: events.map(wireEvent), ...(next !== undefined && { cursor: next }), stats: statsOf(stats) };
   },
 
-  async get_count(service, input, { signal }) {
-    const { count, stats } = await service.events.count({ ...(await rangeOf(service, input)), signal });
+  async get_count(service, input, call) {
+    const { count, stats } = await service.events.count(await rangeOf(service, input, call));
     return { count, stats: statsOf(stats) };
   },
 
-  async get_timeseries(service, input, { signal }) {
-    const range = await rangeOf(service, input);
-    const { points, stats } = await service.events.timeseries({ ...range, maxPoints: input.max_points, signal });
+  async get_timeseries(service, input, call) {
+    const range = await rangeOf(service, input, call);
+    const { points, stats } = await service.events.timeseries({ ...range, maxPoints: input.max_points });
     return { points: points.map(({ timestamp, count }) => ({ timestamp, count })), stats: statsOf(stats) };
   },
 
-  async get_level_timeseries(service, input, { signal }) {
-    const range = await rangeOf(service, input);
-    const { points, stats } = await service.events.levelTimeseries({ ...range, maxPoints: input.max_points, signal });
+  async get_level_timeseries(service, input, call) {
+    const range = await rangeOf(service, input, call);
+    const { points, stats } = await service.events.levelTimeseries({ ...range, maxPoints: input.max_points });
     const flat = points.flatMap(({ timestamp, counts }) =>
       Object.entries(counts).map(([level, count]) => ({ timestamp, level: levelName(level), count })),
     );
     return { points: flat, stats: statsOf(stats) };
   },
 
-  async aggregate(service, input, { signal }) {
+  async aggregate(service, input, call) {
     const { limit = 10_000, project_id } = input;
     const question = readStages(input);
-    const project = await eventsKeyOf(service.records.db, project_id);
-    const answer = await service.events.aggregate({ ...question, project, limit, signal });
+    const project = await eventsKeyOf(service.records.db, projectOf(call, project_id));
+    const answer = await service.events.aggregate({ ...question, project, limit, signal: call.signal });
     const { columns, rows, isTruncated, stepMs, notes, stats } = answer;
     const levels = columns.flatMap(({ type }, at) => (type === "level" ? [at] : []));
     return {
@@ -73,47 +73,45 @@ export const events: Handlers<
     };
   },
 
-  async query({ records, events }, { project_id, query }, { signal }) {
+  async query({ records, events }, { project_id, query }, call) {
     const { resultsJson, stats } = await events.sql({
-      project: await eventsKeyOf(records.db, project_id),
+      project: await eventsKeyOf(records.db, projectOf(call, project_id)),
       text: query,
-      signal,
+      signal: call.signal,
     });
     return { results: new JsonText(resultsJson), stats: statsOf(stats) };
   },
 
-  async get_discovered_fields(service, input, { signal }) {
-    const { fields, stats } = await service.events.discoveredFields({ ...(await rangeOf(service, input)), signal });
+  async get_discovered_fields(service, input, call) {
+    const { fields, stats } = await service.events.discoveredFields(await rangeOf(service, input, call));
     return { fields: [...fields], stats: statsOf(stats) };
   },
 
-  async get_string_field_stats(service, input, { signal }) {
+  async get_string_field_stats(service, input, call) {
     const field = readField(input.field);
-    const range = await rangeOf(service, input);
+    const range = await rangeOf(service, input, call);
     const { values, stats } = await service.events.stringFieldStats({
       ...range,
       field,
       limit: input.limit ?? 10,
-      signal,
     });
     const isLevel = field.at === "entry" && field.name === "level";
     return { values: isLevel ? values.map(namedLevel) : [...values], stats: statsOf(stats) };
   },
 
-  async get_boolean_field_stats(service, input, { signal }) {
+  async get_boolean_field_stats(service, input, call) {
     const field = readField(input.field);
     const { values, stats } = await service.events.booleanFieldStats({
-      ...(await rangeOf(service, input)),
+      ...(await rangeOf(service, input, call)),
       field,
-      signal,
     });
     return { values: [...values], stats: statsOf(stats) };
   },
 
-  async get_numeric_field_stats(service, input, { signal }) {
+  async get_numeric_field_stats(service, input, call) {
     const field = readField(input.field);
-    const range = await rangeOf(service, input);
-    const { min, avg, max, stats } = await service.events.numericFieldStats({ ...range, field, signal });
+    const range = await rangeOf(service, input, call);
+    const { min, avg, max, stats } = await service.events.numericFieldStats({ ...range, field });
     return { min, avg, max, stats: statsOf(stats) };
   },
 };
@@ -144,9 +142,10 @@ function withLevelNames(row: readonly unknown[], levels: readonly number[]): unk
 async function rangeOf(
   { records }: Service,
   input: Parameters<typeof readRange>[0] & { readonly project_id: string },
-): Promise<Range> {
+  call: Call,
+): Promise<Range & Pick<Call, "signal">> {
   const range = readRange(input);
-  return { ...range, project: await eventsKeyOf(records.db, input.project_id) };
+  return { ...range, signal: call.signal, project: await eventsKeyOf(records.db, projectOf(call, input.project_id)) };
 }
 
 function statsOf({ durationMs, bytesProcessed, answeredFromSummaries, missingBytes }: Stats): WireStats {

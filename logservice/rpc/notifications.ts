@@ -9,27 +9,28 @@ import {
   updateNotification,
 } from "../records/notifications.ts";
 import { getProject } from "../records/projects.ts";
-import { changeRecords, type Handlers } from "./call.ts";
+import { changeRecords, type Handlers, projectOf } from "./call.ts";
 import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
 import { readChanged } from "./read-input.ts";
 
 export const notifications: Handlers<
   "get_notifications" | "get_notification" | "add_notification" | "update_notification" | "remove_notification"
 > = {
-  async get_notifications({ records }, { project_id }) {
-    await getProject(records.db, project_id);
-    return { notifications: (await listNotifications(records, project_id)).map(masked) };
+  async get_notifications({ records }, { project_id }, call) {
+    const project = projectOf(call, project_id);
+    await getProject(records.db, project);
+    return { notifications: (await listNotifications(records, project)).map(masked) };
   },
 
-  async get_notification({ records }, { project_id, notification_id }) {
-    return { notification: masked(await getNotification(records, project_id, notification_id)) };
+  async get_notification({ records }, { project_id, notification_id }, call) {
+    return { notification: masked(await getNotification(records, projectOf(call, project_id), notification_id)) };
   },
 
   async add_notification(service, { notification }, call) {
     const { targetId: id } = await changeRecords(service, call, "add_notification", async (db, now) => {
       check(notification);
-      await getProject(db, notification.project_id);
-      const id = await addNotification({ db, seal: service.records.seal }, notification, now);
+      await getProject(db, projectOf(call, notification.project_id));
+      const id = await addNotification({ db, seal: service.records.seal }, call.grant.team, notification, now);
       return { projectId: notification.project_id, targetId: id };
     });
     return { id };
@@ -38,7 +39,7 @@ export const notifications: Handlers<
   async update_notification(service, { notification: change }, call) {
     const { seal } = service.records;
     await changeRecords(service, call, "update_notification", async (db, now) => {
-      const before = await getNotification({ db, seal }, change.project_id, change.id);
+      const before = await getNotification({ db, seal }, projectOf(call, change.project_id), change.id);
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
       check(notification);
       await updateNotification({ db, seal }, change.id, notification, now);
@@ -49,7 +50,7 @@ export const notifications: Handlers<
 
   async remove_notification(service, { project_id, notification_id }, call) {
     await changeRecords(service, call, "remove_notification", async (db) => {
-      await getNotification({ db, seal: service.records.seal }, project_id, notification_id);
+      await getNotification({ db, seal: service.records.seal }, projectOf(call, project_id), notification_id);
       const alerts = await countAlertsUsing(db, notification_id);
       if (alerts > 0) {
         const uses = alerts === 1 ? "1 alert uses it" : `${alerts} alerts use it`;

@@ -6,21 +6,21 @@ import {
   removeProject,
   updateProject,
 } from "../records/projects.ts";
-import { changeRecords, type Handlers } from "./call.ts";
+import { changeRecords, type Handlers, projectOf } from "./call.ts";
 import { missing } from "./events.ts";
 import { readChanged } from "./read-input.ts";
 
 export const projects: Handlers<
   "get_projects" | "add_project" | "update_project" | "remove_project" | "get_project_stats"
 > = {
-  async get_projects({ records }) {
-    return { projects: await listProjects(records.db) };
+  async get_projects({ records }, _, { grant }) {
+    return { projects: await listProjects(records.db, grant.team) };
   },
 
   async add_project(service, { project }, call) {
     let key = "";
     const { targetId: id } = await changeRecords(service, call, "add_project", async (db, now) => {
-      const { id, events_key } = await addProject(db, project, now);
+      const { id, events_key } = await addProject(db, call.grant.team, project, now);
       key = events_key;
       return { projectId: id, targetId: id };
     });
@@ -29,11 +29,12 @@ export const projects: Handlers<
   },
 
   async update_project(service, { project: change }, call) {
+    const at = projectOf(call, change.id);
     let [key, days] = ["", 0];
     await changeRecords(service, call, "update_project", async (db, now) => {
-      const project = readChanged("ProjectInput", "project", await getProject(db, change.id), change);
-      await updateProject(db, change.id, project, now);
-      key = await eventsKeyOf(db, change.id);
+      const project = readChanged("ProjectInput", "project", await getProject(db, at), change);
+      await updateProject(db, at, project, now);
+      key = await eventsKeyOf(db, at);
       days = project.retention ?? 0;
       return { projectId: change.id, targetId: change.id };
     });
@@ -42,20 +43,21 @@ export const projects: Handlers<
   },
 
   async remove_project(service, { project_id }, call) {
-    await service.appends.remove(project_id, async () => {
-      const key = await eventsKeyOf(service.records.db, project_id);
+    const at = projectOf(call, project_id);
+    await service.appends.remove(at, async () => {
+      const key = await eventsKeyOf(service.records.db, at);
       // The events first: if this fails half way, the project still exists and can be removed again.
       await service.events.deleteProject(key);
       await changeRecords(service, call, "remove_project", async (db) => {
-        await removeProject(db, project_id);
+        await removeProject(db, at);
         return { projectId: project_id, targetId: project_id };
       });
     });
     return undefined;
   },
 
-  async get_project_stats({ records, events }, { project_id }) {
-    const key = await eventsKeyOf(records.db, project_id);
+  async get_project_stats({ records, events }, { project_id }, call) {
+    const key = await eventsKeyOf(records.db, projectOf(call, project_id));
     const { bytesTotal, eventsTotal, missingBytes } = await events.projectStats(key);
     return { bytes_total: bytesTotal, events_total: eventsTotal, ...missing(missingBytes) };
   },

@@ -1,27 +1,28 @@
 import { getProject } from "../records/projects.ts";
 import { addSearch, getSearch, listSearches, removeSearch, updateSearch } from "../records/searches.ts";
-import { changeRecords, type Handlers } from "./call.ts";
+import { changeRecords, type Handlers, projectOf } from "./call.ts";
 import { readChanged } from "./read-input.ts";
 import { readPipeline } from "./read-range.ts";
 
 export const searches: Handlers<"get_searches" | "add_search" | "update_search" | "remove_search"> = {
-  async get_searches({ records: { db } }, { project_id }) {
-    await getProject(db, project_id);
-    return { searches: await listSearches(db, project_id) };
+  async get_searches({ records: { db } }, { project_id }, call) {
+    const project = projectOf(call, project_id);
+    await getProject(db, project);
+    return { searches: await listSearches(db, project) };
   },
 
   async add_search(service, { search }, call) {
     const { targetId: id } = await changeRecords(service, call, "add_search", async (db, now) => {
-      await getProject(db, search.project_id);
+      await getProject(db, projectOf(call, search.project_id));
       readPipeline(search.query, "search.query");
-      return { projectId: search.project_id, targetId: await addSearch(db, search, now) };
+      return { projectId: search.project_id, targetId: await addSearch(db, call.grant.team, search, now) };
     });
     return { id };
   },
 
   async update_search(service, { search: change }, call) {
     await changeRecords(service, call, "update_search", async (db, now) => {
-      const before = await getSearch(db, change.project_id, change.id);
+      const before = await getSearch(db, projectOf(call, change.project_id), change.id);
       const search = readChanged("SearchInput", "search", before, change);
       readPipeline(search.query, "search.query");
       await updateSearch(db, change.id, search, now);
@@ -32,7 +33,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
 
   async remove_search(service, { project_id, search_id }, call) {
     await changeRecords(service, call, "remove_search", async (db) => {
-      await getSearch(db, project_id, search_id);
+      await getSearch(db, projectOf(call, project_id), search_id);
       await removeSearch(db, search_id);
       return { projectId: project_id, targetId: search_id };
     });

@@ -3,8 +3,8 @@ import { RpcError } from "../error.ts";
 import { changeRecords, type Handlers, missingScopes } from "./call.ts";
 
 export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
-  async get_tokens({ records }) {
-    return { tokens: await listTokens(records.db) };
+  async get_tokens({ records }, _, { grant }) {
+    return { tokens: await listTokens(records.db, grant.team) };
   },
 
   async add_token(service, { token }, call) {
@@ -14,7 +14,8 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     }
     let secret = "";
     await changeRecords(service, call, "add_token", async (db, now) => {
-      const added = await addToken(db, token, now);
+      const { team, person } = call.grant;
+      const added = await addToken(db, { ...token, team, by: person?.id ?? "" }, now);
       secret = added.secret;
       return { targetId: added.id };
     });
@@ -24,7 +25,7 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   async remove_token(service, { token_id }, call) {
     let removed = "";
     await changeRecords(service, call, "remove_token", async (db) => {
-      const { id, hash } = await removeToken(db, token_id);
+      const { id, hash } = await removeToken(db, token_id, { kind: "api", team: call.grant.team });
       removed = hash;
       return { targetId: id };
     });

@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import { operatorErrorOf } from "../../logservice/admin/data-directory.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import type { NewEvent } from "../../logservice/events/store.ts";
+import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
 import { openRecords } from "../../logservice/records/open.ts";
 import { addProject } from "../../logservice/records/projects.ts";
 import { listening, spawnTool, tool } from "../support/cli.ts";
@@ -30,7 +31,12 @@ async function dataIn(t: Test) {
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   await tool(["service", "init", "--data", "data"], { cwd: folder });
   const records = await openRecords(join(folder, "data"));
-  const { events_key } = await addProject(records.db, { id: "shop", name: "Shop" }, new Date().toISOString());
+  const { events_key } = await addProject(
+    records.db,
+    FIRST_TEAM,
+    { id: "shop", name: "Shop" },
+    new Date().toISOString(),
+  );
   await records.close();
   const store = await openEventsStore({ directory: join(folder, "data/events"), reserveBytes: 0 });
   for (let i = 0; i < 2; i++) {

@@ -8,6 +8,7 @@ import { addToken } from "../../logservice/access/tokens.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import type { EventsStore } from "../../logservice/events/store.ts";
 import type { Limits } from "../../logservice/limits.ts";
+import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
 import { openRecords, type Records } from "../../logservice/records/open.ts";
 import { type RunningService, startService } from "../../logservice/start.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
@@ -88,7 +89,7 @@ export async function startTestService(
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   });
   const token = async (scopes: readonly Scope[]) =>
-    (await addToken(records.db, { scopes }, new Date(nowMs()).toISOString())).secret;
+    (await addToken(records.db, { team: FIRST_TEAM, scopes }, new Date(nowMs()).toISOString())).secret;
   const owner = await token(SCOPES);
   const send = (asked: SendOptions) => sendTo(running.port, asked);
   return {
