@@ -24,11 +24,11 @@ export function confirmPage(page: ConfirmPage): string {
 ${postForm({
   action,
   form,
-  content: html`${problemOf(problem)}<label for="code">Code that it shows</label>
+  content: html`${problemOf(problem)}<label for="code">The code that it shows</label>
 <input id="code" name="code" class="digits" type="text" inputmode="numeric" autocomplete="one-time-code" pattern=" *[0-9]{3} ?[0-9]{3} *" maxlength="12" title="Six digits" required${describedBy(problem, "code-hint")}>
 <p id="code-hint" class="hint">Six digits. ${triesLeft === 1 ? "This is the last try." : html`${triesLeft} tries left.`} Type a code only if it is on a screen in front of you: nobody else has a reason to tell you one.</p>
 <button class="primary">Sign in that device</button>
 <button name="deny" value="1" formnovalidate>This was not me</button>`,
 })}`;
-  return pageDocument({ title: "Is it you?", content });
+  return pageDocument({ title: "Did you ask to sign in?", content });
 }

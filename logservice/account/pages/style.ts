@@ -53,6 +53,8 @@ button.primary:hover { filter: brightness(1.08); }
 .or { display: flex; align-items: center; gap: 12px; color: var(--soft); font-size: 14px; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 .command { margin: 0 0 16px; padding: 10px 12px; background: var(--tint); color: var(--ink); border-radius: 8px; white-space: pre-wrap; }
+/* A part of a command goes to the next line as a whole. */
+.command span { display: inline-block; max-width: 100%; }
 code { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, "DejaVu Sans Mono", monospace; }
 .code {
   padding: 16px; text-align: center; background: var(--tint); border-radius: 8px;

@@ -19,11 +19,11 @@ export function waitPage({ email, code, expiresAt, refreshSeconds, isMailed }: W
     ? html`<p>Open the link in the mail to <strong>${email}</strong>, on any device, and type this code there:</p>`
     : html`<p>This service sends no mail. On the machine that it runs on, print a link for <strong>${email}</strong>:</p>
 ${signInCommand(email)}
-<p>Open the link on any device and type this code there:</p>`;
+<p>Open that link. If its page asks for a code, type this one:</p>`;
   // Read digit by digit, not as a number. The halves are apart by their style alone, so that a copy has no space.
   const content = html`${step}
 <p class="code"><span class="spoken">${[...code].join(", ")}</span><span aria-hidden="true"><span class="half">${code.slice(0, 3)}</span><span class="half">${code.slice(3)}</span></span></p>
-<p>This window goes on by itself. The code is valid until ${utcTime(expiresAt)}.</p>
-<p class="hint">${isMailed && "No mail? Look into the spam folder, or "}<a href="/sign-in">${isMailed ? "start again" : "Start again"}</a>${isMailed && "."}</p>`;
-  return pageDocument({ title: isMailed ? "Look into your mail" : "One more step", content, refreshSeconds });
+<p>This window continues by itself. The code is valid until ${utcTime(expiresAt)}.</p>
+<p class="hint">${isMailed && "No mail? Check the spam folder, or "}<a href="/sign-in">${isMailed ? "start again" : "Start again"}</a>${isMailed && "."}</p>`;
+  return pageDocument({ title: isMailed ? "Check your mail" : "One more step", content, refreshSeconds });
 }
