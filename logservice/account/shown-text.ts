@@ -7,8 +7,8 @@ export function shownText(text: string, maxLength: number = MAX_LENGTH): string 
   // Nothing after this is shown anyway, and a text may have megabytes.
   const start = text.slice(0, maxLength * REACH).normalize("NFC");
   const line = start
-    .replace(/[\s\u2028\u2029]+/g, " ")
     .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, "")
+    .replace(/\s+/g, " ")
     .replace(/[\p{Cc}\p{Cs}\p{Co}]/gu, "\ufffd")
     .replace(/(\p{M}{4})\p{M}+/gu, "$1")
     .trim();
