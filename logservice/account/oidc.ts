@@ -8,7 +8,6 @@ import {
   Configuration,
   calculatePKCECodeChallenge,
   customFetch,
-  discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
   None,
@@ -19,10 +18,11 @@ import {
 } from "openid-client";
 import { boundedFetch } from "./oidc/bounded-fetch.ts";
 import { withDeadline } from "./oidc/deadline.ts";
+import { discover } from "./oidc/discover.ts";
 import { keeping } from "./oidc/keeping.ts";
 import { isComplete, type OidcPerson, personOf } from "./oidc/person.ts";
 import { invalid, refusing, unavailable } from "./oidc/refusal.ts";
-import { checkSettings, isSafeUrl, MAX_TIMEOUT_MS, type OidcSettings } from "./oidc/settings.ts";
+import { checkSettings, isHttp, type OidcSettings } from "./oidc/settings.ts";
 
 export type { OidcPerson } from "./oidc/person.ts";
 export { OidcRefusal, type OidcRefusalKind } from "./oidc/refusal.ts";
@@ -54,8 +54,6 @@ const TIMEOUT_MS = 10_000;
 const METADATA_MS = 3_600_000;
 /** A provider that is away is not asked again by each of many people at once. */
 const METADATA_FAILURE_MS = 1000;
-/** A header of this length passes common proxies. */
-const MAX_URL_LENGTH = 8000;
 
 /** Throws an OidcSettingsError for bad settings. The provider is first asked when somebody signs in, and may be away. */
 export function openOidc(settings: OidcSettings): Oidc {
@@ -104,8 +102,6 @@ export function openOidc(settings: OidcSettings): Oidc {
             code_challenge_method: "S256",
           }),
         );
-        if (!isSafeUrl(url)) throw invalid(host, "its page for signing in is not https");
-        if (url.href.length > MAX_URL_LENGTH) throw invalid(host, "the address of its page for signing in is too long");
         return { url: url.href, attempt };
       }),
 
@@ -135,28 +131,6 @@ export function openOidc(settings: OidcSettings): Oidc {
         });
       }),
   };
-}
-
-async function discover(settings: OidcSettings, host: string, timeoutMs: number): Promise<ServerMetadata> {
-  const issuer = new URL(settings.issuer);
-  const another = (cause?: unknown) => unavailable(host, "gives the document of another OpenID provider", cause);
-  return refusing({ host, secrets: [] }, async () => {
-    const config = await discovery(issuer, settings.clientId, undefined, None(), {
-      [customFetch]: boundedFetch({ host, timeoutMs, signal: undefined }),
-      execute: isHttp(settings) ? [allowInsecureRequests] : [],
-      timeout: MAX_TIMEOUT_MS / 1000, // boundedFetch has its own.
-    }).catch((error) => {
-      throw error.code === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED" ? another(error) : error;
-    });
-    const found = config.serverMetadata();
-    // openid-client makes exceptions for two providers whose documents serve many issuers.
-    if (new URL(found.issuer).href !== issuer.href) throw another();
-    return found;
-  });
-}
-
-function isHttp({ issuer }: OidcSettings): boolean {
-  return new URL(issuer).protocol === "http:";
 }
 
 function authentication(settings: OidcSettings, server: ServerMetadata): ClientAuth {

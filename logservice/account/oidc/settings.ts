@@ -57,13 +57,23 @@ export function isSafeUrl(url: URL): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
 }
 
+/** Whether the provider is on loopback, and speaks http. */
+export function isHttp({ issuer }: OidcSettings): boolean {
+  return new URL(issuer).protocol === "http:";
+}
+
 function checkUrl(what: string, text: string): URL {
   const wrong = (hint: string) =>
     new OidcSettingsError(`the ${what} of the OpenID provider cannot be used: ${text}`, { hint });
   if (!URL.canParse(text)) throw wrong("give a whole URL, such as https://login.example.com");
   const url = new URL(text);
+  // Not quoted: the password may be in use.
+  if (url.username !== "" || url.password !== "") {
+    throw new OidcSettingsError(`the ${what} of the OpenID provider has a user or password`, {
+      hint: "give the URL without them",
+    });
+  }
   if (!isSafeUrl(url)) throw wrong("give an https URL; http is for loopback only");
-  if (url.username !== "" || url.password !== "") throw wrong("give it without a user and password");
   if (/[?#]/.test(text)) throw wrong("give it without a query and fragment");
   return url;
 }
