@@ -6,6 +6,9 @@ import { isSafeUrl } from "./settings.ts";
 /** The largest documents of real providers have a hundred kilobytes. */
 const MAX_BYTES = 1 << 20;
 
+/** The answers that openid-client looks into: what was asked for, and errors. No redirect is among them. */
+const READ = [200, 400, 401, 403];
+
 export interface FetchBounds {
   /** Name of the provider in messages. */
   readonly host: string;
@@ -29,14 +32,14 @@ export function boundedFetch({ host, timeoutMs, signal }: FetchBounds): CustomFe
       const answer = await fetch(address, request).catch((error) => {
         throw unavailable(host, `cannot be reached${codeOf(error)}`, error);
       });
-      // 429 is for all clients of the provider, and ends by itself as a 503 does.
-      if (answer.status >= 500 || answer.status === 429) {
+      const { status } = answer;
+      if (!READ.includes(status)) {
         await answer.body?.cancel();
-        throw unavailable(host, `answers with status ${answer.status}`);
+        // 429 is for all clients of the provider, and ends by itself as a 503 does.
+        if (status >= 500 || status === 429) throw unavailable(host, `answers with status ${status}`);
+        throw invalid(host, `it has status ${status}`);
       }
-      const bytes = await read(answer, host);
-      // A status such as 204 must have no body, not even an empty one.
-      return new Response(bytes.length === 0 ? null : bytes, { status: answer.status, headers: answer.headers });
+      return new Response(await read(answer, host), { status, headers: answer.headers });
     });
 }
 

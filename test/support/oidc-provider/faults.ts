@@ -179,7 +179,7 @@ const TOKENS: readonly FaultRow[] = [
     name: "a key that cannot be imported",
     kind: "invalid",
     says: /not well-formed/,
-    fault: { keys: () => [{ kty: "RSA", kid: "1", alg: "RS256", n: "!", e: "!" }] },
+    fault: { keys: () => [{ kty: "RSA", kid: "1", alg: "RS256", e: "AQAB" }] },
   },
 ];
 
@@ -384,7 +384,7 @@ const ANSWERS: readonly { name: string; kind: OidcRefusalKind; says: RegExp; han
   {
     name: "404",
     kind: "invalid",
-    says: /HTTP status code|content-type|error/,
+    says: /status 404/,
     handler: answering(404, '{"error":"gone"}'),
   },
   {
@@ -395,11 +395,11 @@ const ANSWERS: readonly { name: string; kind: OidcRefusalKind; says: RegExp; han
   },
   { name: "no JSON", kind: "invalid", says: /JSON/, handler: answering(200, '{"access_token": "access-secret"') },
   { name: "an array", kind: "invalid", says: /object/, handler: answering(200, "[]") },
-  { name: "nothing", kind: "invalid", says: /JSON|content-type/, handler: answering(204, "") },
+  { name: "nothing", kind: "invalid", says: /status 204/, handler: answering(204, "") },
   {
     name: "a redirect to elsewhere",
     kind: "invalid",
-    says: /HTTP status code/,
+    says: /status 302/,
     handler: (_, response) => response.writeHead(302, { location: "/elsewhere" }).end(),
   },
   {

@@ -15,7 +15,7 @@ const ACCOUNTS = {
 const HASTY = "hasty";
 
 const redirect_uris = [process.argv[2]];
-const confidential = { client_secret: "a secret with + and % and é", redirect_uris };
+const confidential = { client_secret: "a secret with + and %", redirect_uris };
 const clients = [
   { client_id: "confidential", ...confidential },
   { client_id: HASTY, ...confidential },
