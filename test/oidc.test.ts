@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { inspect } from "node:util";
 import t from "tap";
 import { keeping } from "../logservice/account/oidc/keeping.ts";
-import { type Oidc, OidcSettingsError, openOidc } from "../logservice/account/oidc.ts";
+import { type OidcSettings, OidcSettingsError, openOidc } from "../logservice/account/oidc.ts";
 import { until } from "./support/cli.ts";
 import { FAULTS } from "./support/oidc-provider/faults.ts";
 import {
@@ -222,8 +222,8 @@ t.test("a value is kept, and a failure for less long", async (t) => {
   }
 });
 
-const SETTINGS = { issuer: "https://login.example.com", ...CLIENT, redirectUrl: REDIRECT_URL };
-const GOOD: readonly Partial<typeof SETTINGS & { timeoutMs: number }>[] = [
+const SETTINGS: OidcSettings = { issuer: "https://login.example.com", ...CLIENT, redirectUrl: REDIRECT_URL };
+const GOOD: readonly Partial<OidcSettings>[] = [
   {},
   { issuer: "https://login.example.com/realms/a" },
   { issuer: "http://127.0.0.1:8080" },
@@ -233,7 +233,7 @@ const GOOD: readonly Partial<typeof SETTINGS & { timeoutMs: number }>[] = [
 ];
 for (const change of GOOD) {
   t.test(`settings: ${inspect(change)}`, (t) => {
-    const oidc: Oidc = openOidc({ ...SETTINGS, ...change });
+    const oidc = openOidc({ ...SETTINGS, ...change });
     t.equal(oidc.issuer, change.issuer ?? SETTINGS.issuer);
     t.end();
   });
