@@ -44,7 +44,7 @@ async function startServer(t: Test, options: SMTPServerOptions = {}): Promise<{ 
     disabledCommands: ["STARTTLS", "AUTH"],
     authOptional: true,
     disableReverseLookup: true,
-    closeTimeout: 100,
+    closeTimeout: 20,
     onData(stream, session, callback) {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -111,6 +111,10 @@ async function failureOf(sending: Promise<void>): Promise<MailFailure> {
   return error;
 }
 
+/** A text as the name of a test. tap runs no test whose name has a line separator. */
+const named = (text: string) =>
+  JSON.stringify(text.slice(0, 60)).replace(/[^\x20-\x7e]/gu, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);
+
 t.test("a message over a plain connection on loopback", async (t) => {
   const { port, received } = await startServer(t);
   const mailer = openMailer({ url: `smtp://localhost:${port}`, from: FROM });
@@ -147,7 +151,7 @@ t.test("encryption", { skip: requires("openssl") }, async (t) => {
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"];
-  const names = ["-addext", "subjectAltName=DNS:localhost,DNS:mail.localhost,IP:127.0.0.1"];
+  const names = ["-addext", "subjectAltName=DNS:mail.localhost,IP:127.0.0.1"];
   await run("openssl", [...words, ...names, "-keyout", keyFile, "-out", certFile]);
   const certificate = { key: readFileSync(keyFile), cert: readFileSync(certFile) };
   const kinds = {
@@ -171,7 +175,7 @@ t.test("encryption", { skip: requires("openssl") }, async (t) => {
       await mailerAt(t, `${scheme}://127.0.0.1:${port}?insecure=1`).send(MESSAGE);
       t.equal(received.pop()?.isEncrypted, true);
     });
-    for (const host of ["localhost", "mail.localhost", "127.0.0.1"]) {
+    for (const host of ["mail.localhost", "127.0.0.1"]) {
       await t.test(`${scheme}: a certificate for ${host} that an authority signed is accepted`, async (t) => {
         const url = `${scheme}://${host}:${port}`;
         await sendWithAuthority(certFile, url);
@@ -298,12 +302,6 @@ const REFUSALS: readonly (readonly [
     /could not take the message: .*421 .*too busy/,
     false,
   ],
-  [
-    "a long answer with control characters",
-    { onRcptTo: (_, __, callback) => callback(refusal(550, `\u001b[31m\u202e${"x".repeat(5000)}`)) },
-    /refused the recipient: 550 \ufffd\[31m\ufffdx{287}…$/,
-    true,
-  ],
 ];
 
 for (const [name, options, message, isPermanent] of REFUSALS) {
@@ -315,6 +313,35 @@ for (const [name, options, message, isPermanent] of REFUSALS) {
     t.end();
   });
 }
+
+t.test("a long answer with control characters, over several lines", async (t) => {
+  const answer = `550-\u001b[31m\u009b\u202e\tfirst\r\n550 ${"x".repeat(5000)}`;
+  const port = await startScript(t, (socket) =>
+    answerLines(socket, { EHLO: "250 here", MAIL: "250 ok", RCPT: answer }),
+  );
+  const { message } = await failureOf(mailerAt(t, `smtp://127.0.0.1:${port}`).send(MESSAGE));
+  t.match(message, /refused the recipient: 550-\ufffd\[31m\ufffd\ufffd first 550 x+…$/);
+  t.equal([...message.replace(/^.*?recipient: /, "")].length, 300);
+  t.end();
+});
+
+t.test("an answer that repeats the login", async (t) => {
+  const logins: string[] = [];
+  const port = await startScript(t, (socket) => {
+    answerLines(socket, { EHLO: "250-here\r\n250 AUTH PLAIN" });
+    socket.on("data", (data) => {
+      const line = data.toString().trim();
+      if (!line.startsWith("AUTH")) return;
+      logins.push(line);
+      socket.write(`500 unknown command ${line}\r\n`);
+    });
+  });
+  const url = `smtp://user:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`;
+  const { message } = await failureOf(mailerAt(t, url).send(MESSAGE));
+  t.same(logins, [`AUTH PLAIN ${Buffer.from(`\0user\0${PASSWORD}`).toString("base64")}`]);
+  t.match(message, /refused the login: 500 unknown command AUTH PLAIN \*{4}; check/);
+  t.end();
+});
 
 t.test("nobody listens", async (t) => {
   const port = await new Promise<number>((resolve) => {
@@ -468,7 +495,7 @@ const HOSTILE = [
 ];
 
 for (const hostile of HOSTILE) {
-  t.test(`hostile texts: ${JSON.stringify(hostile.slice(0, 60))}`, async (t) => {
+  t.test(`hostile texts: ${named(hostile)}`, async (t) => {
     const { port, received } = await startServer(t);
     const mailer = mailerAt(t, `smtp://127.0.0.1:${port}`);
     const messages = [
@@ -568,7 +595,7 @@ const NOT_SENT_TO = [
 ];
 
 for (const to of NOT_SENT_TO) {
-  t.test(`not sent to ${JSON.stringify(to)}`, async (t) => {
+  t.test(`not sent to ${named(to)}`, async (t) => {
     const { port, received } = await startServer(t);
     const failure = await failureOf(mailerAt(t, `smtp://127.0.0.1:${port}`).send({ ...MESSAGE, to }));
     t.match(failure, { isPermanent: true, message: /^the recipient is not one email address: nothing was sent$/ });
@@ -606,7 +633,7 @@ const ADDRESSES: readonly (readonly [text: string, address: string, key: string]
 ];
 
 for (const [text, address, key] of ADDRESSES) {
-  t.test(`an address: ${JSON.stringify(text)}`, (t) => {
+  t.test(`an address: ${named(text)}`, (t) => {
     t.same(readEmailAddress(text), { address, key });
     t.end();
   });
@@ -644,6 +671,10 @@ const NO_ADDRESSES = [
   "ana@example.com/x",
   "ana@example.com:25",
   "ana@example.com?x",
+  "ana@example.com#x",
+  "ana@example%2ecom",
+  "ana@exam\nple.com",
+  "ana@exam\u00adple.com",
   "ana@exa mple.com",
   "ana\r\nBcc:eve@example.com",
   "ana\u0000@example.com",
@@ -660,7 +691,7 @@ const NO_ADDRESSES = [
 ];
 
 for (const text of NO_ADDRESSES) {
-  t.test(`no address: ${JSON.stringify(text.slice(0, 60))}`, (t) => {
+  t.test(`no address: ${named(text)}`, (t) => {
     t.equal(readEmailAddress(text), undefined);
     t.end();
   });
@@ -720,6 +751,7 @@ const NO_SETTINGS: readonly (readonly [url: string, message: string])[] = [
   ["smtp://u:s3cret@:587", "the URL of the SMTP server cannot be read"],
   ["smtp://127.1", "the host in the URL of the SMTP server is neither a name nor an IP address"],
   ["smtp://a_b.example", "the host in the URL of the SMTP server is neither a name nor an IP address"],
+  ["smtp://mail.example.com%2Fx", "the host in the URL of the SMTP server is neither a name nor an IP address"],
   ["smtp://-oX.example", "the host in the URL of the SMTP server is neither a name nor an IP address"],
   ["smtp://%E0%A4%A", "the host in the URL of the SMTP server is not percent-encoded"],
   ["smtp://mail.example.com:0", "the URL of the SMTP server has the port 0"],
@@ -786,7 +818,7 @@ const NO_SENDERS = [
 ];
 
 for (const from of NO_SENDERS) {
-  t.test(`not from ${JSON.stringify(from.slice(0, 50))}`, (t) => {
+  t.test(`not from ${named(from)}`, (t) => {
     t.throws(() => openMailer({ url: "smtp://localhost", from }), MailSettingsError);
     t.end();
   });
