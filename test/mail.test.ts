@@ -293,7 +293,13 @@ const REFUSALS: readonly (readonly [
   [
     "a sender that is refused",
     { onMailFrom: (_, __, callback) => callback(refusal(553, "not yours")) },
-    /refused the sender: 553 not yours; check the sender's address$/,
+    /refused the sender: 553 not yours; check the sender's address, and whether the server wants a login$/,
+    false,
+  ],
+  [
+    "a sender that is deferred",
+    { onMailFrom: (_, __, callback) => callback(refusal(451, "try later")) },
+    /could not take the message: 451 try later$/,
     false,
   ],
   [
@@ -456,9 +462,9 @@ https://logs.example.com/sign-in/confirm/7f3a?a=1&b=2
 
 The page asks for the six-digit code that the asking terminal or window shows. It is not in this mail.
 
-The link works once, until 23 Nov 2026, 14:20 UTC.
+The link works until 23 Nov 2026, 14:20 UTC.
 
-If you did not ask to sign in, do nothing: nobody can sign in without the code that is on your screen.`,
+If you did not ask to sign in, do nothing, and type no code that somebody tells you: nobody can sign in without it.`,
   );
   const html = mail.html as string;
   t.match(html, `<a href="https://logs.example.com/sign-in/confirm/7f3a?a=1&amp;b=2"`);
