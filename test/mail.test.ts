@@ -610,6 +610,14 @@ for (const to of NOT_SENT_TO) {
   });
 }
 
+t.test("the id of a message is ASCII if the sender's domain is not", async (t) => {
+  const { port, received } = await startServer(t);
+  const mailer = openMailer({ url: `smtp://127.0.0.1:${port}`, from: "logs@münchen.example" });
+  await mailer.send({ ...MESSAGE, id: "s-1" });
+  t.match(received[0]!.raw, /^Message-ID: <s-1@xn--mnchen-3ya\.example>\r$/m);
+  t.end();
+});
+
 t.test("a subject of several lines is one header", async (t) => {
   const { port, received } = await startServer(t);
   const subject = "a\r\nBcc: eve@example.com\u2028b";

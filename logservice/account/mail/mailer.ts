@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createTransport } from "nodemailer";
-import { readEmailAddress } from "./address.ts";
+import { asciiDomain, readEmailAddress } from "./address.ts";
 import { MailFailure, mailFailureOf } from "./failure.ts";
 import { type MailSettings, readMailSettings, type SmtpServer } from "./settings.ts";
 
@@ -79,7 +79,7 @@ export function mailerTo(server: SmtpServer, timeouts: MailTimeouts): Mailer {
           subject: subject.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "),
           text,
           html,
-          messageId: `<${id}@${sender.address.split("@")[1]}>`,
+          messageId: `<${id}@${asciiDomain(sender.address.split("@")[1]!)}>`,
           headers: HEADERS,
           xMailer: false,
           disableFileAccess: true,
