@@ -42,8 +42,10 @@ export async function sendAcceptSignIn(browser: Browser, fields: URLSearchParams
   browser.requireForm(fields, path);
   const { invite, isEnough } = await inviteOf(browser);
   const { service, device, address } = browser;
-  if (!isEnough || service.account.mails !== undefined)
+  if (!isEnough || service.account.mails !== undefined) {
+    await leave(browser);
     return waitFor(browser, await begin(browser, invite.email), path);
+  }
   const { records, nowMs } = service;
   const now = new Date(nowMs()).toISOString();
   const user = await ensureUser(records.db, { email: invite.email, emailKey: invite.email_key }, now);
