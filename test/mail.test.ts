@@ -795,7 +795,7 @@ for (const [url, message] of NO_SETTINGS) {
     } catch (error) {
       if (!(error instanceof MailSettingsError)) throw error;
       t.equal(error.message, message);
-      t.ok(error.hint.length > 20);
+      t.ok((error.hint ?? "").length > 20);
       t.notMatch(`${error.stack} ${error.hint} ${JSON.stringify(error)}`, /s3cret/);
     }
     t.end();

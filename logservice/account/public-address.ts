@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { RpcError } from "../error.ts";
+import { OperatorError, RpcError } from "../error.ts";
 
 export interface PublicAddressOptions {
   /** Where people reach the service; undefined if the operator named no address. */
@@ -11,9 +11,7 @@ export interface PublicAddressOptions {
 }
 
 /** An address that cannot be the public one. */
-export class PublicUrlError extends Error {
-  override readonly name = "PublicUrlError";
-}
+export class PublicUrlError extends OperatorError {}
 
 /**
  * Where people reach the service. Links, redirects, the flags of cookies and the origins that may use them come from here
@@ -121,9 +119,14 @@ export class PublicAddress {
 /** `session` is who is signed in, `window` a sign-in that waits, `form` proves that a form came from our page. */
 export type CookieName = "session" | "window" | "form" | "oidc";
 
-function readPublicUrl(text: string): URL {
+const HINT = "write --public-url https://logs.example.com, or http://localhost:5000 for this machine alone";
+
+/** Reads the address where people reach a service. Throws a PublicUrlError. */
+export function readPublicUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const refuse = (what: string) => new PublicUrlError(`${JSON.stringify(text)} cannot be the public URL: ${what}`);
+  const refuse = (what: string) =>
+    new PublicUrlError(`${JSON.stringify(shown)} cannot be the public URL: ${what}`, { hint: HINT });
+  const shown = text.replace(/\/\/[^/?#]*@/, "//****@");
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw refuse("write https:// and a name");
   if (url.username !== "" || url.password !== "") throw refuse("it has a user or a password");
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "") throw refuse("it must have no path");

@@ -17,7 +17,7 @@ export const ACCOUNTS: Migration = {
       const now = new Date().toISOString();
       await (transaction as Kysely<unknown> as Kysely<Tables>)
         .insertInto("teams")
-        .values({ id: FIRST_TEAM, name: "Owner", created_at: now, updated_at: now })
+        .values({ id: FIRST_TEAM, name: "First team", created_at: now, updated_at: now })
         .execute();
       await moveProjects(transaction);
       await extendTokens(transaction);

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { OperatorError } from "../../error.ts";
 import { asciiDomain, type EmailAddress, readEmailAddress } from "./address.ts";
 
 /** How mail is sent, as the operator writes it. */
@@ -25,14 +26,9 @@ export interface SmtpServer {
 }
 
 /** The settings cannot be used. Says which part of them and why, without the password. */
-export class MailSettingsError extends Error {
-  override readonly name = "MailSettingsError";
-  /** What can be done about it. */
-  readonly hint: string;
-
+export class MailSettingsError extends OperatorError {
   constructor(message: string, hint: string) {
-    super(message);
-    this.hint = hint;
+    super(message, { hint });
   }
 }
 
