@@ -4,7 +4,8 @@ export { addOwner, type PrintedLink, type SignInLinks, signInLinks } from "./adm
 export { type CheckReport, checkDataDirectory, type Finding } from "./admin/check.ts";
 export { type Copied, type CopyOptions, copyDataDirectory } from "./admin/copy.ts";
 export { createDataDirectory } from "./admin/create.ts";
-export { type PeopleOptions, serveDataDirectory } from "./admin/serve.ts";
+export type { PeopleOptions } from "./admin/people.ts";
+export { serveDataDirectory } from "./admin/serve.ts";
 export { addToken, listTokens, removeToken } from "./admin/tokens.ts";
 /** Thrown by each of them if the directory cannot be used. */
 export { OperatorError } from "./error.ts";
