@@ -1,3 +1,4 @@
+import { escapeHtml as text } from "./html.ts";
 import { type GuideSection, RPC_GUIDE } from "./rpc-guide.ts";
 import { ANY_SCOPE, type OperationSchema, type RpcSchema, type ValueSchema } from "./rpc-schema.ts";
 
@@ -83,10 +84,6 @@ function facts({ enum: words, minimum, maximum, maxLength, maxItems, default: us
 }
 
 const link = (name: string) => `<a href="#${text(name)}">${text(name)}</a>`;
-
-function text(value: string): string {
-  return value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
 
 const STYLE = `
 :root { color-scheme: light dark; }

@@ -72,6 +72,7 @@ const DOORS: Record<string, readonly string[]> = {
   schema: [
     "index.ts",
     "checks/domain.ts",
+    "html.ts",
     "json.ts",
     "languages.ts",
     "openapi.ts",

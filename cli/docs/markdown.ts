@@ -1,3 +1,5 @@
+import { escapeHtml } from "../../schema/html.ts";
+
 /**
  * Renders the subset of Markdown that descriptions of the schema use as HTML: paragraphs, lists, fenced code, tables,
  * `code`, **bold**, *emphasis*, [links](https://...). Everything else is text.
@@ -19,10 +21,6 @@ export function markdownToHtml(markdown: string): string {
     } else html.push(`<p>${inline(lines.join(" "))}</p>`);
   }
   return html.join("\n");
-}
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (char) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[char]!);
 }
 
 function inline(text: string): string {

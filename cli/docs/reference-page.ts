@@ -1,5 +1,6 @@
+import { escapeHtml } from "../../schema/html.ts";
 import { RULES } from "../../schema/rules.ts";
-import { escapeHtml, markdownToHtml } from "./markdown.ts";
+import { markdownToHtml } from "./markdown.ts";
 
 /** The parts of JSON Schema (draft 7) that the reference shows. */
 interface Schema {

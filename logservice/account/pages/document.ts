@@ -1,0 +1,36 @@
+import { type Html, html } from "../html.ts";
+
+/** Where the stylesheet of the pages is served. */
+export const STYLESHEET_PATH = "/assets/pages.css";
+
+export interface PageParts {
+  readonly title: string;
+  readonly content: Html;
+  /** Loads the page again after this time. */
+  readonly refreshSeconds?: number | undefined;
+}
+
+/**
+ * A whole page: one card without scripts and without styles of its own, so that `default-src 'self'` is enough for it.
+ */
+export function pageDocument({ title, content, refreshSeconds }: PageParts): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${Math.max(1, Math.round(refreshSeconds))}">\n`}<title>${title} · Log service</title>
+<link rel="stylesheet" href="${STYLESHEET_PATH}">
+</head>
+<body>
+<main>
+<p class="brand">Log service</p>
+<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`.toString();
+}
