@@ -137,7 +137,8 @@ async function serviceOf(context: Context, url: string, name: string) {
   const { shipEntries } = await import("../service/ship-entries.ts");
   const { userAgent } = await import("../user-agent.ts");
   const client = rpcClient({ ...address, userAgent: userAgent() });
-  return ({ note }: { note: (text: string) => void }) => shipEntries({ client, project, name, remedy: address.remedy, note });
+  return ({ note }: { note: (text: string) => void }) =>
+    shipEntries({ client, project, name, remedy: address.remedy, note });
 }
 
 interface Project extends ResolvedProject {

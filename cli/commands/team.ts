@@ -4,13 +4,15 @@ import type { Operations } from "../../schema/rpc.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
+import { shellWord } from "../shell-word.ts";
 import type { Options } from "../table.ts";
 import { accountClient, isTokenRefused } from "../team/account-client.ts";
-import { changeableCredentials, currentCredential, LOGIN, readCredentials } from "../team/credentials.ts";
+import { changeableCredentials, currentCredential, LOGIN, readCredentials, remedyOf } from "../team/credentials.ts";
 import { TeamError } from "../team/error.ts";
+import { loginCommand } from "../team/login-command.ts";
 import { readOrigin } from "../team/origin.ts";
-import { loginCommand, type SignInOptions, signIn } from "../team/sign-in.ts";
-import { forCurrentTeam, remedyOf, teamCommand } from "../team/team-command.ts";
+import { type SignInOptions, signIn, type Team } from "../team/sign-in.ts";
+import { forCurrentTeam, teamCommand } from "../team/team-command.ts";
 import {
   type Credential,
   type KeyedCredential,
@@ -104,7 +106,9 @@ export function login(context: Context, options: Options<"team login">): Promise
     const email = options.email ?? (await askForAddress(context, config, url));
     if (!isAddress(email)) context.misuse(`${JSON.stringify(email)} is not an email address`, "write ann@example.com");
     await file.checkChangeable();
-    const { key, teams, ...kept } = await signInAndKeep(context, { ...work, url, email, team: options.team });
+    // The key of a team of another service is not its id.
+    const team = config.credentials.find(({ key }) => key === options.team)?.team ?? options.team;
+    const { key, teams, ...kept } = await signInAndKeep(context, { ...work, url, email, team });
     if (context.format === "json") {
       await context.print(JSON.stringify({ key, ...kept, url, teams }, null, 2));
       return EXIT.ok;
@@ -129,18 +133,17 @@ async function signInAndKeep(context: Context, asked: Asked) {
   const { url, team: wanted } = asked;
   const { credential, email, teams } = await signIn(context, { ...asked, device: `tool ${version} on ${hostname()}` });
   if (credential === undefined) {
+    if (teams.length > 0) throw notIn(wanted ?? "", { url, email, teams });
     throw new TeamError(
       `${email} is signed in, but in no team of ${url}`,
-      `somebody has to invite you: tool team members add ${email}\nor add a team on the page that the link opened`,
+      `somebody has to invite you: tool team members add ${shellWord(email)}\nor add a team on the page that the link opened`,
     );
   }
   const { team, token } = credential;
   const made: Credential = { team, email, url, token };
   if (wanted !== undefined && wanted !== team) {
     await end(made);
-    const some = teams.map(({ id }) => id).join(", ");
-    const hint = loginCommand({ url, email, team: teams[0]?.id ?? team });
-    throw new TeamError(`${email} is not in the team ${wanted}, but in ${some || team}`, hint);
+    throw notIn(wanted, { url, email, teams });
   }
   const { file } = changeableCredentials(context);
   let replaced: KeyedCredential | undefined;
@@ -155,6 +158,15 @@ async function signInAndKeep(context: Context, asked: Asked) {
     await end(made);
     throw error;
   }
+}
+
+function notIn(
+  wanted: string,
+  { url, email, teams }: { readonly url: string; readonly email: string; readonly teams: readonly Team[] },
+): TeamError {
+  const ids = teams.map(({ id }) => id);
+  const hint = loginCommand({ url, email, team: ids[0] });
+  return new TeamError(`${email} is not in the team ${JSON.stringify(wanted)}, but in ${ids.join(", ")}`, hint);
 }
 
 /** Ends a token. False if the service did not say that it has ended. */
@@ -201,7 +213,7 @@ async function askForAddress(context: Context, config: TeamConfig, url: string):
 }
 
 /** What is certainly no address. The rest is for the service, and its mail server, to say. */
-const isAddress = (text: string) => /^[^\s@"'\\`$;|&<>]+@[^\s@"'\\`$;|&<>]+$/.test(text) && text.length <= 254;
+const isAddress = (text: string) => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254;
 
 /** `tool team switch`: makes another team the current one. */
 export function switchTeam(context: Context, options: Options<"team switch">): Promise<number> {

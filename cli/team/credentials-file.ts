@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { shellWord } from "../shell-word.ts";
 import { TeamError } from "./error.ts";
 import { FileLockedError, withFileLock } from "./file-lock.ts";
 import { NO_TEAMS, printTeamConfig, readTeamConfig, type TeamConfig } from "./team-config.ts";
@@ -109,7 +110,7 @@ export class CredentialsFile {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       // Also said of a link to nothing, which must not be taken for nobody signed in.
       if (lstatSync(this.path, { throwIfNoEntry: false }) === undefined) return undefined;
-      const hint = `remove the link, or bring the file back: ls -l ${quoted(this.path)}`;
+      const hint = `remove the link, or bring the file back: ls -l ${shellWord(this.path)}`;
       throw new TeamError(`${this.path} is a symbolic link to a file that is not there`, hint);
     }
   }
@@ -132,7 +133,7 @@ export class CredentialsFile {
       fchmodSync(file, 0o600);
       this.#say(`${this.path} could be read by others; now only you can`);
     } catch {
-      this.#say(`warning: others can read ${this.path}, which holds tokens: chmod 600 ${quoted(this.path)}`);
+      this.#say(`warning: others can read ${this.path}, which holds tokens: chmod 600 ${shellWord(this.path)}`);
     }
   }
 
@@ -218,6 +219,4 @@ function syncFolder(path: string): void {
   }
 }
 
-const quoted = (path: string) => (/[^\w./-]/.test(path) ? `'${path.replaceAll("'", "'\\''")}'` : path);
-
-const moveAway = (path: string) => `mv ${quoted(path)} ${quoted(`${path}.damaged`)}`;
+const moveAway = (path: string) => `mv ${shellWord(path)} ${shellWord(`${path}.damaged`)}`;

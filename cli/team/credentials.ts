@@ -1,6 +1,7 @@
 import type { Context } from "../context.ts";
 import { CredentialsFile } from "./credentials-file.ts";
 import { TeamError } from "./error.ts";
+import { loginCommand } from "./login-command.ts";
 import type { KeyedCredential, TeamConfig } from "./team-config.ts";
 import { readToolConfig } from "./tool-config.ts";
 
@@ -41,3 +42,8 @@ export function currentCredential({ source, config }: Credentials): KeyedCredent
 }
 
 export const LOGIN = "tool team login --email you@example.com --url https://logs.example.com";
+
+/** What to type if the service does not know the token of a credential. */
+export function remedyOf(source: Credentials["source"], credential: KeyedCredential): string {
+  return source === "file" ? loginCommand(credential) : "set TOOL_CONFIG to what tool team ci prints, or unset it";
+}

@@ -4,8 +4,10 @@ import { RpcFailure } from "../../schema/rpc-client.ts";
 import type { Context } from "../context.ts";
 import type { DeployProgress } from "../output/deploy-progress.ts";
 import { visible } from "../output/display-width.ts";
+import { shellWord } from "../shell-word.ts";
 import { type AccountClient, accountClient, isPassing } from "./account-client.ts";
 import { TeamError } from "./error.ts";
+import { loginCommand } from "./login-command.ts";
 import { isToken } from "./team-config.ts";
 
 export interface SignInOptions {
@@ -58,12 +60,6 @@ export async function signIn(context: Context, options: SignInOptions): Promise<
   return { email: confirmed, teams, credential };
 }
 
-/** The command that signs in, to be copied. */
-export function loginCommand(as: { readonly url: string; readonly email: string; readonly team?: string | undefined }) {
-  const team = as.team === undefined ? "" : ` --team ${as.team}`;
-  return `tool team login --email ${as.email}${team} --url ${as.url}`;
-}
-
 /** The schema's limit. */
 const MAX_DEVICE = 100;
 /** Used if the service asks for less or for nonsense. */
@@ -84,7 +80,10 @@ async function showCode(context: Context, { url, email }: SignInOptions, started
   const until = leftMs > 60_000 && leftMs < DAY_MS ? ` within ${Math.round(leftMs / 60_000)} minutes` : "";
   const lines = started.mailed
     ? [`If ${email} may sign in at ${url},`, "a mail with a link is on its way to it."]
-    : [`${url} sends no mails. Whoever runs it prints the link for you:`, `  tool service sign-in ${email} --data DIR`];
+    : [
+        `${url} sends no mails. Whoever runs it prints the link for you:`,
+        `  tool service sign-in ${shellWord(email)} --data DIR`,
+      ];
   for (const line of lines) await context.say(line);
   await context.say(`\nType this code on the page that the link opens${until}:\n`);
   await context.say(`    ${color ? `\u001b[1m${code}\u001b[0m` : code}\n`);

@@ -3,9 +3,8 @@ import { interruptible } from "../interruption.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
 import { visible } from "../output/display-width.ts";
 import { type AccountClient, accountClient } from "./account-client.ts";
-import { currentCredential, readCredentials } from "./credentials.ts";
+import { currentCredential, readCredentials, remedyOf } from "./credentials.ts";
 import { TeamError } from "./error.ts";
-import { loginCommand } from "./sign-in.ts";
 import type { KeyedCredential } from "./team-config.ts";
 
 interface Work {
@@ -41,9 +40,4 @@ export function forCurrentTeam(
     const signIn = remedyOf(credentials.source, credential);
     return work(accountClient({ ...credential, signIn, signal }), credential);
   });
-}
-
-/** What to type if the service does not know the token of a credential. */
-export function remedyOf(source: "TOOL_CONFIG" | "file", credential: KeyedCredential): string {
-  return source === "file" ? loginCommand(credential) : "set TOOL_CONFIG to what tool team ci prints, or unset it";
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "../../schema/json.ts";
 import { readOrigin } from "./origin.ts";
 
 /** A token of the command line, or of CI, with what it is for. */
@@ -39,8 +40,8 @@ export function readTeamConfig(text: string): Read {
   let document: unknown;
   try {
     document = JSON.parse(text);
-  } catch (error) {
-    return { ok: false, message: `is not valid JSON${placeOf(text, error)}` };
+  } catch {
+    return { ok: false, message: `is not valid JSON${placeOf(text)}` };
   }
   if (!isObject(document)) return { ok: false, message: "is not a JSON object" };
   const { team, teams = {} } = document as { team?: unknown; teams?: unknown };
@@ -117,8 +118,8 @@ export function isToken(value: unknown): value is string {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The line of the error. The rest of the parser's message may quote a token. */
-function placeOf(text: string, error: unknown): string {
-  const [, position] = /at position (\d+)/.exec((error as Error).message) ?? [];
-  return position === undefined ? "" : `: see line ${text.slice(0, Number(position)).split("\n").length}`;
+/** The line of the error. Its message is left out, as it may quote a token. */
+function placeOf(text: string): string {
+  const [problem] = parseJson(text).problems;
+  return problem === undefined ? "" : `: see line ${text.slice(0, problem.span.start).split("\n").length}`;
 }

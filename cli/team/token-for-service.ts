@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { readCredentials } from "./credentials.ts";
+import { readCredentials, remedyOf } from "./credentials.ts";
 import { TeamError } from "./error.ts";
 
 /** A token for a service, and what to do if the service refuses it. */
@@ -20,9 +20,7 @@ export function tokenForService(context: Context, url: string): ServiceToken {
   const some = config.credentials.filter((one) => one.url === origin);
   const chosen = some.find((one) => one === config.current) ?? (some.length === 1 ? some[0] : undefined);
   if (chosen !== undefined) {
-    const { team, email } = chosen;
-    const signIn = `tool team login --email ${email} --team ${team} --url ${origin}`;
-    return { token: chosen.token, remedy: source === "file" ? signIn : "set TOOL_CONFIG to what tool team ci prints" };
+    return { token: chosen.token, remedy: remedyOf(source, chosen) };
   }
   if (some.length > 1) {
     const keys = some.map(({ key }) => key).join(", ");
