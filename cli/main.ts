@@ -52,6 +52,8 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   "service init": async () => (await import("./commands/service.ts")).init,
   "service start": async () => (await import("./commands/service.ts")).start,
   "service token": async () => (await import("./commands/service.ts")).token,
+  "service owner": async () => (await import("./commands/service-people.ts")).owner,
+  "service sign-in": async () => (await import("./commands/service-people.ts")).signIn,
   "service check": async () => (await import("./commands/service-check.ts")).check,
   "service backup": async () => (await import("./commands/service.ts")).backup,
   "service restore": async () => (await import("./commands/service.ts")).restore,

@@ -347,8 +347,14 @@ export const TABLE = {
     summary: "Create the data directory of a log service and its first token",
     flags: {
       "--data <dir>": "Data directory to create",
+      "--owner <email>": "The first person: prints a link that signs them in once",
+      "--public-url <url>": "Where people will reach it (or set TOOL_PUBLIC_URL)",
     },
-    examples: ["service init --data /var/lib/logs", 'service init --data logs --format json   # {"token": ...}'],
+    examples: [
+      "service init --data /var/lib/logs",
+      "service init --data d --owner ann@example.com",
+      'service init --data logs --format json   # {"token": ...}',
+    ],
   },
   "service start": {
     summary: "Run the log service",
@@ -357,9 +363,19 @@ export const TABLE = {
       "--address <address>": "Address to listen on (default: :5000); other than loopback needs TLS",
       "--tls-cert <file>": "TLS certificate (PEM)",
       "--tls-key <file>": "TLS private key (PEM)",
+      "--public-url <url>": "Where people reach it, for signing in (or set TOOL_PUBLIC_URL)",
+      "--sign-up <who>": "Who may come in without an invite: closed, domain:<domain>, open (default: closed)",
+      "--smtp <url>": "Mail server, smtp://host:587 or smtps://host (or set TOOL_SMTP_URL)",
+      "--mail-from <sender>": "Sender of mails (default: logs@ and the public host)",
+      "--oidc-issuer <url>": "OpenID provider to sign in with; its secret is in TOOL_OIDC_SECRET",
+      "--oidc-client <id>": "Id of this service at the provider",
+      "--oidc-name <name>": "What people call the provider",
+      "--oidc-domain <domain...>": "Domain whose addresses the provider gives out: believed without a mail",
+      "--trust-proxy <network...>": "Proxy whose X-Forwarded-For counts, such as 10.0.0.0/8",
     },
     examples: [
       "service start --data /var/lib/logs",
+      "service start --data d --public-url https://logs.example.com",
       "service start --data d --address 0.0.0.0:443 --tls-cert c --tls-key k",
     ],
   },
@@ -369,12 +385,30 @@ export const TABLE = {
       "--data <dir>": "Data directory",
       "--scope <scope...>": "For add: a scope of the token, such as events:write, or all",
       "--description <text>": "For add: where the token is used",
+      "--team <team>": "For add: the team of the token, if there are several",
     },
     examples: [
       "service token add --data logs --scope events:write --description web",
       "service token ls --data logs",
       "service token rm tok_4h7 --data logs",
     ],
+  },
+  "service owner <do> <email>": {
+    summary: "Make a person an owner of a team: add",
+    flags: {
+      "--data <dir>": "Data directory",
+      "--team <team>": "Team, if there are several",
+      "--public-url <url>": "Where people reach the service, if it has not run yet",
+    },
+    examples: ["service owner add ann@example.com --data logs"],
+  },
+  "service sign-in <email>": {
+    summary: "Print links that sign a person in, for a service that sends no mails",
+    flags: {
+      "--data <dir>": "Data directory",
+      "--public-url <url>": "Where people reach the service, if it has not run yet",
+    },
+    examples: ["service sign-in ann@example.com --data logs"],
   },
   "service check": {
     summary: "Verify a log service's files and report damaged or missing ones",

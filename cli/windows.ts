@@ -16,6 +16,8 @@ const NOT_ON_WINDOWS: ReadonlySet<string> = new Set([
   "service init",
   "service start",
   "service token",
+  "service owner",
+  "service sign-in",
   "service check",
   "service backup",
   "service restore",

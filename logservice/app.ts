@@ -1,16 +1,19 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { BlockList } from "node:net";
 import { crc32 } from "node:zlib";
 import polka from "polka";
 import { openApi } from "../schema/openapi.ts";
-import type { Operations, Scope } from "../schema/rpc.generated.ts";
+import type { Operations } from "../schema/rpc.generated.ts";
 import { rpcReference } from "../schema/rpc-reference.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
-import { ANY_SCOPE } from "../schema/rpc-schema.ts";
+import { PUBLIC_SCOPE } from "../schema/rpc-schema.ts";
+import { clientAddressOf, networkOf } from "./access/client-address.ts";
 import type { Grant } from "./access/grant.ts";
+import type { OpenExchange } from "./access/open-exchanges.ts";
 import { Refusals } from "./access/refusals.ts";
-import { isTokenText, tokenHash } from "./access/token.ts";
-import { grantOf } from "./access/tokens.ts";
+import { deviceOf } from "./account/pages/device.ts";
+import { admit, type Needed } from "./authenticate.ts";
 import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
 import { RequestBodies } from "./http/body.ts";
@@ -23,6 +26,7 @@ import { sendError, sendJson, sendNothing, sendText } from "./http/send.ts";
 import { SqlSlots } from "./http/sql-slots.ts";
 import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
+import { addPages } from "./pages/routes.ts";
 import { eventsKeyOf, type ProjectMode } from "./records/projects.ts";
 import { addScanned, append, type BatchKey, reportOf } from "./rpc/append.ts";
 import type { Service } from "./rpc/call.ts";
@@ -38,17 +42,22 @@ export interface AppOptions {
   readonly log: ServiceLog;
   /** Aborted when the service begins to stop: it is no longer ready, and tails end. */
   readonly stopping: AbortSignal;
+  /** Proxies whose X-Forwarded-For counts. */
+  readonly trusted?: BlockList | undefined;
 }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Makes the handler of all HTTP requests. */
-export function createApp(service: Service, { limits, version, log, stopping }: AppOptions): RequestHandler {
+export function createApp(service: Service, { limits, version, log, stopping, trusted }: AppOptions): RequestHandler {
   const metrics = new Metrics();
   const rate = new RequestRate(limits);
   const queries = new QuerySlots(limits);
   const statements = new SqlSlots(limits);
   const bodies = new RequestBodies(limits);
+  const { publicBodyBytes } = limits;
+  const smallBodies = new RequestBodies({ ...limits, bodyBytes: publicBodyBytes, inflatedBytes: publicBodyBytes });
+  const addressOf = (request: IncomingMessage) => clientAddressOf(request, trusted);
   const tails = new Map<string, number>();
   const refusals = new Refusals(service.records.db, service.nowMs, (error) =>
     log.error("a refusal could not be written into the audit", error),
@@ -60,16 +69,21 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     const isForBrowsers = BROWSER_ROUTES.has(name);
     app.post(
       path,
-      exchange(name, rpc(name as keyof Operations, scope as Scope | typeof ANY_SCOPE, limited), isForBrowsers),
+      exchange(name, scope as Needed, rpc(name as keyof Operations, limited, scope === PUBLIC_SCOPE), isForBrowsers),
     );
     if (isForBrowsers) app.options(path, preflight);
     app.all(path, onlyBy("POST"));
   }
-  app.post("/ingest/:project", exchange("ingest", ingest, true));
+  app.post("/ingest/:project", exchange("ingest", "events:write", ingest, true));
   app.options("/ingest/:project", preflight);
   app.all("/ingest/:project", onlyBy("POST"));
-  app.get("/tail", exchange("tail", tail, false));
+  app.get("/tail", exchange("tail", "events:read", tail, false));
   app.all("/tail", onlyBy("GET"));
+
+  addPages(app, {
+    ...{ service, version, log, bodies: smallBodies, addressOf, onlyBy },
+    limit: (request, signal) => rate.take(networkOf(addressOf(request)), signal),
+  });
 
   const document = openApi(rpcSchema, version);
   get("/openapi.json", (response) => sendJson(response, 200, document));
@@ -108,22 +122,25 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     app.all(path, onlyBy("GET, HEAD"));
   }
 
-  /** The handler of a route that needs a token. Requests are counted under the name of the route. */
-  function exchange(route: string, answer: Answer, isForBrowsers: boolean): RequestHandler {
+  /** The handler of a route that needs something. Requests are counted under the name of the route. */
+  function exchange(route: string, needed: Needed, answer: Answer, isForBrowsers: boolean): RequestHandler {
     return (request, response) => {
       const beginMs = performance.now();
       if (isForBrowsers) allowBrowsers(response);
       response.once("close", () => metrics.answered(route, response.statusCode, performance.now() - beginMs));
       void runExchange(request, response, log, async (signal, end) => {
-        let close = () => {};
+        let exchange: OpenExchange | undefined;
         let who = { team_id: "", actor: "" };
         try {
-          const hash = tokenHash(tokenOf(request));
-          close = service.exchanges.open(hash, end);
-          const grant = await grantOf(service.records.db, hash, service.nowMs());
-          if (grant === undefined) throw UNKNOWN_TOKEN;
-          who = { team_id: grant.team, actor: grant.actor };
-          await rate.take(grant.id, signal);
+          const grant = await admit({
+            service,
+            request,
+            needed,
+            team: teamOf(request),
+            register: (hash) => (exchange = service.exchanges.open(hash, end)),
+            known: ({ team, actor }) => void (who = { team_id: team, actor }),
+          });
+          await rate.take(grant.id === "" ? networkOf(addressOf(request)) : grant.id, signal);
           await answer(request, response, grant, signal);
         } catch (error) {
           if (error instanceof RpcError) {
@@ -131,28 +148,27 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
           }
           throw error;
         } finally {
-          close();
+          exchange?.close();
         }
       });
     };
   }
 
-  function rpc<Name extends keyof Operations>(name: Name, scope: Scope | typeof ANY_SCOPE, isLimited: boolean): Answer {
+  function rpc<Name extends keyof Operations>(name: Name, isLimited: boolean, isPublic: boolean): Answer {
     return async (request, response, grant, signal) => {
-      if (scope !== ANY_SCOPE) allow(grant, scope);
-      expectType(request, ["application/json"]);
+      expectType(request, ["application/json"], { isNeeded: grant.kind === "session" });
       const idempotencyKey = keyOf(request);
-      const address = addressOf(request);
-      const output = await bodies.receive(request, signal, async (body) => {
+      const caller = { address: addressOf(request), device: deviceOf(request.headers["user-agent"]) };
+      const output = await (isPublic ? smallBodies : bodies).receive(request, signal, async (body) => {
         signal.throwIfAborted();
         const batchKey = batchKeyOf(idempotencyKey, body);
         const batch = name === "add_events" ? scanEvents(body, service.nowMs()) : undefined;
         if (batch !== undefined) return addScanned(service, grant.team, batch, batchKey);
         const text = textOf(body);
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
-        if (!isLimited) return operations[name](service, input, { grant, signal, batchKey, address });
+        if (!isLimited) return operations[name](service, input, { grant, signal, batchKey, ...caller });
         return withinTime(signal, (timed) => {
-          const run = () => operations[name](service, input, { grant, signal: timed, batchKey, address });
+          const run = () => operations[name](service, input, { grant, signal: timed, batchKey, ...caller });
           return queries.run(grant.id, timed, () => (name === "query" ? statements.run(grant.id, timed, run) : run()));
         });
       });
@@ -167,7 +183,6 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     grant: Grant,
     signal: AbortSignal,
   ): Promise<void> {
-    allow(grant, "events:write");
     expectType(request, LINE_TYPES);
     const idempotencyKey = keyOf(request);
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
@@ -189,7 +204,6 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     grant: Grant,
     over: AbortSignal,
   ): Promise<void> {
-    allow(grant, "events:read");
     const asked = new URL(request.url!, "http://localhost").searchParams;
     const project = asked.get("project_id") ?? "";
     if (project === "") throw new RpcError("invalid", "project_id: is required");
@@ -257,20 +271,10 @@ function pathOf(url: string): string {
   return url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/^\/*/, "/");
 }
 
-/** The token of the request, which may be unknown. */
-function tokenOf(request: IncomingMessage): string {
-  const token = /^Bearer +(\S+) *$/i.exec(headerOf(request, "authorization"))?.[1];
-  if (token === undefined) {
-    throw new RpcError("unauthorized", "a token is needed: send the header Authorization: Bearer <token>");
-  }
-  if (!isTokenText(token)) throw UNKNOWN_TOKEN;
-  return token;
-}
-
-const UNKNOWN_TOKEN = new RpcError("unauthorized", "this token is not known: it may have been removed");
-
-function allow(grant: Grant, scope: Scope): void {
-  if (!grant.scopes.has(scope)) throw new RpcError("forbidden", `this token lacks the scope ${scope}`);
+/** The team that a request names: a stream of events, which browsers send without headers of ours, in its address. */
+function teamOf(request: IncomingMessage): string | undefined {
+  const inPath = request.method === "GET" ? new URL(request.url!, "http://localhost").searchParams.get("team") : null;
+  return headerOf(request, "x-team") || inPath || undefined;
 }
 
 /** How much is missing, without names since the route needs no token. Empty if all losses are accepted. */
@@ -282,10 +286,10 @@ function missingOf(losses: readonly Loss[]): { missing?: Record<"losses" | "byte
 }
 
 /** Refuses other types of bodies. A body without a type is taken for the expected one, without a charset for UTF-8. */
-function expectType(request: IncomingMessage, types: readonly string[]): void {
+function expectType(request: IncomingMessage, types: readonly string[], { isNeeded = false } = {}): void {
   const header = headerOf(request, "content-type");
   const type = header.split(";")[0]!.trim().toLowerCase();
-  if (type !== "" && !types.includes(type)) {
+  if ((type !== "" || isNeeded) && !types.includes(type)) {
     throw new RpcError("unsupported_media_type", `Content-Type: must be ${types[0]}`);
   }
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(header)?.[1]?.toLowerCase();
@@ -320,8 +324,6 @@ function batchKeyOf(idempotencyKey: string | undefined, body: Buffer): BatchKey 
 
 const MAX_KEY_LENGTH = LIMITS.idempotencyKeyLength;
 
-const addressOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? "";
-
 function headerOf(request: IncomingMessage, name: string): string {
   const value = request.headers[name];
   return typeof value === "string" ? value : "";
@@ -345,7 +347,10 @@ const PREFLIGHT_SECONDS = 86_400;
 function preflight(_: IncomingMessage, response: ServerResponse): void {
   allowBrowsers(response);
   response.setHeader("Access-Control-Allow-Methods", "POST");
-  response.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type, Content-Encoding, Idempotency-Key");
+  response.setHeader(
+    "Access-Control-Allow-Headers",
+    "Authorization, Content-Type, Content-Encoding, Idempotency-Key, X-Team",
+  );
   response.setHeader("Access-Control-Max-Age", String(PREFLIGHT_SECONDS));
   sendNothing(response);
 }

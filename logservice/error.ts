@@ -22,6 +22,7 @@ export const ERROR_STATUS = {
   not_found: 404,
   conflict: 409,
   too_large: 413,
+  misdirected: 421,
   unsupported_media_type: 415,
   rate_limited: 429,
   internal: 500,

@@ -4,6 +4,8 @@ export const LIMITS = {
   bodyBytes: 5 * 1024 * 1024,
   /** Body when decompressed: it is held in memory. */
   inflatedBytes: 20 * 1024 * 1024,
+  /** Body of a request that needs no credential, and of a form. */
+  publicBodyBytes: 16 * 1024,
   eventsPerBatch: 10_000,
   eventBytes: 256 * 1024,
   messageBytes: 64 * 1024,

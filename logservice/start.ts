@@ -1,10 +1,19 @@
+import type { BlockList } from "node:net";
 import { OpenExchanges } from "./access/open-exchanges.ts";
+import type { Mailer } from "./account/mail/mailer.ts";
+import { MailQueue } from "./account/mail-queue.ts";
+import type { OidcSignIn } from "./account/oidc-sign-in.ts";
+import { PublicAddress } from "./account/public-address.ts";
+import { SignInLimits } from "./account/sign-in-limits.ts";
+import type { SignUp } from "./account/sign-up.ts";
 import { createApp } from "./app.ts";
 import type { EventsStore } from "./events/store.ts";
 import type { ServiceLog } from "./http/exchange.ts";
 import { type ListenOptions, listen } from "./http/server.ts";
 import { LIMITS, type Limits } from "./limits.ts";
+import { OIDC_CALLBACK } from "./pages/oidc.ts";
 import { listAcceptedLosses } from "./records/accepted-losses.ts";
+import { notePublicUrl } from "./records/instance.ts";
 import type { Records } from "./records/open.ts";
 import { listRetentions } from "./records/projects.ts";
 import { watchRecords } from "./records/watch.ts";
@@ -21,6 +30,14 @@ export interface StartOptions {
   readonly log: ServiceLog;
   readonly limits?: Partial<Limits>;
   readonly nowMs?: () => number;
+  /** Where people reach it; see PublicAddress. Throws a PublicUrlError. */
+  readonly publicUrl?: string | undefined;
+  /** Nobody but invited people unless told otherwise. */
+  readonly signUp?: SignUp;
+  /** Without one, links are printed on the machine. */
+  readonly mailer?: Mailer | undefined;
+  readonly oidc?: (redirectUrl: string) => OidcSignIn;
+  readonly trusted?: BlockList | undefined;
 }
 
 export interface RunningService {
@@ -33,9 +50,14 @@ export interface RunningService {
 /** How long requests under way may take to be answered once the service stops. */
 const GRACE_MS = 10_000;
 
+/** How often exchanges are looked through for credentials that have ended. */
+const ENDING_MS = 60_000;
+
 /** Starts the service over its two stores. It closes them when it stops. */
 export async function startService(options: StartOptions): Promise<RunningService> {
   const { records, events, version, host, port, tls, log, region = "local", nowMs = Date.now } = options;
+  const { publicUrl, signUp = { kind: "closed" }, mailer, trusted } = options;
+  const address = new PublicAddress({ publicUrl, host, isTls: tls !== undefined });
   const limits = { ...LIMITS, ...options.limits };
   for (const { events_key, retention } of await listRetentions(records.db)) events.setRetention(events_key, retention);
   // A manifest that had to be rebuilt may name events that had expired before.
@@ -47,22 +69,33 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const unwatch = watchRecords(
     records,
     async () => {
-      await exchanges.endRemoved(records.db);
+      await exchanges.endRemoved(records.db, nowMs());
       await acceptLosses();
     },
     (error) => log.error("a change of the records by another process could not be read; trying again", error),
   );
   const stopping = new AbortController();
-  const service = { records, events, exchanges, appends: new OpenAppends(), region, nowMs };
-  const app = createApp(service, { limits, version, log, stopping: stopping.signal });
+  const failed = (message: string, error: unknown) => log.error(message, error);
+  const mails = mailer && new MailQueue({ records, mailer, address, signUp, nowMs, failed });
+  const oidc = options.oidc?.(address.link(OIDC_CALLBACK));
+  const account = { address, signUp, limits: new SignInLimits(), mails, oidc };
+  const service = { records, events, exchanges, appends: new OpenAppends(), account, region, nowMs };
+  const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits });
+  address.listensOn(http.port);
+  await notePublicUrl(records.db, address);
+  mails?.kick();
+  // A token or session may end by its time while its tail goes on.
+  const ending = setInterval(() => void exchanges.endRemoved(records.db, nowMs()).catch(() => {}), ENDING_MS).unref();
   return {
     url: http.url,
     port: http.port,
     async close() {
       unwatch();
+      clearInterval(ending);
       stopping.abort();
       await http.close(GRACE_MS);
+      await mails?.close();
       await events.close();
       await records.close();
     },

@@ -1,4 +1,4 @@
-import { ANY_SCOPE, type RpcSchema, type ValueSchema } from "./rpc-schema.ts";
+import { neededWords, PUBLIC_SCOPE, type RpcSchema, type ValueSchema } from "./rpc-schema.ts";
 
 /** OpenAPI 3.1 of the log service: every operation, and the routes beside them. Source: spec.openapis.org/oas/v3.1.0. */
 export function openApi(schema: RpcSchema, version: string): object {
@@ -9,8 +9,8 @@ export function openApi(schema: RpcSchema, version: string): object {
         operationId: name,
         tags: [group],
         summary,
-        description: scope === ANY_SCOPE ? "Any token is accepted." : `Needs the scope \`${scope}\`.`,
-        security: [{ token: scope === ANY_SCOPE ? [] : [scope] }],
+        description: neededWords(scope, (text) => `\`${text}\``),
+        security: scope === PUBLIC_SCOPE ? [] : [{ token: scope.includes(":") ? [scope] : [] }],
         requestBody: { required: (input.required ?? []).length > 0, content: json(inOpenApi(input)) },
         responses: {
           ...(output !== undefined && { 200: { description: "The answer.", content: json(inOpenApi(output)) } }),

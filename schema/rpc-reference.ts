@@ -1,6 +1,6 @@
 import { escapeHtml as text } from "./html.ts";
 import { type GuideSection, RPC_GUIDE } from "./rpc-guide.ts";
-import { ANY_SCOPE, type OperationSchema, type RpcSchema, type ValueSchema } from "./rpc-schema.ts";
+import { neededWords, type OperationSchema, type RpcSchema, type ValueSchema } from "./rpc-schema.ts";
 
 /** The reference of the log service as one page without scripts, made of the same schema as everything else. */
 export function rpcReference(schema: RpcSchema, version: string): string {
@@ -51,8 +51,7 @@ function section(name: string, { summary, scope, input, output, outputIf }: Oper
   return `<section><h3 id="${text(name)}">POST /${text(name)}</h3><p>${text(summary)} ${needs(scope)}</p>${asked}${answer}</section>`;
 }
 
-const needs = (scope: string) =>
-  scope === ANY_SCOPE ? "Any token is accepted." : `Needs <code>${text(scope)}</code>.`;
+const needs = (scope: string) => neededWords(scope, (name) => `<code>${text(name)}</code>`);
 
 function members({ $ref, properties, required = [] }: ValueSchema): string {
   if ($ref !== undefined) return `<p>${typeName({ $ref })}</p>`;

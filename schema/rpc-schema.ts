@@ -6,13 +6,27 @@ export interface RpcSchema {
   readonly operations: Readonly<Record<string, OperationSchema>>;
 }
 
-/** The scope of operations that every token may ask for. */
+/** The scope of operations that every token and session may ask for. */
 export const ANY_SCOPE = "any";
+/** The scope of operations for signed-in people, whatever their teams. */
+export const PERSON_SCOPE = "person";
+/** The scope of operations that need no credential. */
+export const PUBLIC_SCOPE = "public";
+
+/** What an operation needs, in a sentence. `code` marks the name of a scope. */
+export function neededWords(scope: string, code: (text: string) => string): string {
+  if (scope === PUBLIC_SCOPE) return "Needs no token.";
+  if (scope === PERSON_SCOPE) return "For signed-in people only.";
+  if (scope === ANY_SCOPE) return "Any token is accepted.";
+  return scope.startsWith("team:")
+    ? `Needs ${code(scope)}: for signed-in people only.`
+    : `Needs the scope ${code(scope)}.`;
+}
 
 export interface OperationSchema {
   readonly group: string;
   readonly summary: string;
-  /** What a token must be allowed to, or ANY_SCOPE. */
+  /** A scope of tokens, one of people (`team:`), or one of the three above. */
   readonly scope: string;
   /** Reads many events: few at once for a token, and stopped after some time. */
   readonly limited?: boolean;

@@ -1,10 +1,11 @@
 // Sign-in by OpenID Connect, with a provider of our own. test/slow/oidc.ts has a real one, and all faults.
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import t from "tap";
 import { keeping } from "../logservice/account/oidc/keeping.ts";
-import { type Oidc, OidcSettingsError, openOidc } from "../logservice/account/oidc.ts";
+import { type OidcSettings, OidcSettingsError, openOidc } from "../logservice/account/oidc.ts";
 import { until } from "./support/cli.ts";
 import { FAULTS } from "./support/oidc-provider/faults.ts";
 import {
@@ -18,6 +19,7 @@ import {
 import { openOwn, refuses, signIn } from "./support/oidc-provider/refuses.ts";
 
 const provider = await startOwnProvider(t);
+const SETTINGS: OidcSettings = { issuer: "https://login.example.com", ...CLIENT, redirectUrl: REDIRECT_URL };
 const PERSON = {
   issuer: provider.issuer,
   subject: "subject",
@@ -151,6 +153,41 @@ t.test("a new key of the provider counts at once, and an old one no more", async
   await t.rejects(signIn(oidc, provider), { kind: "invalid", message: /no applicable keys/ });
 });
 
+/** The methods that the document lists, the one of the settings, and what the provider is sent. */
+const METHODS: readonly (readonly [unknown, "basic" | "post" | undefined, "basic" | "post"])[] = [
+  [undefined, undefined, "basic"],
+  [["client_secret_post", "client_secret_basic"], undefined, "basic"],
+  [["client_secret_post", "private_key_jwt"], undefined, "post"],
+  ["client_secret_post", undefined, "basic"],
+  [["private_key_jwt"], undefined, "basic"],
+  [["client_secret_post", "client_secret_basic"], "post", "post"],
+  [["client_secret_post"], "basic", "basic"],
+];
+for (const [listed, clientAuthentication, expected] of METHODS) {
+  t.test(`the secret is sent: ${inspect(listed)}, ${clientAuthentication}`, async (t) => {
+    let sent: unknown;
+    provider.fault = {
+      document: (document) => ({ ...document, token_endpoint_auth_methods_supported: listed }),
+      routes: {
+        "/token": async (request, response) => {
+          const form = new URLSearchParams(await text(request));
+          const isBasic = /^Basic /.test(request.headers.authorization ?? "");
+          sent = { isBasic, posted: form.get("client_secret") };
+          response.writeHead(500).end();
+        },
+      },
+    };
+    const oidc = openOidc({
+      ...SETTINGS,
+      issuer: provider.issuer,
+      ...(clientAuthentication && { clientAuthentication }),
+    });
+    await t.rejects(signIn(oidc, provider), { kind: "unavailable", message: /status 500/ });
+    const isBasic = expected === "basic";
+    t.same(sent, { isBasic, posted: isBasic ? null : CLIENT.clientSecret });
+  });
+}
+
 t.test("the callback is exchanged for the address of the settings, whatever the browser asked", async (t) => {
   const oidc = openOwn(provider.issuer);
   const { url, attempt } = await oidc.begin();
@@ -222,8 +259,7 @@ t.test("a value is kept, and a failure for less long", async (t) => {
   }
 });
 
-const SETTINGS = { issuer: "https://login.example.com", ...CLIENT, redirectUrl: REDIRECT_URL };
-const GOOD: readonly Partial<typeof SETTINGS & { timeoutMs: number }>[] = [
+const GOOD: readonly Partial<OidcSettings>[] = [
   {},
   { issuer: "https://login.example.com/realms/a" },
   { issuer: "http://127.0.0.1:8080" },
@@ -233,7 +269,7 @@ const GOOD: readonly Partial<typeof SETTINGS & { timeoutMs: number }>[] = [
 ];
 for (const change of GOOD) {
   t.test(`settings: ${inspect(change)}`, (t) => {
-    const oidc: Oidc = openOidc({ ...SETTINGS, ...change });
+    const oidc = openOidc({ ...SETTINGS, ...change });
     t.equal(oidc.issuer, change.issuer ?? SETTINGS.issuer);
     t.end();
   });

@@ -6,8 +6,10 @@ import { newToken } from "../logservice/access/token.ts";
 import { operations } from "../logservice/rpc/operations.ts";
 import type { Operations, Scope } from "../schema/rpc.generated.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
-import { ANY_SCOPE, resolved, type ValueSchema } from "../schema/rpc-schema.ts";
+import { ANY_SCOPE, PERSON_SCOPE, PUBLIC_SCOPE, resolved, type ValueSchema } from "../schema/rpc-schema.ts";
 import { SCOPES, startTestService, type TestService } from "./support/service.ts";
+
+const TEAM_SCOPES = ["team:read", "team:write", "team:owner"];
 
 type Name = keyof Operations;
 const names = Object.keys(rpcSchema.operations) as Name[];
@@ -95,13 +97,45 @@ const BODIES: { readonly [N in Name]: (world: World) => Operations[N]["input"] }
   remove_token: () => ({ token_id: "tok_absent" }),
   get_audit: ({ project }) => ({ project_id: project, start: "2020-01-01T00:00:00Z", limit: 5 }),
   get_instance_config: () => ({}),
+  start_sign_in: () => ({ email: "ann@example.com", team_id: "owner", device: "a test" }),
+  poll_sign_in: () => ({ secret: "absent" }),
+  confirm_sign_in: () => ({ link: "absent", code: "123456", deny: true }),
+  sign_out: () => ({}),
+  get_account: () => ({}),
+  get_teams: () => ({}),
+  add_team: () => ({ name: "Another team", id: "" }),
+  update_team: () => ({ team_id: "owner", name: "Owners" }),
+  remove_team: () => ({ team_id: "owner" }),
+  get_members: () => ({}),
+  add_member: () => ({ email: "bob@example.com", role: "admin" }),
+  add_member_link: () => ({ email: "nobody@example.com" }),
+  accept_invite: () => ({ invite: "absent" }),
+  update_member: () => ({ email: "nobody@example.com", role: "member" }),
+  remove_member: () => ({ email: "nobody@example.com", tokens: true }),
+  get_ci_tokens: () => ({}),
+  add_ci_token: () => ({ name: "build" }),
+  remove_ci_token: () => ({ token_id: "tok_absent" }),
 };
+
+/** A token that may do an operation: that of a new owner for what is for people. */
+function tokenFor(service: TestService, name: Name): Promise<string> | string {
+  const { scope } = rpcSchema.operations[name]!;
+  if (scope !== PERSON_SCOPE && !scope.startsWith("team:")) return service.owner;
+  return service.person(`${name}@example.com`, "owner");
+}
 
 /** What a world of one record refuses; and SQL, for which the oracle has no engine. */
 const OTHER_ANSWERS: Partial<Record<Name, readonly [status: number, type: string]>> = {
   query: [400, "bad_request"],
   remove_token: [404, "not_found"],
   remove_notification: [409, "conflict"],
+  confirm_sign_in: [404, "not_found"],
+  remove_team: [409, "conflict"],
+  add_member_link: [404, "not_found"],
+  accept_invite: [404, "not_found"],
+  update_member: [404, "not_found"],
+  remove_member: [404, "not_found"],
+  remove_ci_token: [404, "not_found"],
 };
 
 function outputOf(name: Name): ValueSchema | undefined {
@@ -112,7 +146,7 @@ function outputOf(name: Name): ValueSchema | undefined {
 t.test("every operation has a scope, a handler and a row here", (t) => {
   for (const name of names) {
     t.ok(
-      [...SCOPES, ANY_SCOPE].includes(rpcSchema.operations[name]!.scope),
+      [...SCOPES, ANY_SCOPE, PERSON_SCOPE, PUBLIC_SCOPE, ...TEAM_SCOPES].includes(rpcSchema.operations[name]!.scope),
       `${name}: ${rpcSchema.operations[name]!.scope}`,
     );
   }
@@ -129,7 +163,11 @@ for (const engine of ["oracle", "duckdb"] as const) {
     const kept = await makeWorld(service);
     for (const name of names) {
       const world = name.startsWith("remove_") ? await makeWorld(service) : kept;
-      const { json, status, text, headers } = await service.call(name, BODIES[name](world));
+      const { json, status, text, headers } = await service.call(
+        name,
+        BODIES[name](world),
+        await tokenFor(service, name),
+      );
       const other = engine === "duckdb" && name === "query" ? undefined : OTHER_ANSWERS[name];
       if (other !== undefined) {
         t.same([status, json.type], other, `${name}: ${text}`);
@@ -191,6 +229,7 @@ t.test("each required member missing, or zero", async (t) => {
   const service = await startTestService(t);
   const world = await makeWorld(service);
   for (const name of names) {
+    const token = await tokenFor(service, name);
     for (const { path, schema, isRequired } of placesOf(name)) {
       if (!isRequired) continue;
       const zeros: unknown[] = [undefined, null];
@@ -198,7 +237,7 @@ t.test("each required member missing, or zero", async (t) => {
       if (schema.type === "integer") zeros.push(0);
       if (schema.format === "date-time") zeros.push("0001-01-01T00:00:00Z");
       for (const zero of zeros) {
-        const { status, json } = await service.call(name, withValue(BODIES[name](world), path, zero));
+        const { status, json } = await service.call(name, withValue(BODIES[name](world), path, zero), token);
         t.same(
           [status, json],
           [400, { type: "invalid", message: `${path.join(".")}: is required` }],
@@ -221,9 +260,10 @@ t.test("each member of a wrong type", async (t) => {
     number: "5",
   };
   for (const name of names) {
+    const token = await tokenFor(service, name);
     for (const { path, schema } of placesOf(name)) {
-      const type = schema.type as string;
-      const { status, json } = await service.call(name, withValue(BODIES[name](world), path, wrong[type]));
+      const type = (schema.type ?? "string") as string;
+      const { status, json } = await service.call(name, withValue(BODIES[name](world), path, wrong[type]), token);
       t.same([status, json.type], [400, "invalid"], `${name} ${path.join(".")}: ${JSON.stringify(json)}`);
       t.ok(json.message.startsWith(`${path.join(".")}: must be `), json.message);
     }
@@ -235,10 +275,12 @@ t.test("unknown members are ignored, bodies that are no object refused", async (
   const world = await makeWorld(service);
   for (const name of names) {
     if (OTHER_ANSWERS[name] !== undefined || name.startsWith("remove_")) continue;
-    const { status, text } = await service.call(name, { ...BODIES[name](world), nobody_knows: [{}], __proto: 1 });
+    const token = () => tokenFor(service, name);
+    const more = { ...BODIES[name](world), nobody_knows: [{}], __proto: 1 };
+    const { status, text } = await service.call(name, more, await token());
     t.ok(status === 200 || status === 204, `${name}: ${text}`);
     for (const body of [[], "text", 5, null, true]) {
-      const { json } = await service.call(name, body);
+      const { json } = await service.call(name, body, await token());
       t.same(
         json,
         { type: "bad_request", message: "the body must be a JSON object" },
@@ -247,6 +289,8 @@ t.test("unknown members are ignored, bodies that are no object refused", async (
     }
   }
 });
+
+const FOR_PEOPLE: ReadonlySet<string> = new Set([PERSON_SCOPE, ...TEAM_SCOPES]);
 
 t.test("scopes: all but the one that is needed, and only that one", async (t) => {
   const service = await startTestService(t);
@@ -260,6 +304,17 @@ t.test("scopes: all but the one that is needed, and only that one", async (t) =>
   for (const name of names) {
     const world = name.startsWith("remove_") ? await makeWorld(service) : kept;
     const scope = rpcSchema.operations[name]!.scope as Scope;
+    if (FOR_PEOPLE.has(scope)) {
+      const refused = await service.call(name, BODIES[name](world), service.owner);
+      const message = "this is for people only: sign in (tool team login)";
+      t.same([refused.status, refused.json], [403, { type: "forbidden", message }], `${name} with every scope`);
+      continue;
+    }
+    if ((scope as string) === PUBLIC_SCOPE) {
+      const { status } = await service.send({ path: `/${name}`, body: JSON.stringify(BODIES[name](world)) });
+      t.equal(status, OTHER_ANSWERS[name]?.[0] ?? 200, `${name} without a token`);
+      continue;
+    }
     if ((scope as string) === ANY_SCOPE) {
       for (const [one, token] of only)
         t.equal((await service.call(name, {}, token)).status, 200, `${name} with ${one}`);
@@ -310,6 +365,7 @@ t.test("without a token, with a wrong one, with a removed one", async (t) => {
     ["removed", { authorization: `Bearer ${removed}` }],
   ];
   for (const name of names) {
+    if (rpcSchema.operations[name]!.scope === PUBLIC_SCOPE) continue;
     for (const [title, headers] of rows) {
       const { status, json, headers: answered } = await service.send({ path: `/${name}`, headers, body: "{}" });
       t.same([status, json.type, answered["www-authenticate"]], [401, "unauthorized", "Bearer"], `${name}: ${title}`);

@@ -13,6 +13,8 @@ import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
+import { peopleOptions, wrongPeopleFlags } from "../service/people-options.ts";
+import { printLink } from "../service/print-link.ts";
 import { tlsFiles } from "../service/tls-files.ts";
 import { parseAddress } from "../start/address.ts";
 import type { Options } from "../table.ts";
@@ -21,11 +23,17 @@ import { version } from "../version.ts";
 /** `tool service init`: the data directory with its records, and the owner's token, which is shown here and nowhere else. */
 export async function init(context: Context, flags: Options<"service init">): Promise<number> {
   return onDataDirectory(context, flags, async (folder) => {
-    const { secret } = await createDataDirectory(folder, context.io.nowMs());
-    if (context.format === "json") await context.print(JSON.stringify({ token: secret }));
-    else {
+    const { nowMs, env } = context.io;
+    const { owner } = flags;
+    const publicUrl = flags["public-url"] ?? (env.TOOL_PUBLIC_URL || undefined);
+    const { secret, link } = await createDataDirectory(folder, { nowMs: nowMs(), owner, publicUrl });
+    if (context.format === "json") {
+      const person = link && { owner, sign_in_url: link.link, expires_at: link.expires_at };
+      await context.print(JSON.stringify({ token: secret, ...person }));
+    } else {
       await context.say(`${folder} is ready. The owner's token may do everything, and is shown only once:`);
       await context.print(secret);
+      if (link !== undefined) await printLink(context, link, `${owner} signs in`);
     }
     return EXIT.ok;
   });
@@ -39,6 +47,8 @@ const PORT_TRIES = 20;
 export async function start(context: Context, flags: Options<"service start">): Promise<number> {
   return onDataDirectory(context, flags, async (folder) => {
     const { io } = context;
+    const wrong = wrongPeopleFlags(flags);
+    if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
     const address = parseAddress(flags.address ?? DEFAULT_ADDRESS);
     if (address === undefined) {
       const written = JSON.stringify(flags.address);
@@ -70,6 +80,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       version,
       nowMs: io.nowMs,
       say: (line) => void context.say(line),
+      people: peopleOptions(flags, io.env),
     });
     await context.print(
       context.format === "json" ? JSON.stringify({ url: running.url }) : `The log service is at ${running.url}`,
@@ -106,7 +117,7 @@ export async function token(context: Context, options: Options<"service token">)
 async function added(context: Context, folder: string, options: Options<"service token">): Promise<number> {
   const scopes = readScopes(options.scope);
   if (!scopes.ok) return context.misuse(scopes.message, `write --scope all, or some of ${SCOPES.join(", ")}`);
-  const token = { scopes: scopes.value, description: options.description ?? "" };
+  const token = { scopes: scopes.value, description: options.description ?? "", team: options.team };
   const { secret, id } = await addToken(folder, token, context.io.nowMs());
   if (context.format === "json") await context.print(JSON.stringify({ id, token: secret }));
   else {

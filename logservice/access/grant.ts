@@ -7,7 +7,8 @@ import type { TeamScope } from "./roles.ts";
 export interface Grant {
   /** The public id of its token or session. */
   readonly id: string;
-  readonly kind: TokenKind | "session";
+  /** `nobody` asks for an operation that needs no credential. */
+  readonly kind: TokenKind | "session" | "nobody";
   /** The team that the request is about; "" for a person who is in none, or named none of several. */
   readonly team: string;
   /** What the audit calls it: the address of the person, else the public id of the token. */
@@ -16,3 +17,6 @@ export interface Grant {
   readonly person: PersonIn | undefined;
   readonly scopes: ReadonlySet<Scope | TeamScope>;
 }
+
+/** Whoever has no credential. */
+export const NOBODY: Grant = { id: "", kind: "nobody", team: "", actor: "", person: undefined, scopes: new Set() };

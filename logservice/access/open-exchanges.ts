@@ -1,52 +1,93 @@
 import type { Kysely } from "kysely";
 import { RpcError } from "../error.ts";
 import type { Tables } from "../records/tables.ts";
+import { credentialsLeft } from "./credentials-left.ts";
+import type { Grant } from "./grant.ts";
 
 /** Ends an exchange: whatever it awaits rejects with the error, which becomes the answer. */
 export type EndExchange = (error: RpcError) => void;
 
+/** An exchange being answered. */
+export interface OpenExchange {
+  /** Whom it was granted to; undefined until its credential was looked up. */
+  grant: Grant | undefined;
+  /** To be called when it is over. */
+  close(): void;
+}
+
 /**
- * The exchanges being answered, by the hash of their token, so that they end when the token is removed. The key is the hash
- * and not the public id because the hash is known before the records are read: an exchange registers first and looks its
- * token up second, so whenever the removal happens, it is either ended here or does not find its token.
+ * The exchanges being answered, by the hash of their token or session, so that they end when that is removed. The key is
+ * the hash and not the public id because the hash is known before the records are read: an exchange registers first and
+ * looks its token up second, so whenever the removal happens, it is either ended here or does not find its token.
  */
 export class OpenExchanges {
-  readonly #byHash = new Map<string, Set<EndExchange>>();
+  readonly #byHash = new Map<string, Set<OpenExchange & { readonly end: EndExchange }>>();
+  #removals = 0;
 
-  /** Registers an exchange. Returns a function to call when it is over. */
-  open(hash: string, end: EndExchange): () => void {
-    const ends = this.#byHash.get(hash) ?? new Set();
-    this.#byHash.set(hash, ends);
-    ends.add(end);
-    return () => {
-      ends.delete(end);
-      if (ends.size === 0 && this.#byHash.get(hash) === ends) this.#byHash.delete(hash);
+  /**
+   * Grows with each removal of a member or a team, which are found by what was granted: an exchange whose lookup began
+   * before looks again.
+   */
+  get removals(): number {
+    return this.#removals;
+  }
+
+  /** Registers an exchange. */
+  open(hash: string, end: EndExchange): OpenExchange {
+    const open = this.#byHash.get(hash) ?? new Set();
+    this.#byHash.set(hash, open);
+    const exchange = {
+      grant: undefined as Grant | undefined,
+      end,
+      close: () => {
+        open.delete(exchange);
+        if (open.size === 0 && this.#byHash.get(hash) === open) this.#byHash.delete(hash);
+      },
     };
+    open.add(exchange);
+    return exchange;
   }
 
   /**
-   * Ends the exchanges of a token that was just removed. Tails and queries end at once, and so do requests that wait for
-   * their turn or their body. A change of records or an append that has begun finishes; otherwise the client would not
-   * know whether it is stored.
+   * Ends the exchanges of a token or session that was just removed. Tails and queries end at once, and so do requests that
+   * wait for their turn or their body. A change of records or an append that has begun finishes; otherwise the client would
+   * not know whether it is stored.
    */
-  end(hash: string): void {
-    const ends = this.#byHash.get(hash);
-    if (ends === undefined) return;
+  end(hash: string, message = "this token was removed"): void {
+    const open = this.#byHash.get(hash);
+    if (open === undefined) return;
     this.#byHash.delete(hash);
-    for (const end of ends) end(new RpcError("unauthorized", "this token was removed"));
+    for (const { end } of open) end(new RpcError("unauthorized", message));
   }
 
-  /** Ends the exchanges of all tokens that the records no longer have: other processes remove tokens, too. */
-  async endRemoved(db: Kysely<Tables>): Promise<void> {
-    const hashes = [...this.#byHash.keys()];
-    for (let at = 0; at < hashes.length; at += MAX_ASKED) {
-      const asked = hashes.slice(at, at + MAX_ASKED);
-      const known = await db.selectFrom("tokens").select("hash").where("hash", "in", asked).execute();
-      const kept = new Set(known.map(({ hash }) => hash));
-      for (const hash of asked) if (!kept.has(hash)) this.end(hash);
+  /** Ends the exchanges of a team that was removed, or of one person there who was, by any credential of theirs. */
+  endIn(team: string, personId?: string): void {
+    this.#removals++;
+    for (const open of this.#byHash.values()) {
+      for (const { grant, end } of open) {
+        if (grant?.team !== team || (personId !== undefined && grant.person?.id !== personId)) continue;
+        end(
+          new RpcError(
+            "unauthorized",
+            personId === undefined ? "this team was removed" : "you were removed from this team",
+          ),
+        );
+      }
+    }
+  }
+
+  /** Ends the exchanges whose credential has ended, or was removed by another process. */
+  async endRemoved(db: Kysely<Tables>, nowMs: number): Promise<void> {
+    this.#removals++;
+    const left = await credentialsLeft(db, [...this.#byHash.keys()], nowMs);
+    for (const [hash, open] of [...this.#byHash]) {
+      const user = left.get(hash);
+      if (user === undefined) this.end(hash, "this token or session has ended");
+      else
+        for (const { grant, end } of open) {
+          if (grant?.person === undefined || grant.team === "" || user.teams.has(grant.team)) continue;
+          end(new RpcError("unauthorized", "you were removed from this team"));
+        }
     }
   }
 }
-
-/** Parameters of one statement. SQLite allows 32,766, PostgreSQL 65,535. */
-const MAX_ASKED = 1_000;

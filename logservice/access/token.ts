@@ -9,12 +9,12 @@ const RANDOM_LENGTH = 32;
 /** 62^6 is more than 2^32. */
 const CHECKSUM_LENGTH = 6;
 
-/** A new token: `lgs_`, 32 random letters and digits, and a checksum of 6. */
-export function newToken(): string {
+/** A new token: `lgs_`, 32 random letters and digits, and a checksum of 6. `random` gives the bytes that it is made of. */
+export function newToken(random: () => Buffer = () => randomBytes(RANDOM_LENGTH)): string {
   let text = TOKEN_PREFIX;
   while (text.length < TOKEN_PREFIX.length + RANDOM_LENGTH) {
     // Bytes past the last multiple of 62 would make the first letters more frequent.
-    for (const byte of randomBytes(RANDOM_LENGTH)) {
+    for (const byte of random()) {
       if (byte < 248 && text.length < TOKEN_PREFIX.length + RANDOM_LENGTH) text += LETTERS[byte % LETTERS.length];
     }
   }

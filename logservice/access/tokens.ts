@@ -17,11 +17,17 @@ const IDLE_MS = 90 * 24 * 3_600_000;
 
 /** What the token with this hash allows; undefined if there is none, or it has ended. */
 export async function grantOf(db: Db, hash: string, nowMs: number): Promise<Grant | undefined> {
-  const row = await db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
-  if (row === undefined || hasEnded(row, nowMs)) return undefined;
+  const row = await tokenRowOf(db, hash, nowMs);
+  if (row === undefined) return undefined;
   const grant = await grantOfRow(db, row);
   if (grant !== undefined) await noteUse(db, row, nowMs);
   return grant;
+}
+
+/** The row of the token with this hash, if it has not ended. */
+export async function tokenRowOf(db: Db, hash: string, nowMs: number): Promise<TokenRow | undefined> {
+  const row = await db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
+  return row === undefined || hasEnded(row, nowMs) ? undefined : row;
 }
 
 async function grantOfRow(

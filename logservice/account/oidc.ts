@@ -112,7 +112,8 @@ export function openOidc(settings: OidcSettings): Oidc {
         if (states.length !== 1 || states[0] !== attempt.state) throw invalid(host, "it belongs to another sign-in");
         const server = await metadata();
         const codes = callback.searchParams.getAll("code");
-        const secrets = [...Object.values(attempt), ...codes, settings.clientSecret ?? ""];
+        const { state, nonce, verifier } = attempt;
+        const secrets = [state, nonce, verifier, ...codes, settings.clientSecret ?? ""];
         // The address under which the service was called may be that of a proxy: the provider compares with the settings.
         const answered = new URL(settings.redirectUrl);
         answered.search = callback.search;

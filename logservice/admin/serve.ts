@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isLoopback } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import { instanceId } from "../records/instance.ts";
@@ -14,12 +15,34 @@ import {
   refuseLostEvents,
   requireDataDirectory,
 } from "./data-directory.ts";
+import { readPeople } from "./people.ts";
 import { makePrivate } from "./private-files.ts";
+
+/** What the operator says about signing in, as it was written. */
+export interface PeopleOptions {
+  readonly publicUrl?: string | undefined;
+  readonly signUp?: string | undefined;
+  /** The URL of the mail server, and the sender of mails; that is `logs@` the public host unless told otherwise. */
+  readonly smtp?: string | undefined;
+  readonly mailFrom?: string | undefined;
+  readonly oidc?:
+    | {
+        readonly issuer: string;
+        readonly clientId: string;
+        readonly clientSecret: string | undefined;
+        readonly name: string | undefined;
+        readonly domains: readonly string[];
+      }
+    | undefined;
+  /** Networks of proxies whose X-Forwarded-For counts. */
+  readonly trusted?: readonly string[];
+}
 
 export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version"> {
   readonly folder: string;
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
+  readonly people: PeopleOptions;
   readonly nowMs: () => number;
   /** Takes a line for the operators of the service. */
   readonly say: (line: string) => void;
@@ -28,6 +51,7 @@ export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls"
 /** Starts the service on a data directory. Throws an OperatorError if the directory cannot be used or nobody can listen. */
 export async function serveDataDirectory(options: ServeOptions): Promise<RunningService> {
   const { folder, version, tls, nowMs, say } = options;
+  const people = await readPeople(options.people);
   await requireDataDirectory(folder);
   await refuseLostEvents(folder);
   const open = await makePrivate(folder);
@@ -39,6 +63,7 @@ export async function serveDataDirectory(options: ServeOptions): Promise<Running
     await records.close();
     throw error;
   });
+  for (const line of await peopleWarnings(records, options)) say(line);
   const unopened = await unopenedSecrets(folder, records);
   if (unopened !== undefined) say(unopened);
   const log = {
@@ -46,13 +71,22 @@ export async function serveDataDirectory(options: ServeOptions): Promise<Running
   };
   try {
     return await listening(options, (port) =>
-      startService({ host: options.host, port, records, events, version, tls, log, nowMs }),
+      startService({ host: options.host, port, records, events, version, tls, log, nowMs, ...people }),
     );
   } catch (error) {
     await events.close();
     await records.close();
     throw error;
   }
+}
+
+/** What keeps people from signing in, if there are any. */
+async function peopleWarnings({ db }: Records, { host, people }: ServeOptions): Promise<string[]> {
+  if ((await db.selectFrom("users").select("id").limit(1).executeTakeFirst()) === undefined) return [];
+  if (people.publicUrl === undefined && !isLoopback(host))
+    return ["warn: nobody can sign in: name the address for people with --public-url or TOOL_PUBLIC_URL"];
+  if (people.smtp !== undefined) return [];
+  return ["no mail server is set (--smtp): tool service sign-in <email> prints the links for signing in"];
 }
 
 async function openEvents(folder: string, records: Records, say: (line: string) => void): Promise<EventsStore> {

@@ -17,7 +17,7 @@ export const ACCOUNTS: Migration = {
       const now = new Date().toISOString();
       await (transaction as Kysely<unknown> as Kysely<Tables>)
         .insertInto("teams")
-        .values({ id: FIRST_TEAM, name: "Owner", created_at: now, updated_at: now })
+        .values({ id: FIRST_TEAM, name: "First team", created_at: now, updated_at: now })
         .execute();
       await moveProjects(transaction);
       await extendTokens(transaction);
@@ -53,6 +53,7 @@ async function addAccounts(db: Kysely<unknown>): Promise<void> {
     .addForeignKeyConstraint("memberships_user", ["user_id"], "users", ["id"], (on) => on.onDelete("cascade"))
     .execute();
   await texts(db, "invites", ["id", "team_id", "email", "email_key", "role", "created_by", "created_at", "expires_at"])
+    .addColumn("mailed_at", "text")
     .addPrimaryKeyConstraint("invites_key", ["id"])
     .addUniqueConstraint("invites_email", ["team_id", "email_key"])
     .addForeignKeyConstraint("invites_team", ["team_id"], "teams", ["id"], (on) => on.onDelete("cascade"))
@@ -146,6 +147,7 @@ async function extendTokens(db: Kysely<unknown>): Promise<void> {
     ["tokens", "kind", "api"],
     ["tokens", "created_by", ""],
     ["audit", "team_id", FIRST_TEAM],
+    ["audit", "detail", ""],
   ] as const)
     await db.schema
       .alterTable(table)

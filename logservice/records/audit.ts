@@ -2,11 +2,16 @@ import type { Kysely } from "kysely";
 import { newId } from "./row.ts";
 import type { AuditRow, Tables } from "./tables.ts";
 
+type Entry = Omit<AuditRow, "id" | "detail"> & Partial<Pick<AuditRow, "detail">>;
+
+/** The longest detail of an entry in characters. */
+const LONGEST_DETAIL = 1_000;
+
 /** Writes who changed what, in the transaction of the change, so that neither exists without the other. */
-export async function writeAudit(db: Kysely<Tables>, entry: Omit<AuditRow, "id">): Promise<void> {
+export async function writeAudit(db: Kysely<Tables>, { detail = "", ...entry }: Entry): Promise<void> {
   await db
     .insertInto("audit")
-    .values({ ...entry, id: newId() })
+    .values({ ...entry, detail: detail.slice(0, LONGEST_DETAIL), id: newId() })
     .execute();
 }
 
@@ -37,7 +42,11 @@ export function findAudit(db: Kysely<Tables>, range: AuditRange): Promise<AuditR
   return found.orderBy("at", "desc").orderBy("id", "desc").limit(limit).execute();
 }
 
-/** Removes refusals before a time, since anybody can cause them. Changes are kept forever. */
+/** Removes refusals and statements of SQL before a time, since there may be very many. Changes are kept forever. */
 export async function removeRefusals(db: Kysely<Tables>, before: string): Promise<void> {
-  await db.deleteFrom("audit").where("result", "!=", "done").where("at", "<", before).execute();
+  await db
+    .deleteFrom("audit")
+    .where((where) => where.or([where("result", "!=", "done"), where("operation", "=", "query")]))
+    .where("at", "<", before)
+    .execute();
 }

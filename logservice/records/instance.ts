@@ -12,3 +12,24 @@ export async function instanceId(db: Kysely<Tables>): Promise<string | undefined
 export async function makeInstanceId(db: Kysely<Tables>): Promise<void> {
   await db.insertInto("instance").values({ key: "id", value: newId() }).execute();
 }
+
+/** Keeps where people reach the service, for links that are printed while it does not run or by another process. */
+export async function notePublicUrl(
+  db: Kysely<Tables>,
+  { isKnown, origin }: { readonly isKnown: boolean; readonly origin: string },
+): Promise<void> {
+  const value = isKnown ? origin : "";
+  const known = await publicUrl(db);
+  if (known === value) return;
+  await db
+    .insertInto("instance")
+    .values({ key: "public_url", value })
+    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
+    .execute();
+}
+
+/** Where people reached the service when it last ran; undefined if it never did, "" if it had no address for people. */
+export async function publicUrl(db: Kysely<Tables>): Promise<string | undefined> {
+  const row = await db.selectFrom("instance").select("value").where("key", "=", "public_url").executeTakeFirst();
+  return row?.value;
+}

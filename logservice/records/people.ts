@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
-import type { Role, Tables } from "./tables.ts";
+import { newId } from "./row.ts";
+import type { Role, Tables, TeamRow, UserRow } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
@@ -23,4 +24,63 @@ export async function personIn(db: Db, userId: string, team: string): Promise<Pe
     .executeTakeFirst();
   if (row === undefined) return undefined;
   return { id: row.id, email: row.email, emailKey: row.email_key, role: row.role ?? undefined };
+}
+
+/** The person with this address, compared by its key. */
+export function userOf(db: Db, emailKey: string): Promise<UserRow | undefined> {
+  return db.selectFrom("users").selectAll().where("email_key", "=", emailKey).executeTakeFirst();
+}
+
+/** The person with this address, who is added if missing. */
+export async function ensureUser(
+  db: Db,
+  { email, emailKey }: { readonly email: string; readonly emailKey: string },
+  now: string,
+): Promise<UserRow> {
+  const known = await userOf(db, emailKey);
+  if (known !== undefined) return known;
+  const row: UserRow = { id: `usr_${newId()}`, email, email_key: emailKey, created_at: now };
+  await db.insertInto("users").values(row).execute();
+  return row;
+}
+
+/** The person whom an OpenID provider calls so. */
+export function userOfIdentity(db: Db, issuer: string, subject: string): Promise<UserRow | undefined> {
+  return db
+    .selectFrom("identities")
+    .innerJoin("users", "users.id", "identities.user_id")
+    .selectAll("users")
+    .where("identities.issuer", "=", issuer)
+    .where("identities.subject", "=", subject)
+    .executeTakeFirst();
+}
+
+/** Links an identity of an OpenID provider to a person. One that is linked already stays where it is. */
+export async function linkIdentity(
+  db: Db,
+  userId: string,
+  { issuer, subject }: { readonly issuer: string; readonly subject: string },
+  now: string,
+): Promise<void> {
+  await db
+    .insertInto("identities")
+    .values({ issuer, subject, user_id: userId, created_at: now })
+    .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doNothing())
+    .execute();
+}
+
+export interface TeamOf extends Pick<TeamRow, "id" | "name" | "created_at"> {
+  readonly role: Role;
+}
+
+/** The teams of a person, sorted by name. */
+export function teamsOf(db: Db, userId: string): Promise<TeamOf[]> {
+  return db
+    .selectFrom("memberships")
+    .innerJoin("teams", "teams.id", "memberships.team_id")
+    .select(["teams.id", "teams.name", "teams.created_at", "memberships.role"])
+    .where("memberships.user_id", "=", userId)
+    .orderBy("teams.name")
+    .orderBy("teams.id")
+    .execute();
 }

@@ -1,10 +1,12 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
-/** Encrypts the secrets of notifications, so that the file of the records, or a backup of it, reveals none of them. */
+/** Encrypts the secrets of notifications and signs links, so that the file of the records, or a backup of it, reveals none of them. */
 export interface Seal {
   /** `place` names the row and the column: the result cannot be decrypted in another one. An empty text stays empty. */
   close(text: string, place: string): string;
   open(sealed: string, place: string): string;
+  /** A text that only the holder of the key can make from `text`, and another one for each purpose: 43 letters. */
+  sign(text: string, purpose: string): string;
 }
 
 export const SEAL_KEY_BYTES = 32;
@@ -17,7 +19,12 @@ const VERSION = "v1.";
 /** AES-256-GCM: version, then nonce, tag and text in base64. */
 export function openSeal(key: Buffer): Seal {
   if (key.length !== SEAL_KEY_BYTES) throw new Error(`the key of the secrets must have ${SEAL_KEY_BYTES} bytes`);
+  const signing = Buffer.from(hkdfSync("sha256", key, "", "sign", SEAL_KEY_BYTES));
   return {
+    sign: (text, purpose) =>
+      createHmac("sha256", signing)
+        .update(JSON.stringify([purpose, text]))
+        .digest("base64url"),
     close(text, place) {
       if (text === "") return "";
       const nonce = randomBytes(NONCE_BYTES);

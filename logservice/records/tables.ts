@@ -115,6 +115,8 @@ export interface AuditRow {
   address: string;
   /** "done", or the type of the error if the request was refused. */
   result: AuditEntry["result"];
+  /** What else matters, such as the statement of SQL. */
+  detail: string;
 }
 
 /** A message to deliver. */
@@ -181,6 +183,8 @@ export interface InviteRow {
   created_by: string;
   created_at: string;
   expires_at: string;
+  /** When the mail was handed to the mail server; null until then. */
+  mailed_at: string | null;
 }
 
 /** A request to sign in, until it is used or has ended. Its link is made from the id by the key of the secrets. */

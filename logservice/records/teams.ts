@@ -1,5 +1,7 @@
 import type { Kysely } from "kysely";
-import type { Tables, TeamRow } from "./tables.ts";
+import { RpcError } from "../error.ts";
+import { changedAt } from "./row.ts";
+import type { Role, Tables, TeamRow } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
@@ -12,4 +14,91 @@ export function listTeams(db: Db): Promise<TeamRow[]> {
 export async function firstTeam(db: Db): Promise<string> {
   const row = await db.selectFrom("teams").select("id").orderBy("created_at").orderBy("id").limit(1).executeTakeFirst();
   return row?.id ?? "";
+}
+
+export function teamNamed(db: Db, id: string): Promise<TeamRow | undefined> {
+  return db.selectFrom("teams").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** The longest id of a team. */
+const LONGEST = 40;
+
+/** Adds a team under its id, or one made from its name. Returns the id. */
+export async function addTeam(db: Db, { id = "", name }: { readonly id?: string; readonly name: string }, now: string) {
+  const slug = id === "" ? slugOf(name) : id;
+  if (slug === "")
+    throw new RpcError("invalid", `id: is required: ${JSON.stringify(name)} has no letter or digit to make one from`);
+  let free = slug;
+  for (let number = 2; (await teamNamed(db, free)) !== undefined; number++) {
+    if (id !== "") throw new RpcError("conflict", `id: ${JSON.stringify(id)} is taken: send another, or none`);
+    free = `${slug.slice(0, LONGEST - 8)}-${number}`;
+  }
+  await db.insertInto("teams").values({ id: free, name, created_at: now, updated_at: now }).execute();
+  return free;
+}
+
+const slugOf = (name: string) =>
+  name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/\p{Mark}/gu, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, LONGEST)
+    .replace(/^-+|-+$/g, "");
+
+export async function renameTeam(db: Db, id: string, name: string, now: string): Promise<void> {
+  await db
+    .updateTable("teams")
+    .set({ name, updated_at: changedAt(now) })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Removes a team without projects, with its members, invites and tokens. */
+export async function removeTeam(db: Db, id: string): Promise<void> {
+  await db.deleteFrom("tokens").where("team_id", "=", id).execute();
+  await db.deleteFrom("teams").where("id", "=", id).execute();
+}
+
+/** Makes a person a member, or changes the role of one. */
+export async function setRole(db: Db, team_id: string, user_id: string, role: Role, now: string): Promise<void> {
+  await db
+    .insertInto("memberships")
+    .values({ team_id, user_id, role, created_at: now })
+    .onConflict((conflict) => conflict.columns(["team_id", "user_id"]).doUpdateSet({ role }))
+    .execute();
+}
+
+/** Ends a membership. */
+export async function removeMembership(db: Db, team: string, userId: string): Promise<void> {
+  await db.deleteFrom("memberships").where("team_id", "=", team).where("user_id", "=", userId).execute();
+}
+
+export interface MemberOf {
+  readonly id: string;
+  readonly email: string;
+  readonly emailKey: string;
+  readonly role: Role;
+  readonly since: string;
+}
+
+/** The members of a team, sorted by address. */
+export function listMembers(db: Db, team: string): Promise<MemberOf[]> {
+  return db
+    .selectFrom("memberships")
+    .innerJoin("users", "users.id", "memberships.user_id")
+    .select(["users.id", "users.email", "users.email_key as emailKey"])
+    .select(["memberships.role", "memberships.created_at as since"])
+    .where("memberships.team_id", "=", team)
+    .orderBy("users.email_key")
+    .execute();
+}
+
+/** Makes other changes of the members of a team wait for the end of this transaction. */
+export async function lockTeam(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable("teams")
+    .set((row) => ({ name: row.ref("name") }))
+    .where("id", "=", id)
+    .execute();
 }

@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import type { Operations, Scope } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
 import type { OpenExchanges } from "../access/open-exchanges.ts";
+import type { Account } from "../account/account.ts";
 import type { EventsStore } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { Records } from "../records/open.ts";
@@ -18,6 +19,7 @@ export interface Service {
   readonly exchanges: OpenExchanges;
   /** The appends under way; the removal of a project waits for them. */
   readonly appends: OpenAppends;
+  readonly account: Account;
   readonly region: string;
   nowMs(): number;
 }
@@ -28,8 +30,10 @@ export interface Call {
   /** Aborted when the client disconnects or the time is up. */
   readonly signal: AbortSignal;
   readonly batchKey: BatchKey | undefined;
-  /** Address of the client's end of the connection. */
+  /** Network address of whoever sent the request. */
   readonly address: string;
+  /** What the client calls itself, for people. */
+  readonly device: string;
 }
 
 /** One function for each operation. It is called with checked input and a granted scope. */
@@ -41,19 +45,30 @@ export type Handlers<Names extends keyof Operations = keyof Operations> = {
   ) => Promise<Printable<Operations[Name]["output"]>>;
 };
 
+/** What a change has changed, for the audit. */
+export interface Changed {
+  /** The team of the request unless told otherwise. */
+  readonly teamId?: string;
+  readonly projectId?: string;
+  readonly targetId: string;
+  readonly detail?: string;
+  /** What `changeRecords` returns instead of the target. */
+  readonly id?: string;
+}
+
 /** Changes records and writes the line of the audit about it, both or neither. `change` returns what it changed. */
 export function changeRecords(
   { records, nowMs }: Service,
   { grant, address }: Call,
   operation: keyof Operations,
-  change: (db: Transaction<Tables>, now: string) => Promise<{ readonly projectId?: string; readonly targetId: string }>,
+  change: (db: Transaction<Tables>, now: string) => Promise<Changed>,
 ): Promise<{ readonly targetId: string }> {
   return records.db.transaction().execute(async (db) => {
     const at = new Date(nowMs()).toISOString();
-    const { projectId = "", targetId } = await change(db, at);
-    const who = { at, team_id: grant.team, actor: grant.actor, address };
-    await writeAudit(db, { ...who, operation, project_id: projectId, target_id: targetId, result: "done" });
-    return { targetId };
+    const { teamId = grant.team, projectId = "", targetId, detail = "", id = targetId } = await change(db, at);
+    const who = { at, team_id: teamId, actor: grant.actor, address };
+    await writeAudit(db, { ...who, operation, project_id: projectId, target_id: targetId, result: "done", detail });
+    return { targetId: id };
   });
 }
 

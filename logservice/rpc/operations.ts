@@ -1,11 +1,15 @@
+import { account } from "./account.ts";
 import { alerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
 import type { Handlers } from "./call.ts";
+import { ciTokens } from "./ci-tokens.ts";
 import { events } from "./events.ts";
 import { instance } from "./instance.ts";
+import { members } from "./members.ts";
 import { notifications } from "./notifications.ts";
 import { projects } from "./projects.ts";
 import { searches } from "./searches.ts";
+import { teams } from "./teams.ts";
 import { tokens } from "./tokens.ts";
 
 /** Every operation of schema/rpc.schema.json. The compiler reports one that is missing. */
@@ -18,4 +22,8 @@ export const operations: Handlers = {
   ...tokens,
   ...instance,
   ...audit,
+  ...account,
+  ...teams,
+  ...members,
+  ...ciTokens,
 };

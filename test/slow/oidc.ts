@@ -1,11 +1,15 @@
 // Sign-in by OpenID Connect: with oidc-provider, whose pages a person uses, and with a provider of our own that has
 // every fault.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import t from "tap";
 import { type Oidc, type OidcPerson, openOidc } from "../../logservice/account/oidc.ts";
-import { until } from "../support/cli.ts";
+import { cleanEnv, root, until } from "../support/cli.ts";
 import { FAULTS } from "../support/oidc-provider/faults.ts";
 import { REDIRECT_URL, startOwnProvider } from "../support/oidc-provider/own.ts";
-import { refuses } from "../support/oidc-provider/refuses.ts";
+import { openOwn, refuses } from "../support/oidc-provider/refuses.ts";
 import { signInAtPages, startProvider } from "../support/oidc-provider/start.ts";
 
 t.setTimeout(300_000);
@@ -150,6 +154,32 @@ t.test("refused: a code that has ended", async (t) => {
     signIn(oidc, { login: "verified" }).catch(() => undefined),
   );
   t.same(again, VERIFIED);
+});
+
+t.test("a provider over https", async (t) => {
+  const [cert, key] = ["cert", "key"].map((name) => join(root, `test/fixtures/localhost.${name}.pem`)) as [
+    string,
+    string,
+  ];
+  const provider = await startOwnProvider(t, { cert: readFileSync(cert), key: readFileSync(key) });
+  const host = new URL(provider.issuer).host;
+  await t.rejects(openOwn(provider.issuer).begin(), {
+    kind: "unavailable",
+    message: `${host} cannot be reached (DEPTH_ZERO_SELF_SIGNED_CERT). Try again in a minute, or sign in another way.`,
+  });
+  // Node reads which certificates it trusts when it starts.
+  const begun = async () => {
+    const env = cleanEnv({ NODE_EXTRA_CA_CERTS: cert });
+    const child = spawn(process.execPath, [join(root, "dist/test/support/oidc-provider/begin.js"), provider.issuer], {
+      env,
+    });
+    return await text(child.stdout);
+  };
+  t.match(await begun(), `${provider.issuer}/authorize?`);
+  for (const endpoint of ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"]) {
+    provider.fault = { document: (document) => ({ ...document, [endpoint]: "http://127.0.0.1:8080/" }) };
+    t.match(await begun(), `invalid: An answer of ${host} cannot be accepted: its document has no usable ${endpoint}.`);
+  }
 });
 
 t.test("a provider at fault", async (t) => {

@@ -10,7 +10,10 @@ import type { EventsStore } from "../../logservice/events/store.ts";
 import type { Limits } from "../../logservice/limits.ts";
 import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
 import { openRecords, type Records } from "../../logservice/records/open.ts";
-import { type RunningService, startService } from "../../logservice/start.ts";
+import { ensureUser } from "../../logservice/records/people.ts";
+import type { Role } from "../../logservice/records/tables.ts";
+import { addTeam, setRole, teamNamed } from "../../logservice/records/teams.ts";
+import { type RunningService, type StartOptions, startService } from "../../logservice/start.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { openOracle } from "./events/oracle.ts";
@@ -37,6 +40,8 @@ export interface TestService {
   /** Ends the service and keeps its directory, so that another one can be started over it. */
   stop(): Promise<void>;
   token(scopes: readonly Scope[]): Promise<string>;
+  /** A token of the command line of a person in a team, both added if missing. */
+  person(email: string, role: Role, team?: string): Promise<string>;
   call(operation: string, body?: unknown, token?: string): Promise<Answer>;
   send(options: SendOptions): Promise<Answer>;
 }
@@ -59,6 +64,8 @@ export async function startTestService(
     readonly engine?: "oracle" | "duckdb";
     /** Wraps the store to change what it does. */
     readonly around?: (events: EventsStore) => EventsStore;
+    /** Who may come in, how, and where. */
+    readonly account?: Pick<StartOptions, "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted">;
   } = {},
 ): Promise<TestService> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tool-service-"));
@@ -77,6 +84,7 @@ export async function startTestService(
     port: 0,
     limits,
     nowMs,
+    ...options.account,
     log: { error: (message, error) => logged.push(`${message}: ${(error as Error).stack}`) },
   });
   let closing: Promise<void> | undefined;
@@ -90,6 +98,14 @@ export async function startTestService(
   });
   const token = async (scopes: readonly Scope[]) =>
     (await addToken(records.db, { team: FIRST_TEAM, scopes }, new Date(nowMs()).toISOString())).secret;
+  const person = (email: string, role: Role, team = FIRST_TEAM) =>
+    records.db.transaction().execute(async (db) => {
+      const now = new Date(nowMs()).toISOString();
+      if ((await teamNamed(db, team)) === undefined) await addTeam(db, { id: team, name: team }, now);
+      const user = await ensureUser(db, { email, emailKey: email.toLowerCase() }, now);
+      await setRole(db, team, user.id, role, now);
+      return (await addToken(db, { team, kind: "command", by: user.id, scopes: [] }, now)).secret;
+    });
   const owner = await token(SCOPES);
   const send = (asked: SendOptions) => sendTo(running.port, asked);
   return {
@@ -101,6 +117,7 @@ export async function startTestService(
     logged,
     stop,
     token,
+    person,
     send,
     call: (operation, body = {}, bearer = owner) =>
       send({

@@ -16,8 +16,8 @@ export function readEmailAddress(text: string): EmailAddress | undefined {
   if (text.length > MAX_LENGTH * 2) return undefined;
   const [local = "", typedDomain = "", ...rest] = text.trim().normalize("NFC").split("@");
   if (rest.length > 0 || !LOCAL_PART.test(local) || Buffer.byteLength(local) > MAX_LOCAL_BYTES) return undefined;
-  const ascii = domainToASCII(typedDomain);
-  if (!isDomain(ascii)) return undefined;
+  const ascii = asciiDomain(typedDomain);
+  if (ascii === undefined) return undefined;
   const domain = domainToUnicode(ascii);
   const address = `${local}@${domain}`;
   if (address.length > MAX_LENGTH || local.length + 1 + ascii.length > MAX_LENGTH) return undefined;
@@ -33,9 +33,12 @@ const MAX_LOCAL_BYTES = 64;
 const LOCAL_PART =
   /^(?!\.)(?:(?:^|\.)(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|(?![\u0000-\u007f]|\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}\p{S}])+)+$/u;
 
-/** Whether a text is a domain name of ASCII labels. An IP address is none. */
-export function isDomain(ascii: string): boolean {
+/** A domain name in ASCII and lower case: undefined if the text is not one. An IP address is none. */
+export function asciiDomain(text: string): string | undefined {
+  // Looked at first: domainToASCII drops line breaks, and what a path, a port or a query begins with.
+  if (!/^[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]+$/u.test(text)) return undefined;
+  const ascii = domainToASCII(text);
   const labels = ascii.split(".");
-  if (ascii.length > 253 || /^\d+$/.test(labels.at(-1)!)) return false;
-  return labels.every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/.test(label));
+  if (ascii.length > 253 || /^\d+$/.test(labels.at(-1)!)) return undefined;
+  return labels.every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/.test(label)) ? ascii : undefined;
 }

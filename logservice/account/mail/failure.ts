@@ -40,7 +40,10 @@ export function mailFailureOf(error: unknown, server: SmtpServer): MailFailure {
     const what = command === "DATA" ? "message" : "recipient";
     return new MailFailure(text(`refused the ${what}`), isPermanentReply(responseCode));
   }
-  if (command === "MAIL FROM") return new MailFailure(text("refused the sender", "check the sender's address"), false);
+  if (command === "MAIL FROM" && responseCode >= 500) {
+    const remedy = "check the sender's address, and whether the server wants a login";
+    return new MailFailure(text("refused the sender", remedy), false);
+  }
   if (command === "STARTTLS" && response !== undefined) {
     return new MailFailure(text("does not encrypt by STARTTLS", "use smtps:// if it encrypts at once"), false);
   }

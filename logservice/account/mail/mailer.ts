@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { createTransport } from "nodemailer";
-import { readEmailAddress } from "./address.ts";
+import { asciiDomain, readEmailAddress } from "./address.ts";
 import { MailFailure, mailFailureOf } from "./failure.ts";
-import { type MailSettings, readMailSettings } from "./settings.ts";
+import { type MailSettings, readMailSettings, type SmtpServer } from "./settings.ts";
 
 export interface MailMessage {
   /** One email address, without a name. */
@@ -38,8 +38,12 @@ export interface MailTimeouts {
 const TIMEOUTS: MailTimeouts = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 20_000, sendMs: 60_000 };
 
 /** Makes a sender of mail. Nothing is connected before the first message. Throws MailSettingsError. */
-export function openMailer(settings: MailSettings, timeouts: MailTimeouts = TIMEOUTS): Mailer {
-  const server = readMailSettings(settings);
+export function openMailer(settings: MailSettings): Mailer {
+  return mailerTo(readMailSettings(settings), TIMEOUTS);
+}
+
+/** A sender by settings that were read. */
+export function mailerTo(server: SmtpServer, timeouts: MailTimeouts): Mailer {
   const closing = new AbortController();
   // A connection for each message, as there are few. Every option is named here: see readMailSettings.
   const transport = createTransport({
@@ -75,7 +79,7 @@ export function openMailer(settings: MailSettings, timeouts: MailTimeouts = TIME
           subject: subject.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "),
           text,
           html,
-          messageId: `<${id}@${sender.address.split("@")[1]}>`,
+          messageId: `<${id}@${asciiDomain(sender.address.split("@")[1]!)}>`,
           headers: HEADERS,
           xMailer: false,
           disableFileAccess: true,

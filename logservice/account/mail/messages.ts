@@ -25,8 +25,8 @@ export function signInMessage({ to, url, device, address, startedAt, expiresAt }
     link: { url, text: "Continue signing in" },
     after: [
       "The page asks for the six-digit code that the asking terminal or window shows. It is not in this mail.",
-      `The link works once, until ${utcTime(expiresAt)}.`,
-      "If you did not ask to sign in, do nothing: nobody can sign in without the code that is on your screen.",
+      `The link works until ${utcTime(expiresAt)}.`,
+      "If you did not ask to sign in, do nothing, and type no code that somebody tells you: nobody can sign in without it.",
     ],
   });
 }

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import { domainToASCII } from "node:url";
-import { type EmailAddress, isDomain, readEmailAddress } from "./address.ts";
+import { OperatorError } from "../../error.ts";
+import { asciiDomain, type EmailAddress, readEmailAddress } from "./address.ts";
 
 /** How mail is sent, as the operator writes it. */
 export interface MailSettings {
@@ -26,14 +26,9 @@ export interface SmtpServer {
 }
 
 /** The settings cannot be used. Says which part of them and why, without the password. */
-export class MailSettingsError extends Error {
-  override readonly name = "MailSettingsError";
-  /** What can be done about it. */
-  readonly hint: string;
-
+export class MailSettingsError extends OperatorError {
   constructor(message: string, hint: string) {
-    super(message);
-    this.hint = hint;
+    super(message, { hint });
   }
 }
 
@@ -73,8 +68,8 @@ function hostOf(url: URL): string {
   const bare = url.hostname.replace(/^\[(.*)\]$/, "$1").toLowerCase();
   if (isIP(bare) !== 0) return bare;
   // The hosts of these schemes come percent-encoded out of URL.
-  const ascii = domainToASCII(decoded(bare, "host"));
-  if (!isDomain(ascii)) {
+  const ascii = asciiDomain(decoded(bare, "host"));
+  if (ascii === undefined) {
     throw new MailSettingsError("the host in the URL of the SMTP server is neither a name nor an IP address", URL_HINT);
   }
   return ascii;

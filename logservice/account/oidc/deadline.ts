@@ -1,6 +1,6 @@
 export interface Deadline {
   readonly timeoutMs: number;
-  /** Ends the work early; what was thrown is then its reason. */
+  /** Ends the work early, with its reason as the error. */
   readonly signal: AbortSignal | undefined;
   /** The error for work that takes longer. */
   readonly late: () => Error;
@@ -13,9 +13,10 @@ export interface Deadline {
 export async function withDeadline<T>(deadline: Deadline, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { timeoutMs, signal: outer, late } = deadline;
   outer?.throwIfAborted();
-  const { signal, abort } = abortable();
-  const follow = () => abort(outer?.reason);
-  const timer = setTimeout(() => abort(late()), timeoutMs);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const follow = () => controller.abort(outer?.reason);
+  const timer = setTimeout(() => controller.abort(late()), timeoutMs);
   outer?.addEventListener("abort", follow, { once: true });
   try {
     const ended = new Promise<never>((_, reject) => {
@@ -29,9 +30,4 @@ export async function withDeadline<T>(deadline: Deadline, work: (signal: AbortSi
     clearTimeout(timer);
     outer?.removeEventListener("abort", follow);
   }
-}
-
-function abortable(): { readonly signal: AbortSignal; abort(reason: unknown): void } {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
 }

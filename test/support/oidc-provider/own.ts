@@ -1,6 +1,7 @@
 // An OpenID provider of our own: correct unless it is told to be at fault in one way, which no real one can be told.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 
@@ -65,23 +66,28 @@ export function signedBy({ privateKey, kid }: Keys, claims: Json, header: Json =
   return jwt({ alg: "RS256", kid, ...header }, claims, (text) => sign("sha256", Buffer.from(text), privateKey));
 }
 
-/** Starts the provider in this process; it ends with the test. */
-export async function startOwnProvider(t: Test): Promise<OwnProvider> {
+/** Starts the provider in this process, over https if it gets a certificate of localhost; it ends with the test. */
+export async function startOwnProvider(
+  t: Test,
+  tls?: { readonly cert: Buffer; readonly key: Buffer },
+): Promise<OwnProvider> {
   let own = newKeys("1");
   const codes = new Map<string, URLSearchParams>();
   const nonces = new Map<string, string>();
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const path = request.url as Route;
     provider.requests.set(path, (provider.requests.get(path) ?? 0) + 1);
     const handler = provider.fault.routes?.[path] ?? routes[path] ?? notFound;
     handler(request, response);
-  });
+  };
+  const server = tls === undefined ? createServer(listener) : createHttpsServer(tls, listener);
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   t.teardown(() => {
     server.closeAllConnections();
     server.close();
   });
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  const issuer = tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
 
   const provider: OwnProvider = {
     issuer,

@@ -1,0 +1,38 @@
+import type { Kysely } from "kysely";
+import { personIn, teamsOf } from "../records/people.ts";
+import { noteSessionUsed, sessionOf } from "../records/sessions.ts";
+import type { Tables } from "../records/tables.ts";
+import type { Grant } from "./grant.ts";
+import { ROLE_SCOPES } from "./roles.ts";
+import { unlessBusy } from "./tokens.ts";
+
+/** The last use of a session is stored to the minute, since each write is synced to the disk. */
+const USED_STEP_MS = 60_000;
+
+/**
+ * What the session with this hash allows in a team: the named one, else the only one of the person. Undefined if there is no
+ * such session, or it has ended.
+ */
+export async function sessionGrantOf(
+  db: Kysely<Tables>,
+  hash: string,
+  { team: named, nowMs }: { readonly team: string | undefined; readonly nowMs: number },
+): Promise<Grant | undefined> {
+  const session = await sessionOf(db, hash, nowMs);
+  if (session === undefined) return undefined;
+  const teams = await teamsOf(db, session.user_id);
+  const team =
+    teams.find(({ id }) => id === named) ?? (named === undefined && teams.length === 1 ? teams[0] : undefined);
+  const person = await personIn(db, session.user_id, team?.id ?? "");
+  if (person === undefined) return undefined;
+  if (Math.floor(nowMs / USED_STEP_MS) !== Math.floor(Date.parse(session.last_used_at) / USED_STEP_MS))
+    await unlessBusy(noteSessionUsed(db, hash, new Date(nowMs).toISOString()));
+  return {
+    id: session.id,
+    kind: "session",
+    team: team?.id ?? "",
+    actor: person.email,
+    person,
+    scopes: person.role === undefined ? new Set() : ROLE_SCOPES[person.role],
+  };
+}

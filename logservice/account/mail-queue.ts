@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { noteInviteMailed, unmailedInvites } from "../records/invites.ts";
+import type { Records } from "../records/open.ts";
+import { noteSignInMailed, unmailedSignIns } from "../records/sign-ins.ts";
+import { teamNamed } from "../records/teams.ts";
+import { linkOf } from "./links.ts";
+import { MailFailure } from "./mail/failure.ts";
+import type { Mailer, MailMessage } from "./mail/mailer.ts";
+import { inviteMessage, signInMessage } from "./mail/messages.ts";
+import type { PublicAddress } from "./public-address.ts";
+import { mayComeIn, type SignUp } from "./sign-up.ts";
+
+export interface MailQueueOptions {
+  readonly records: Records;
+  readonly mailer: Mailer;
+  readonly address: PublicAddress;
+  readonly signUp: SignUp;
+  readonly nowMs: () => number;
+  /** Takes failures, for the operators of the service. */
+  readonly failed: (message: string, error: unknown) => void;
+}
+
+/** Pause after the first failure of a mail; each further one is twice as long, up to the longest. */
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 5 * 60_000;
+
+/** A mail to send, and what notes that there is no more to do about it. */
+interface Waiting {
+  readonly id: string;
+  /** Undefined if the address may not come in: nothing is sent, and whoever asked does not learn it. */
+  message(): Promise<MailMessage | undefined>;
+  done(now: string): Promise<void>;
+}
+
+/**
+ * Sends the mails of sign-ins and invites that the records say are not sent: also those from before a crash. Links are made
+ * from the id of the record when a mail is written, so that no secret is stored for it.
+ */
+export class MailQueue {
+  readonly #options: MailQueueOptions;
+  readonly #closing = new AbortController();
+  /** When each mail that failed is tried again, in the time of a monotonic clock, and the pause before it. */
+  readonly #failures = new Map<string, { readonly atMs: number; readonly pauseMs: number }>();
+  #isAsked = false;
+  #work: Promise<void> | undefined;
+
+  constructor(options: MailQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Sends what waits. To be called at the start and after records that need a mail were added. */
+  kick(): void {
+    this.#isAsked = true;
+    this.#work ??= this.#run().finally(() => {
+      this.#work = undefined;
+      if (this.#isAsked && !this.#closing.signal.aborted) this.kick();
+    });
+  }
+
+  /** Ends. What was not sent is sent after the next start. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#options.mailer.close();
+    await this.#work;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    try {
+      while (!signal.aborted) {
+        this.#isAsked = false;
+        const waiting = await this.#waiting();
+        this.#forget(waiting);
+        const due = waiting.filter(({ id }) => (this.#failures.get(id)?.atMs ?? 0) <= performance.now());
+        await Promise.all(due.map((one) => this.#send(one)));
+        if (this.#isAsked || due.some(({ id }) => !this.#failures.has(id))) continue;
+        if (this.#failures.size === 0) return;
+        const nextMs = Math.min(...[...this.#failures.values()].map(({ atMs }) => atMs));
+        // A request that comes meanwhile is looked at within this time.
+        await sleep(Math.min(200, Math.max(1, nextMs - performance.now())), undefined, { signal, ref: false });
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#options.failed("mails could not be sent", error);
+    }
+  }
+
+  async #waiting(): Promise<Waiting[]> {
+    const { records, address, signUp, nowMs } = this.#options;
+    const { db, seal } = records;
+    const now = new Date(nowMs()).toISOString();
+    const signIns = (await unmailedSignIns(db, now)).map(
+      (row): Waiting => ({
+        id: row.id,
+        message: async () =>
+          (await mayComeIn(db, signUp, row.email_key, now))
+            ? {
+                ...signInMessage({
+                  to: row.email,
+                  url: address.link(`/sign-in/confirm/${linkOf(seal, "confirm", row.id)}`),
+                  device: row.device,
+                  address: row.address,
+                  startedAt: new Date(row.created_at),
+                  expiresAt: new Date(row.expires_at),
+                }),
+                id: row.id,
+              }
+            : undefined,
+        done: (at) => noteSignInMailed(db, row.id, at),
+      }),
+    );
+    const invites = (await unmailedInvites(db, now)).map(
+      (row): Waiting => ({
+        id: row.id,
+        message: async () => {
+          const inviter = await db
+            .selectFrom("users")
+            .select("email")
+            .where("id", "=", row.created_by)
+            .executeTakeFirst();
+          const invite = inviteMessage({
+            to: row.email,
+            url: address.link(`/accept/${linkOf(seal, "invite", row.id)}`),
+            team: (await teamNamed(db, row.team_id))?.name ?? row.team_id,
+            invitedBy: inviter?.email ?? "Whoever runs the service",
+            role: row.role,
+            expiresAt: new Date(row.expires_at),
+          });
+          return { ...invite, id: row.id };
+        },
+        done: (at) => noteInviteMailed(db, row.id, at),
+      }),
+    );
+    return [...signIns, ...invites];
+  }
+
+  async #send({ id, message, done }: Waiting): Promise<void> {
+    const { mailer, nowMs, failed } = this.#options;
+    const finish = async () => {
+      this.#failures.delete(id);
+      await done(new Date(nowMs()).toISOString());
+    };
+    try {
+      const mail = await message();
+      if (mail !== undefined) await mailer.send(mail, this.#closing.signal);
+      await finish();
+    } catch (error) {
+      if (this.#closing.signal.aborted) throw error;
+      const before = this.#failures.get(id)?.pauseMs;
+      if (before === undefined) failed("a mail could not be sent", error);
+      if (error instanceof MailFailure && error.isPermanent) return finish();
+      const pauseMs = before === undefined ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, before * 2);
+      this.#failures.set(id, { atMs: performance.now() + pauseMs, pauseMs });
+    }
+  }
+
+  /** Drops the failures of mails that need not be sent any more. */
+  #forget(waiting: readonly Waiting[]): void {
+    const left = new Set(waiting.map(({ id }) => id));
+    for (const id of this.#failures.keys()) if (!left.has(id)) this.#failures.delete(id);
+  }
+}

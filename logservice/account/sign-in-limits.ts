@@ -1,0 +1,42 @@
+import type { Kysely } from "kysely";
+import { networkOf } from "../access/client-address.ts";
+import type { Tables } from "../records/tables.ts";
+import { Buckets, takeAll } from "./buckets.ts";
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Bounds how often a sign-in is begun. It counts by whoever begins it and by mails to an address, so that nobody fills
+ * another one's mailbox. What strangers cause does not count against somebody who signed in from this network before, so that
+ * nobody can lock another out.
+ */
+export class SignInLimits {
+  readonly #byNetwork = new Buckets(20, 30_000);
+  readonly #byNetworkAndMail = new Buckets(6, 2 * MINUTE_MS);
+  readonly #byMail = new Buckets(20, 6 * MINUTE_MS);
+
+  /** Throws `rate_limited`. It is the same for addresses that nobody has. */
+  async take(db: Kysely<Tables>, emailKey: string, address: string): Promise<void> {
+    const network = networkOf(address);
+    const own = [
+      [this.#byNetwork, network],
+      [this.#byNetworkAndMail, `${network} ${emailKey}`],
+    ] as const;
+    const isFull = this.#byMail.waitMs(emailKey) > 0;
+    if (isFull && (await hasSignedIn(db, emailKey, network))) return takeAll(own);
+    takeAll([...own, [this.#byMail, emailKey]]);
+  }
+}
+
+/** Whether the holder of an address has signed in from a network before: the audit knows. */
+async function hasSignedIn(db: Kysely<Tables>, emailKey: string, network: string): Promise<boolean> {
+  const rows = await db
+    .selectFrom("audit")
+    .innerJoin("users", "users.email", "audit.actor")
+    .select("audit.address")
+    .distinct()
+    .where("users.email_key", "=", emailKey)
+    .where("audit.operation", "=", "confirm_sign_in")
+    .execute();
+  return rows.some(({ address }) => networkOf(address) === network);
+}

@@ -1,0 +1,29 @@
+import type { Kysely } from "kysely";
+import { invitesOf } from "../records/invites.ts";
+import { userOf } from "../records/people.ts";
+import type { Tables } from "../records/tables.ts";
+
+/** Who may come in without an invite: nobody, the addresses of a domain, or everybody. */
+export type SignUp =
+  | { readonly kind: "closed" }
+  | { readonly kind: "domain"; readonly domain: string }
+  | { readonly kind: "open" };
+
+/** Reads `closed`, `open` or `domain:example.com`; undefined for anything else. */
+export function readSignUp(text: string): SignUp | undefined {
+  if (text === "closed" || text === "open") return { kind: text };
+  const domain = /^domain:@?([a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+)$/i.exec(text)?.[1];
+  return domain === undefined ? undefined : { kind: "domain", domain: domain.toLowerCase() };
+}
+
+/** Whether the holder of an address may sign in: a known person, an invited one, or one that may sign up. */
+export async function mayComeIn(db: Kysely<Tables>, signUp: SignUp, emailKey: string, now: string): Promise<boolean> {
+  // All of it is looked up for every address: how long it takes must not tell which ones are known.
+  const [user, invites] = [await userOf(db, emailKey), await invitesOf(db, emailKey, now)];
+  return user !== undefined || invites.length > 0 || maySignUp(signUp, emailKey);
+}
+
+export function maySignUp(signUp: SignUp, emailKey: string): boolean {
+  if (signUp.kind === "domain") return emailKey.endsWith(`@${signUp.domain}`);
+  return signUp.kind === "open";
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from "node:http";
+import type { Scope } from "../schema/rpc.generated.ts";
+import { ANY_SCOPE, PERSON_SCOPE, PUBLIC_SCOPE } from "../schema/rpc-schema.ts";
+import { type Grant, NOBODY } from "./access/grant.ts";
+import type { OpenExchange } from "./access/open-exchanges.ts";
+import type { TeamScope } from "./access/roles.ts";
+import { sessionGrantOf } from "./access/session-grant.ts";
+import { isTokenText, tokenHash } from "./access/token.ts";
+import { grantOf } from "./access/tokens.ts";
+import { hashOf } from "./account/sign-in.ts";
+import { RpcError } from "./error.ts";
+import type { Service } from "./rpc/call.ts";
+
+/** What a request must be allowed to. */
+export type Needed = Scope | TeamScope | typeof ANY_SCOPE | typeof PERSON_SCOPE | typeof PUBLIC_SCOPE;
+
+/** Finds out who sends a request and refuses it if that may not do what is needed. */
+export interface Admission {
+  readonly service: Service;
+  readonly request: IncomingMessage;
+  readonly needed: Needed;
+  /** The team that the request names. */
+  readonly team: string | undefined;
+  /** Registers the exchange before its credential is looked up. */
+  register(hash: string): OpenExchange;
+  /** Called with the grant as soon as it is known. */
+  known(grant: Grant): void;
+}
+
+/** What a request was admitted with. */
+export async function admit({ service, request, needed, team, register, known }: Admission): Promise<Grant> {
+  const { address } = service.account;
+  if (needed === PUBLIC_SCOPE) {
+    address.requireHost(request, { isProgram: true });
+    address.refuseOtherPages(request);
+    return NOBODY;
+  }
+  const credential = credentialOf(service, request);
+  const exchange = register(credential.hash);
+  for (;;) {
+    const { removals } = service.exchanges;
+    const grant = await lookUp(service, credential, team);
+    if (grant !== undefined) known(grant);
+    // A member who was removed meanwhile would not be found by what was granted.
+    if (removals !== service.exchanges.removals) continue;
+    if (grant === undefined) throw credential.kind === "session" ? SESSION_ENDED : UNKNOWN_TOKEN;
+    exchange.grant = grant;
+    requireTeam(grant, team, needed);
+    allow(grant, needed);
+    return grant;
+  }
+}
+
+interface Credential {
+  readonly kind: "token" | "session";
+  readonly hash: string;
+}
+
+/** A bearer token, whatever cookies there are, or the cookie of a session that our own page sent. */
+function credentialOf({ account: { address } }: Service, request: IncomingMessage): Credential {
+  const { authorization } = request.headers;
+  const cookie = authorization === undefined ? address.cookieOf(request, "session") : undefined;
+  if (cookie !== undefined) {
+    address.requireHost(request);
+    address.requireOrigin(request);
+    return { kind: "session", hash: hashOf(cookie) };
+  }
+  const token = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  if (token === undefined) {
+    throw new RpcError("unauthorized", "a token is needed: send the header Authorization: Bearer <token>");
+  }
+  if (!isTokenText(token)) throw UNKNOWN_TOKEN;
+  return { kind: "token", hash: tokenHash(token) };
+}
+
+const UNKNOWN_TOKEN = new RpcError("unauthorized", "this token is not known: it may have been removed");
+const SESSION_ENDED = new RpcError("unauthorized", "the session has ended: sign in again");
+
+function lookUp(service: Service, { kind, hash }: Credential, team: string | undefined): Promise<Grant | undefined> {
+  const { db } = service.records;
+  const nowMs = service.nowMs();
+  return kind === "token" ? grantOf(db, hash, nowMs) : sessionGrantOf(db, hash, { team, nowMs });
+}
+
+/** Throws unless the grant is for the team that is named, and names one if something of a team is asked for. */
+function requireTeam({ kind, team, person }: Grant, named: string | undefined, needed: Needed): void {
+  if (named !== undefined && named !== team) {
+    // The same whether there is such a team: nobody learns of the teams of others.
+    const whose = kind === "session" ? "you are not in the team" : "this token is not of the team";
+    throw new RpcError("forbidden", `${whose} ${JSON.stringify(named)}`);
+  }
+  if (team !== "" || needed === ANY_SCOPE || needed === PERSON_SCOPE || person === undefined) return;
+  throw new RpcError("invalid", "X-Team: is required: you are in several teams or in none; get_teams lists them");
+}
+
+function allow({ person, scopes }: Grant, needed: Needed): void {
+  if (needed === ANY_SCOPE || needed === PUBLIC_SCOPE) return;
+  if (needed === PERSON_SCOPE || needed.startsWith("team:")) {
+    if (person === undefined) throw new RpcError("forbidden", "this is for people only: sign in (tool team login)");
+    if (needed === PERSON_SCOPE) return;
+  }
+  if (scopes.has(needed as Scope)) return;
+  if (person === undefined) throw new RpcError("forbidden", `this token lacks the scope ${needed}`);
+  throw new RpcError(
+    "forbidden",
+    `your role in this team is ${person.role}, which lacks ${needed}: ask an owner or admin`,
+  );
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isEqual } from "../account/links.ts";
+import { deviceOf } from "../account/pages/device.ts";
+import type { CookieName } from "../account/public-address.ts";
+import { hashOf } from "../account/sign-in.ts";
+import { RpcError } from "../error.ts";
+import { sendText } from "../http/send.ts";
+import type { PersonIn } from "../records/people.ts";
+import { personIn } from "../records/people.ts";
+import { sessionOf } from "../records/sessions.ts";
+import type { Service } from "../rpc/call.ts";
+
+/** The exchange of a page with a browser: its cookies, its forms, who is signed in. */
+export class Browser {
+  readonly service: Service;
+  readonly request: IncomingMessage;
+  /** Network address of the browser. */
+  readonly address: string;
+  readonly #response: ServerResponse;
+  /** What each cookie is set to; the last word counts. */
+  readonly #cookies = new Map<CookieName, string>();
+
+  constructor(service: Service, request: IncomingMessage, response: ServerResponse, address: string) {
+    this.service = service;
+    this.request = request;
+    this.address = address;
+    this.#response = response;
+  }
+
+  /** What the browser calls itself, for people. */
+  get device(): string {
+    return deviceOf(this.request.headers["user-agent"]);
+  }
+
+  get query(): URLSearchParams {
+    return new URL(this.request.url ?? "/", "http://localhost").searchParams;
+  }
+
+  /** A part of the path that the route names. */
+  parameter(name: string): string {
+    return (this.request as IncomingMessage & { params: Readonly<Record<string, string>> }).params[name] ?? "";
+  }
+
+  cookie(name: CookieName): string | undefined {
+    return this.service.account.address.cookieOf(this.request, name);
+  }
+
+  /** Sets a cookie, or removes it. Without a time it ends with the browser. */
+  setCookie(name: CookieName, value: string | undefined, lastsMs?: number): void {
+    const { address } = this.service.account;
+    this.#cookies.set(name, value === undefined ? address.cookie(name, "", 0) : address.cookie(name, value, lastsMs));
+  }
+
+  /** Who is signed in; undefined if nobody is. */
+  async person(): Promise<PersonIn | undefined> {
+    const secret = this.cookie("session");
+    if (secret === undefined) return undefined;
+    const { records, nowMs } = this.service;
+    const session = await sessionOf(records.db, hashOf(secret), nowMs());
+    return session && personIn(records.db, session.user_id, "");
+  }
+
+  /** The token of the form that posts to a path: only a page of ours knows it, and only for this browser. */
+  form(action: string): string {
+    let nonce = this.#nonce ?? this.cookie("form");
+    if (nonce === undefined) {
+      nonce = randomBytes(16).toString("base64url");
+      this.#nonce = nonce;
+      this.setCookie("form", nonce);
+    }
+    return this.service.records.seal.sign(`${nonce} ${action}`, "form");
+  }
+  #nonce: string | undefined;
+
+  /** Throws `forbidden` unless a form was sent from a page of ours, which was made for this browser. */
+  requireForm(fields: URLSearchParams, action: string): void {
+    this.service.account.address.requireOrigin(this.request);
+    const nonce = this.cookie("form") ?? "";
+    const wanted = this.service.records.seal.sign(`${nonce} ${action}`, "form");
+    if (nonce === "" || !isEqual(wanted, fields.get("form") ?? ""))
+      throw new RpcError(
+        "forbidden",
+        "the form is from another window or too old: go back, load the page again and send it",
+      );
+  }
+
+  sendPage(page: string, status = 200): void {
+    this.#writeCookies();
+    for (const [name, value] of PAGE_HEADERS) this.#response.setHeader(name, value);
+    sendText(this.#response, status, "text/html; charset=utf-8", page);
+  }
+
+  /** Sends the browser to a path of ours by GET, or to a page of the OpenID provider. */
+  redirect(to: string): void {
+    this.#writeCookies();
+    for (const [name, value] of PAGE_HEADERS) this.#response.setHeader(name, value);
+    this.#response.writeHead(303, { Location: to });
+    this.#response.end();
+  }
+
+  #writeCookies(): void {
+    if (this.#cookies.size > 0) this.#response.setHeader("Set-Cookie", [...this.#cookies.values()]);
+  }
+}
+
+/**
+ * Nothing runs in our pages but what is ours, nobody shows them in a frame, and nothing keeps them. Their addresses, which
+ * hold links for one use, are told to nobody else. Not `no-referrer`: with that, browsers send `Origin: null` with our own
+ * forms (Fetch, section 3.2 "append a request `Origin` header").
+ */
+const PAGE_HEADERS = [
+  [
+    "Content-Security-Policy",
+    "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'; object-src 'none'",
+  ],
+  ["Referrer-Policy", "same-origin"],
+  ["Cache-Control", "no-store"],
+  ["Cross-Origin-Opener-Policy", "same-origin"],
+] as const;
+
+/** The path that a browser wanted to see before it had to sign in; `/` for anything that is not a path of ours. */
+export function nextPath(text: string | null): string {
+  return text !== null && text.length <= 500 && /^\/(?![/\\])[\x21-\x7e]*$/.test(text) ? text : "/";
+}

@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { accountPage } from "../account/pages/account.ts";
+import { STYLESHEET_PATH } from "../account/pages/document.ts";
+import { messagePage } from "../account/pages/message.ts";
+import { PAGES_STYLE } from "../account/pages/style.ts";
+import { ERROR_STATUS, RpcError } from "../error.ts";
+import type { RequestBodies } from "../http/body.ts";
+import { runExchange, type ServiceLog } from "../http/exchange.ts";
+import { sendText } from "../http/send.ts";
+import { teamsOf } from "../records/people.ts";
+import type { Service } from "../rpc/call.ts";
+import { sendAccept, sendAcceptSignIn, showAccept } from "./accept.ts";
+import { Browser } from "./browser.ts";
+import { OIDC_CALLBACK, sendOidc, showOidcCallback } from "./oidc.ts";
+import {
+  sendConfirm,
+  sendLink,
+  sendSignIn,
+  sendSignOut,
+  showConfirm,
+  showLink,
+  showSignIn,
+  showWait,
+} from "./sign-in.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What adds the handlers, such as a Polka app. */
+interface Router {
+  get(path: string, handler: Handler): unknown;
+  head(path: string, handler: Handler): unknown;
+  post(path: string, handler: Handler): unknown;
+  all(path: string, handler: Handler): unknown;
+}
+
+export interface PagesOptions {
+  readonly service: Service;
+  readonly version: string;
+  readonly log: ServiceLog;
+  /** For the bodies of forms, which are small. */
+  readonly bodies: RequestBodies;
+  addressOf(request: IncomingMessage): string;
+  /** Bounds the requests of a network address. */
+  limit(request: IncomingMessage, signal: AbortSignal): Promise<void>;
+  /** Answers other methods than these. */
+  onlyBy(methods: string): Handler;
+}
+
+type Show = (browser: Browser) => Promise<void>;
+type Send = (browser: Browser, fields: URLSearchParams) => Promise<void>;
+
+/** The pages that are shown and the forms that are sent. No script is needed for any of them. */
+const PAGES: readonly { readonly path: string; readonly show?: Show; readonly send?: Send }[] = [
+  { path: "/sign-in", show: showSignIn, send: sendSignIn },
+  { path: "/sign-in/wait", show: showWait },
+  { path: "/sign-in/confirm/:link", show: showConfirm, send: sendConfirm },
+  { path: "/sign-in/link/:link", show: showLink, send: sendLink },
+  { path: "/sign-in/oidc", send: sendOidc },
+  { path: OIDC_CALLBACK, show: showOidcCallback },
+  { path: "/accept/:link", show: showAccept, send: sendAccept },
+  { path: "/accept/:link/sign-in", send: sendAcceptSignIn },
+  { path: "/sign-out", send: sendSignOut },
+];
+
+/** Adds the pages for people. Requests under another host than the public address are refused (421). */
+export function addPages(app: Router, options: PagesOptions): void {
+  const { service, version, log, bodies, addressOf, limit, onlyBy } = options;
+  const home: Show = async (browser) => {
+    const person = await browser.person();
+    if (person === undefined) return browser.redirect("/sign-in");
+    const teams = await teamsOf(service.records.db, person.id);
+    const listed = teams.map(({ id, name, role }) => ({ id, name, role, isCurrent: teams.length === 1 }));
+    const form = browser.form("/sign-out");
+    browser.sendPage(accountPage({ email: person.email, teams: listed, form, service: version }));
+  };
+  for (const { path, show, send } of [...PAGES, { path: "/", show: home, send: undefined }]) {
+    if (show !== undefined) {
+      app.get(path, exchange(show));
+      app.head(path, exchange(show));
+    }
+    if (send !== undefined)
+      app.post(
+        path,
+        exchange((browser, signal) => receive(browser, signal, send)),
+      );
+    app.all(path, onlyBy([...(show ? ["GET, HEAD"] : []), ...(send ? ["POST"] : [])].join(", ")));
+  }
+  app.get(STYLESHEET_PATH, (_, response) => {
+    response.setHeader("Cache-Control", "max-age=3600");
+    sendText(response, 200, "text/css; charset=utf-8", PAGES_STYLE);
+  });
+  app.all(STYLESHEET_PATH, onlyBy("GET"));
+
+  function exchange(answer: (browser: Browser, signal: AbortSignal) => Promise<void>): Handler {
+    return (request, response) =>
+      void runExchange(request, response, log, async (signal) => {
+        const browser = new Browser(service, request, response, addressOf(request));
+        try {
+          service.account.address.requireHost(request);
+          await limit(request, signal);
+          await answer(browser, signal);
+        } catch (error) {
+          if (!(error instanceof RpcError) || response.headersSent) throw error;
+          if (error.retryAfterMs !== undefined)
+            response.setHeader("Retry-After", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+          browser.sendPage(problemPage(error), ERROR_STATUS[error.type]);
+        }
+      });
+  }
+
+  function receive(browser: Browser, signal: AbortSignal, send: Send): Promise<void> {
+    const type = (browser.request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
+    if (type !== "application/x-www-form-urlencoded")
+      throw new RpcError("unsupported_media_type", "Content-Type: must be application/x-www-form-urlencoded");
+    return bodies.receive(browser.request, signal, (body) => send(browser, new URLSearchParams(body.toString())));
+  }
+}
+
+function problemPage({ type, message }: RpcError): string {
+  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+  const title = TITLES[type] ?? "That did not work";
+  // Without an address for people, there is nowhere to lead to.
+  const link = type === "misdirected" ? undefined : { href: "/sign-in", text: "Sign in" };
+  return messagePage({ title, text, isProblem: true, link });
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  not_found: "This link has ended",
+  forbidden: "Not allowed",
+  unauthorized: "Not signed in",
+  rate_limited: "Too many attempts",
+  unavailable: "Not available just now",
+  misdirected: "Another address",
+};

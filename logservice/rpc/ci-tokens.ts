@@ -1,0 +1,46 @@
+import { addToken, listRows, removeToken } from "../access/tokens.ts";
+import { changeRecords, type Handlers } from "./call.ts";
+
+/** A token in the settings of a build server is forgotten there: it ends by itself. */
+const LASTS_MS = 365 * 24 * 3_600_000;
+/** What a build needs: to send its events to projects that are there. */
+const SCOPES = ["projects:read", "events:write"] as const;
+
+export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_token"> = {
+  async get_ci_tokens({ records: { db } }, _, { grant }) {
+    const users = new Map((await db.selectFrom("users").selectAll().execute()).map(({ id, email }) => [id, email]));
+    const tokens = (await listRows(db, "ci", grant.team)).map((row) => ({
+      id: row.id,
+      name: row.description,
+      created_at: row.created_at,
+      created_by: users.get(row.created_by) ?? "",
+      last_used_at: row.last_used_at,
+      expires_at: row.expires_at!,
+    }));
+    return { tokens };
+  },
+
+  async add_ci_token(service, { name }, call) {
+    const { team, person } = call.grant;
+    const expiresAt = new Date(service.nowMs() + LASTS_MS).toISOString();
+    let secret = "";
+    const { targetId: id } = await changeRecords(service, call, "add_ci_token", async (db, now) => {
+      const token = { team, kind: "ci", by: person!.id, description: name, scopes: SCOPES, expiresAt } as const;
+      const added = await addToken(db, token, now);
+      secret = added.secret;
+      return { targetId: added.id, detail: name };
+    });
+    return { id, token: secret, expires_at: expiresAt };
+  },
+
+  async remove_ci_token(service, { token_id }, call) {
+    let removed = "";
+    await changeRecords(service, call, "remove_ci_token", async (db) => {
+      const { id, hash } = await removeToken(db, token_id, { kind: "ci", team: call.grant.team });
+      removed = hash;
+      return { targetId: id };
+    });
+    service.exchanges.end(removed);
+    return undefined;
+  },
+};

@@ -1,0 +1,47 @@
+import { RpcError } from "../error.ts";
+import { teamsOf } from "../records/people.ts";
+import { hasProjects } from "../records/projects.ts";
+import { addTeam, removeTeam, renameTeam, setRole } from "../records/teams.ts";
+import { type Call, changeRecords, type Handlers } from "./call.ts";
+
+export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_team"> = {
+  async get_teams({ records }, _, { grant }) {
+    return { teams: await teamsOf(records.db, grant.person!.id) };
+  },
+
+  async add_team(service, { id, name }, call) {
+    const { targetId } = await changeRecords(service, call, "add_team", async (db, now) => {
+      const team = await addTeam(db, { id: id ?? "", name }, now);
+      await setRole(db, team, call.grant.person!.id, "owner", now);
+      return { teamId: team, targetId: team };
+    });
+    return { id: targetId };
+  },
+
+  async update_team(service, { team_id, name }, call) {
+    requireOwnTeam(call, team_id);
+    await changeRecords(service, call, "update_team", async (db, now) => {
+      await renameTeam(db, team_id, name, now);
+      return { targetId: team_id };
+    });
+    return undefined;
+  },
+
+  async remove_team(service, { team_id }, call) {
+    requireOwnTeam(call, team_id);
+    await changeRecords(service, call, "remove_team", async (db) => {
+      if (await hasProjects(db, team_id)) throw new RpcError("conflict", "the team has projects: remove them first");
+      if ((await db.selectFrom("teams").select("id").execute()).length === 1)
+        throw new RpcError("conflict", "this is the only team of the service: it stays");
+      await removeTeam(db, team_id);
+      return { targetId: team_id };
+    });
+    service.exchanges.endIn(team_id);
+    return undefined;
+  },
+};
+
+/** The id is sent, too, so that nobody removes another team than the one that is meant. */
+function requireOwnTeam({ grant }: Call, team: string): void {
+  if (team !== grant.team) throw new RpcError("not_found", `the request is not about the team ${JSON.stringify(team)}`);
+}
