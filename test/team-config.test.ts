@@ -484,7 +484,7 @@ t.test("a project's .env file chooses neither a service nor a token", async (t) 
   const { env } = homeOf(t, printTeamConfig(configOf({ ...ACME, url })));
   const cwd = t.testdir({
     ".env": `TOOL_ACCOUNT_URL=${url}\nTOOL_LOGS_TOKEN=lgs_theirs\nTOOL_CONFIG=${json({ teams: {} })}\n`,
-    "tool.json": json({ name: "app", environment: { TOOL_ACCOUNT_URL: url, TOOL_LOGS_TOKEN: "lgs_theirs" } }),
+    "tool.json": json({ name: "app" }),
   });
   const login = await tool(["team", "login", "--email", "ann@example.com"], { cwd });
   t.match(login, { code: 2, stderr: /^error: the log service to sign in to is not known\n/ });
