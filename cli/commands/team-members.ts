@@ -2,6 +2,7 @@ import type { Operations } from "../../schema/rpc.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
+import { shellWord } from "../shell-word.ts";
 import type { Options } from "../table.ts";
 import { readCredentials } from "../team/credentials.ts";
 import { forCurrentTeam } from "../team/team-command.ts";
@@ -77,8 +78,10 @@ const LAST_OWNER = "make another member an owner first: tool team members role <
 /** `tool team members link`: a link that signs a member in once, on a service that sends no mails. */
 export function link(context: Context, { address }: Options<"team members link">): Promise<number> {
   return forCurrentTeam(context, async (client) => {
-    const hint = `${LIST}; tool team login --email ${address} sends a mail if the service can`;
-    const answer = await client.call("add_member_link", { email: address }, { 404: LIST, 409: hint });
+    const hint = `${LIST}; tool team login --email ${shellWord(address)} sends a mail if the service can`;
+    const onMachine = `tool service sign-in ${shellWord(address)} --data DIR, on the service's machine, makes one`;
+    const hints = { 403: onMachine, 404: LIST, 409: hint };
+    const answer = await client.call("add_member_link", { email: address }, hints);
     if (context.format === "json") {
       const document = { email: address, link: answer.link, expiresAt: answer.expires_at };
       await context.print(JSON.stringify(document, null, 2));

@@ -289,7 +289,7 @@ export function logout(context: Context, options: Options<"team logout">): Promi
 export function add(context: Context, { name, id }: Options<"team add">): Promise<number> {
   let asked: Pick<Asked, "url" | "email" | "team"> | undefined;
   const added = forCurrentTeam(context, async (client, { url, email }) => {
-    const taken = `choose another id: tool team add ${JSON.stringify(name)} --id <id>`;
+    const taken = `choose another id: tool team add ${shellWord(name)} --id <id>`;
     const answer = await client.call("add_team", { name, ...(id !== undefined && { id }) }, { 409: taken, 400: taken });
     asked = { url, email, team: answer.id };
     if (context.format === "json") await context.print(JSON.stringify({ id: answer.id, name }, null, 2));

@@ -95,8 +95,8 @@ function explained(error: unknown, { url, signIn, hints }: About): TeamError {
       const seconds = Math.ceil((retryAfterMs ?? 60_000) / 1000);
       return new TeamError(`${url}: ${message}`, `run this again in ${seconds} s`, options);
     }
-    const hint = status >= 500 ? "run this again in a moment" : "tool help team shows how to write it";
-    return new TeamError(`${url}: ${message}`, hint, options);
+    if (status >= 500) return new TeamError(`${url}: ${message}`, "run this again in a moment", options);
+    return new TeamError(message, "tool help team shows how to write it", options);
   }
   if (error instanceof SyntaxError) {
     return new TeamError(`${url} answers, but not as a log service`, "check the address", options);
