@@ -14,7 +14,7 @@ export interface Flag {
 
 /** The part of a command's description that reading its arguments needs. */
 export interface Shape {
-  /** One word, or two: `logs`, `stack plan`. */
+  /** One word or several: `logs`, `stack plan`, `team members add`. */
   readonly name: string;
   /** `run <hook>` */
   readonly usage: string;
@@ -87,8 +87,9 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   const flags: { flag: Flag; value: string | undefined }[] = [];
   let misuse: Misuse | undefined;
   let command: Shape | undefined;
-  let first: string | undefined;
-  /** Whether `first` is the first word of several commands, none of which was named. */
+  /** The words so far that name a command, or begin the names of several; a first word that does neither, too. */
+  let named: string | undefined;
+  /** Whether `named` begins the names of several commands, none of which was named. */
   let isGroup = false;
 
   const known = () => [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
@@ -96,26 +97,26 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     misuse ??= hint === undefined ? { message } : { message, hint };
   };
   const word = (text: string) => {
-    if (first === undefined) {
-      first = text;
-      command = commands.find(({ name }) => name === text);
-      isGroup = commandsBelow(text, commands).length > 0;
+    const longer = named === undefined ? text : `${named} ${text}`;
+    const found = commands.find(({ name }) => name === longer);
+    const isLongerGroup = commandsBelow(longer, commands).length > 0;
+    const isArgument = named !== undefined && (!isGroup || words.length > 0 || (found === undefined && !isLongerGroup));
+    if (isArgument) {
+      words.push(text);
       return;
     }
-    const below = isGroup && words.length === 0 ? commands.find(({ name }) => name === `${first} ${text}`) : undefined;
-    if (below === undefined) words.push(text);
-    else {
-      command = below;
-      isGroup = false;
-    }
+    named = longer;
+    command = found;
+    isGroup = isLongerGroup;
   };
   const unknown = (written: string, name: string, rest: readonly string[]) => {
     // After an unknown command every flag is unknown; the error is about the command.
-    if (first !== undefined && command === undefined && !isGroup) return;
+    if (named !== undefined && command === undefined && !isGroup) return;
     const owns = ({ flags }: Shape) => flags.some((flag) => name === flag.long || name === flag.short);
-    const named = commands.find((one) => isGroup && rest.some((word) => one.name === `${first} ${word}`));
-    const owner = named !== undefined && owns(named) ? named : commands.find(owns);
-    const isBefore = first === undefined || (isGroup && owner?.name.startsWith(`${first} `));
+    const below = isGroup ? commandsBelow(named!, commands) : commands;
+    const later = below.find((one) => isGroup && rest.some((word) => one.name === `${named} ${word}`));
+    const owner = later !== undefined && owns(later) ? later : (below.find(owns) ?? commands.find(owns));
+    const isBefore = named === undefined || (isGroup && owner?.name.startsWith(`${named} `));
     if (isBefore && owner !== undefined) {
       const { value } = owner.flags.find(({ long, short }) => name === long || name === short)!;
       const usage = value === undefined ? written : `${written} <${value}>`;
@@ -129,7 +130,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
             known().map(({ long }) => long),
           )
         : undefined;
-    const place = command?.name ?? (isGroup ? first : undefined);
+    const place = command?.name ?? (isGroup ? named : undefined);
     const help = place === undefined ? "tool help" : `tool help ${place}`;
     // What is near a flag is no secret.
     if (place !== undefined && HOLDS_VALUES.includes(place) && near === undefined) {
@@ -231,31 +232,37 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
 
   if (misuse !== undefined) return { kind: "misuse", globals, ...misuse };
   if (last("version") !== undefined) return { kind: "version", globals };
-  if (first === "help") return { kind: "help", globals, topic: words };
-  if (first === undefined) {
+  if (named === "help") return { kind: "help", globals, topic: words };
+  if (named === undefined) {
     return last("help") === undefined
       ? { kind: "command", globals, name: DEFAULT_COMMAND, argv: [DEFAULT_COMMAND, "--"] }
       : { kind: "help", globals, topic: [] };
   }
   if (isGroup && (command?.maxWords ?? 0) === 0 && words.length > 0) {
-    return { kind: "misuse", globals, ...unknownBelow(first, words[0]!, commands) };
+    return { kind: "misuse", globals, ...unknownBelow(named, words[0]!, commands) };
   }
-  if (isGroup && last("help") !== undefined) return { kind: "help", globals, topic: [first] };
+  if (isGroup && last("help") !== undefined) return { kind: "help", globals, topic: named.split(" ") };
   if (isGroup && command === undefined) {
-    const below = commandsBelow(first, commands);
+    const below = commandsBelow(named, commands);
     const hint =
       below.length > MAX_USAGES
-        ? `its commands are: ${below.map(({ name }) => name.slice(first!.length + 1)).join(", ")}; see tool help ${first}`
+        ? `its commands are: ${nextWords(named, commands).join(", ")}; see tool help ${named}`
         : `write ${below.map(({ usage }) => `tool ${usage}`).join(", ")}`;
-    return { kind: "misuse", globals, message: `tool ${first} needs a command`, hint };
+    return { kind: "misuse", globals, message: `tool ${named} needs a command`, hint };
   }
-  if (command === undefined) return { kind: "unknown", globals, word: first };
+  if (command === undefined) return { kind: "unknown", globals, word: named };
   if (last("help") !== undefined) return { kind: "help", globals, topic: command.name.split(" ") };
   if (words.length < command.minWords || words.length > command.maxWords) {
     return { kind: "misuse", globals, ...wordCount(command, words) };
   }
 
   const own = flags.filter(({ flag }) => !GLOBAL_FLAGS.includes(flag));
+  // A flag of `team ci`, and then the `ls` of `team ci ls`.
+  const foreign = own.find(({ flag }) => !command!.flags.some(({ long }) => long === flag.long));
+  if (foreign !== undefined) {
+    const message = `unknown flag --${foreign.flag.long} for tool ${command.name}`;
+    return { kind: "misuse", globals, message, hint: `tool help ${command.name} lists the flags` };
+  }
   const spelled = own
     // If a flag is written twice, the last one counts, unless it may be repeated.
     .filter(({ flag }, i) => flag.repeatable || !own.slice(i + 1).some((later) => later.flag === flag))
@@ -268,19 +275,27 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   };
 }
 
-/** The commands of two words whose first is `word`. */
-export function commandsBelow<S extends Shape>(word: string, commands: readonly S[]): S[] {
-  return commands.filter(({ name }) => name.startsWith(`${word} `));
+/** The commands whose names continue these words. */
+export function commandsBelow<S extends Shape>(words: string, commands: readonly S[]): S[] {
+  return commands.filter(({ name }) => name.startsWith(`${words} `));
 }
 
-/** The error for a second word that is none of the commands of the first. */
-export function unknownBelow(first: string, second: string, commands: readonly Shape[]): Misuse {
-  const seconds = commandsBelow(first, commands).map(({ name }) => name.slice(first.length + 1));
-  const near = didYouMean(second, seconds);
-  const meant = commands.find(({ name }) => name === `${first} ${near}`);
+/** The words that come next in the names of these commands. */
+function nextWords(words: string, commands: readonly Shape[]): string[] {
+  const next = commandsBelow(words, commands).map(({ name }) => name.slice(words.length + 1).split(" ", 1)[0]!);
+  return [...new Set(next)];
+}
+
+/** The error for a word that continues the name of no command. */
+export function unknownBelow(words: string, next: string, commands: readonly Shape[]): Misuse {
+  const known = nextWords(words, commands);
+  const near = didYouMean(next, known);
+  const meant = commands.find(({ name }) => name === `${words} ${near}`);
+  const group = near === undefined ? undefined : `tool ${words} ${near}`;
+  const meantUsage = meant === undefined ? group : neededUsage(meant);
   return {
-    message: `tool ${first} has no command ${JSON.stringify(second)}`,
-    hint: meant === undefined ? `its commands are: ${seconds.join(", ")}` : `did you mean ${neededUsage(meant)}?`,
+    message: `tool ${words} has no command ${JSON.stringify(next)}`,
+    hint: meantUsage === undefined ? `its commands are: ${known.join(", ")}` : `did you mean ${meantUsage}?`,
   };
 }
 
@@ -290,7 +305,13 @@ export function neededUsage({ usage }: Shape): string {
 }
 
 /** Nouns for the words whose names in the usage are none. */
-const NOUNS: Readonly<Record<string, string>> = { do: "an action", from: "a backup", to: "a folder" };
+const NOUNS: Readonly<Record<string, string>> = {
+  do: "an action",
+  from: "a backup",
+  to: "a folder",
+  address: "an address",
+  id: "an id",
+};
 
 function wordCount(command: Shape, words: readonly string[]): Misuse {
   if (words.length < command.minWords) {

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import type { Io } from "./io.ts";
+import { withoutSecrets } from "./without-secrets.ts";
 
 /** Puts a text on the clipboard. False if there is none, or no command that reaches it. */
 export async function copyToClipboard({ env, platform }: Io, text: string): Promise<boolean> {
   for (const [command, ...args] of commandsFor(env, platform)) {
-    if (await fed(command!, args, text)) return true;
+    if (await fed(command!, args, { env, text })) return true;
   }
   return false;
 }
@@ -23,10 +24,14 @@ function commandsFor(env: Io["env"], platform: Io["platform"]): string[][] {
   ];
 }
 
-function fed(command: string, args: readonly string[], text: string): Promise<boolean> {
+function fed(
+  command: string,
+  args: readonly string[],
+  { env, text }: { readonly env: Io["env"]; readonly text: string },
+): Promise<boolean> {
   return new Promise((resolve) => {
     // These programs stay in the background to serve the text, and would keep our streams open.
-    const child = spawn(command, args, { stdio: ["pipe", "ignore", "ignore"] });
+    const child = spawn(command, args, { env: withoutSecrets(env), stdio: ["pipe", "ignore", "ignore"] });
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
     child.stdin.on("error", () => {});

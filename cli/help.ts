@@ -64,12 +64,18 @@ function flagRow({ long, short, value, repeatable, description }: Flag): [string
   return [name, repeatable ? `${description} (may be repeated)` : description];
 }
 
+/** A few longer names have a line of their own, so that the texts of all others are not squeezed. */
+const MAX_NAME = 27;
+
 /** Two columns, the second wrapped under itself. */
 function columnsOf(rows: readonly (readonly [string, string])[], width: number): string[] {
-  const left = Math.max(...rows.map(([name]) => name.length)) + 4;
-  return rows.flatMap(([name, text]) =>
-    wrap(text, width - left).map((line, i) => (i === 0 ? `  ${name}`.padEnd(left) : " ".repeat(left)) + line),
-  );
+  const left = Math.max(...rows.map(([name]) => Math.min(name.length, MAX_NAME))) + 4;
+  return rows.flatMap(([name, text]) => {
+    const lines = wrap(text, width - left);
+    const below = lines.map((line) => " ".repeat(left) + line);
+    if (name.length > left - 4) return [`  ${name}`, ...below];
+    return [`  ${name}`.padEnd(left) + lines[0], ...below.slice(1)];
+  });
 }
 
 function wrap(text: string, width: number): string[] {

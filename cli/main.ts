@@ -57,6 +57,20 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   "service check": async () => (await import("./commands/service-check.ts")).check,
   "service backup": async () => (await import("./commands/service.ts")).backup,
   "service restore": async () => (await import("./commands/service.ts")).restore,
+  team: async () => (await import("./commands/team.ts")).status,
+  "team status": async () => (await import("./commands/team.ts")).status,
+  "team login": async () => (await import("./commands/team.ts")).login,
+  "team switch": async () => (await import("./commands/team.ts")).switchTeam,
+  "team logout": async () => (await import("./commands/team.ts")).logout,
+  "team add": async () => (await import("./commands/team.ts")).add,
+  "team members ls": async () => (await import("./commands/team-members.ts")).ls,
+  "team members add": async () => (await import("./commands/team-members.ts")).add,
+  "team members role": async () => (await import("./commands/team-members.ts")).role,
+  "team members link": async () => (await import("./commands/team-members.ts")).link,
+  "team members rm": async () => (await import("./commands/team-members.ts")).rm,
+  "team ci": async () => (await import("./commands/team-ci.ts")).make,
+  "team ci ls": async () => (await import("./commands/team-ci.ts")).ls,
+  "team ci rm": async () => (await import("./commands/team-ci.ts")).rm,
   docs: async () => (await import("./commands/docs.ts")).docs,
   "docs service": async () => (await import("./commands/docs.ts")).serviceDocs,
   completion: async () => (await import("./commands/completion.ts")).completion,
@@ -110,21 +124,18 @@ async function showVersion(context: Context): Promise<number> {
 
 async function showHelp(context: Context, topic: readonly string[]): Promise<number> {
   const commands = describeTable();
-  const [first, second] = topic;
   const name = topic.length === 0 ? undefined : topic.join(" ");
   const command = commands.find((candidate) => candidate.name === name);
-  const below = first === undefined ? commands : commandsBelow(first, commands);
-  if (name !== undefined && command === undefined && (below.length === 0 || second !== undefined)) {
-    const owner = commands.find((candidate) => candidate.name === topic.slice(0, -1).join(" "));
+  const below = name === undefined ? commands : commandsBelow(name, commands);
+  if (name !== undefined && command === undefined && below.length === 0) {
+    const group = topic.slice(0, -1).join(" ");
+    const owner = commands.find((candidate) => candidate.name === group);
     const { message, hint } =
-      below.length > 0 && topic.length === 2
-        ? unknownBelow(first!, second!, commands)
+      commandsBelow(group, commands).length > 0
+        ? unknownBelow(group, topic.at(-1)!, commands)
         : owner === undefined
           ? explainUnknown(topic, commands, context)
-          : {
-              message: `tool ${owner.name} has no command ${JSON.stringify(topic.at(-1))}`,
-              hint: `see tool help ${owner.name}`,
-            };
+          : { message: `tool ${group} has no command ${JSON.stringify(topic.at(-1))}`, hint: `see tool help ${group}` };
     return context.misuse(message, hint);
   }
   if (context.format === "json") {

@@ -5,6 +5,7 @@ import {
   type NameOf,
   type NumberFlag,
   type OptionsOf,
+  type Row,
   readSpelling,
   readUsage,
   type Table,
@@ -21,11 +22,11 @@ export function readOptions<T extends Table, Name extends NameOf<keyof T>>(
   name: Name,
   argv: readonly string[],
 ): ReadOptions<T, Name> {
-  const { args } = programOf(table).parse(["node", "tool", ...argv], { lazy: true });
+  const [usage, row] = Object.entries(table).find(([usage]) => readUsage(usage).name === name)!;
+  const { args } = programOf(usage, row).parse(["node", "tool", ...argv], { lazy: true });
   // sade's answer: a word for each one of the usage, then the flags, with the words that are left in `_`.
   const words = args.slice(0, -1);
   const parsed = args.at(-1) as unknown as Readonly<Record<string, unknown>> & { readonly _: readonly string[] };
-  const [usage, row] = Object.entries(table).find(([usage]) => readUsage(usage).name === name)!;
   const options: Record<string, unknown> = {};
   const problems: Misuse[] = [];
 
@@ -55,16 +56,15 @@ export function readOptions<T extends Table, Name extends NameOf<keyof T>>(
 /** The value of a flag that was not given. `readArgv` refuses one that is given empty. */
 const ABSENT = "";
 
-function programOf(table: Table): Sade {
+/** With one command: among all, sade would take `team members add` for `team`, as `team members` is no command. */
+function programOf(usage: string, { summary, flags = {} }: Row): Sade {
   const program = sade("tool");
-  for (const [usage, { summary, flags = {} }] of Object.entries(table)) {
-    program.command(usage, summary);
-    for (const spelling of Object.keys(flags)) {
-      const { long, value } = readSpelling(spelling);
-      // sade takes the kind of a flag from its default. Without a text, `--since=1e3` would be the number 1000.
-      if (value !== undefined) program.option(`--${long}`, "", ABSENT);
-      else program.option(`--${long}`, "", long.startsWith("no-") ? undefined : false);
-    }
+  program.command(usage, summary);
+  for (const spelling of Object.keys(flags)) {
+    const { long, value } = readSpelling(spelling);
+    // sade takes the kind of a flag from its default. Without a text, `--since=1e3` would be the number 1000.
+    if (value !== undefined) program.option(`--${long}`, "", ABSENT);
+    else program.option(`--${long}`, "", long.startsWith("no-") ? undefined : false);
   }
   return program;
 }

@@ -208,7 +208,7 @@ export const TABLE = {
       "-c, --command <command>": "Start the server with this command",
       "-o, --open": "Open the browser when the app is ready",
       "--address <address>": "Address to listen on (default: :3000)",
-      "--logs-url <url>": "Also send the log to this log service; the token is in TOOL_LOGS_TOKEN",
+      "--logs-url <url>": "Also send the log to this log service, with the token of TOOL_LOGS_TOKEN or tool team",
       "--no-env": "Run without the variables of tool env",
       "--sandbox": "Take the variables of tool env from the sandbox (or set TOOL_SANDBOX=1)",
     },
@@ -233,7 +233,7 @@ export const TABLE = {
       },
       "--count": "Print only the number of entries",
       "--file <path...>": "Read a plain or gzip file, a quoted glob, or - for stdin",
-      "--service <url>": "Query this log service; the token is in TOOL_LOGS_TOKEN",
+      "--service <url>": "Query this log service, with the token of TOOL_LOGS_TOKEN or tool team",
       "--project <id>": "Project on the service (default: the name in tool.json)",
       "--sandbox": SANDBOX,
     },
@@ -432,6 +432,86 @@ export const TABLE = {
       "--data <dir>": "Data directory to create",
     },
     examples: ["service restore --data logs /backup/2026-01-31"],
+  },
+  team: {
+    summary: "Show who is signed in where, as which member of which team",
+    examples: ["team"],
+  },
+  "team status": {
+    summary: "Same as team",
+    examples: ["team status --format json"],
+  },
+  "team login": {
+    summary: "Sign in to a log service: a mail's link confirms it",
+    flags: {
+      "--email <address>": "Address to sign in with",
+      "--team <team>": "Team to act for, if you are in several",
+      "--url <url>": "Log service (default: TOOL_ACCOUNT_URL, else that of the current team)",
+    },
+    examples: [
+      "team login --email ann@example.com --url https://logs.example.com",
+      "team login --email ann@example.com --team acme",
+    ],
+  },
+  "team switch [team]": {
+    summary: "Choose the team that commands act for, among those signed in to",
+    examples: ["team switch acme"],
+  },
+  "team logout": {
+    summary: "Sign out of a team on this machine",
+    flags: {
+      "--team <team>": "Team to sign out of (default: the current one)",
+    },
+    examples: ["team logout", "team logout --team acme"],
+  },
+  "team add <name>": {
+    summary: "Add a team of your own, on the log service of the current team",
+    flags: {
+      "--id <id>": "The team's id (default: made from the name)",
+    },
+    examples: ["team add 'Night shift' --id night"],
+  },
+  "team members ls": {
+    summary: "List the members of the team, and who is invited",
+    examples: ["team members ls", "team members ls --format json"],
+  },
+  "team members add <address>": {
+    summary: "Invite a person; prints the link if the service sends no mails",
+    flags: {
+      "--role <role>": { about: "member, admin or owner", default: "member" },
+    },
+    examples: ["team members add ben@example.com", "team members add eve@example.com --role admin"],
+  },
+  "team members role <address> <role>": {
+    summary: "Make a member a member, admin or owner",
+    examples: ["team members role ben@example.com admin"],
+  },
+  "team members link <address>": {
+    summary: "Print a link that signs a member in once, if the service sends no mails",
+    examples: ["team members link ben@example.com"],
+  },
+  "team members rm <address>": {
+    summary: "Remove a member, or take an invite back",
+    flags: {
+      "--tokens": "Remove the API and CI tokens that the person made, too",
+    },
+    examples: ["team members rm ben@example.com", "team members rm eve@example.com --tokens"],
+  },
+  "team ci": {
+    summary: "Make a token for CI and print the value of TOOL_CONFIG for it",
+    flags: {
+      "--name <name>": "Where it is used (default: ci and the date)",
+      "-c, --copy": "Copy it to the clipboard instead",
+    },
+    examples: ["team ci --copy", "$ tool team ci --name github | gh secret set TOOL_CONFIG"],
+  },
+  "team ci ls": {
+    summary: "List the CI tokens of the team",
+    examples: ["team ci ls"],
+  },
+  "team ci rm <id>": {
+    summary: "Revoke a CI token",
+    examples: ["team ci rm tok_4h7"],
   },
   docs: {
     summary: "Open the reference for tool.json",

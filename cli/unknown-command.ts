@@ -6,7 +6,7 @@ import type { Command } from "./command-row.ts";
 import type { Context } from "./context.ts";
 
 /** Commands that this version does not have yet. Naming one is not a typo. */
-const LATER = ["upgrade", "team"];
+const LATER = ["upgrade"];
 
 const LOCAL_STAGE = "development";
 const DEFAULT_STAGES = [LOCAL_STAGE, "staging", "production"];

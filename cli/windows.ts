@@ -21,6 +21,20 @@ const NOT_ON_WINDOWS: ReadonlySet<string> = new Set([
   "service check",
   "service backup",
   "service restore",
+  "team",
+  "team status",
+  "team login",
+  "team switch",
+  "team logout",
+  "team add",
+  "team members ls",
+  "team members add",
+  "team members role",
+  "team members link",
+  "team members rm",
+  "team ci",
+  "team ci ls",
+  "team ci rm",
 ]);
 
 /** Why a command does not run on this platform, and what to do; undefined if it does. Pure. */

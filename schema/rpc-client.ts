@@ -3,7 +3,10 @@ import type { BatchReport, Operations } from "./rpc.generated.ts";
 export interface RpcClientOptions {
   /** Where the service answers, without an operation's name. */
   readonly url: string;
-  readonly token: string;
+  /** Absent for operations that everybody may call. */
+  readonly token?: string;
+  /** The User-Agent header: the name of the program, and its version. */
+  readonly userAgent?: string;
   readonly fetch?: typeof fetch;
 }
 
@@ -42,14 +45,17 @@ export class RpcFailure extends Error {
   }
 }
 
-export function rpcClient({ url, token, fetch: send = fetch }: RpcClientOptions): RpcClient {
+export function rpcClient({ url, token, userAgent, fetch: send = fetch }: RpcClientOptions): RpcClient {
   const base = url.replace(/\/+$/, "");
-  const authorization = `Bearer ${token}`;
+  const own = {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(userAgent !== undefined && { "user-agent": userAgent }),
+  };
   const post = async (path: string, type: string, body: string, { signal, idempotencyKey }: CallOptions) => {
     const response = await send(`${base}${path}`, {
       method: "POST",
       headers: {
-        authorization,
+        ...own,
         "content-type": type,
         ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
       },
@@ -74,7 +80,7 @@ export function rpcClient({ url, token, fetch: send = fetch }: RpcClientOptions)
 
     async get(path, headers, signal) {
       const response = await send(`${base}${path}`, {
-        headers: { authorization, ...headers },
+        headers: { ...own, ...headers },
         redirect: "error",
         ...(signal !== undefined && { signal }),
       });
@@ -90,8 +96,11 @@ async function failureOf(response: Response): Promise<RpcFailure> {
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
   if (response.headers.get("content-type") === "application/json") {
-    const { type, message } = JSON.parse(text) as { type: string; message: string };
-    return new RpcFailure(response.status, type, message, retryAfterMs);
+    const { type, message } = readJson(text);
+    // A proxy may answer JSON of its own.
+    if (typeof type === "string" && typeof message === "string") {
+      return new RpcFailure(response.status, type, message, retryAfterMs);
+    }
   }
   return new RpcFailure(
     response.status,
@@ -99,4 +108,12 @@ async function failureOf(response: Response): Promise<RpcFailure> {
     `the answer was ${response.status} ${response.statusText}`,
     retryAfterMs,
   );
+}
+
+function readJson(text: string): { readonly type?: unknown; readonly message?: unknown } {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
 }

@@ -15,6 +15,7 @@ const project: ProjectWords = {
   queries: ["slow", "failed"],
   hooks: ["prebuild", "build"],
   variables: ["API_KEY", "LEVEL"],
+  teams: ["acme", "shop"],
 };
 
 /** What begins as the last word does. */
@@ -69,6 +70,14 @@ t.test("what may stand at the cursor", (t) => {
     ["tool env add -s ", "all development staging production pr-1"],
     ["tool env ls --stage=a", "--stage=all"],
     ["tool env add --file ", ":files"],
+    ["tool team ", "status login switch logout add members ci"],
+    ["tool team members ", "ls add role link rm"],
+    ["tool help team members ", "ls add role link rm"],
+    ["tool team members role ben@example.com ", "member admin owner"],
+    ["tool team members add --role a", "admin"],
+    ["tool team switch ", "acme shop"],
+    ["tool team login --team=a", "--team=acme"],
+    ["tool team ci ", "ls rm"],
     ["tool completion ", "bash zsh fish"],
     ["true; tool lo", "logs"],
     ["tool logs 'a b' @s", ""],

@@ -235,7 +235,7 @@ t.test("tool logs gives the same of a service and of a file", async (t) => {
   t.same([none.stdout, none.code], ["", 0]);
   const noToken = await tool(["logs", ...inService, "| count"], { cwd: directory, env: { TOOL_LOGS_TOKEN: "lgs_x" } });
   t.equal(noToken.code, 1);
-  t.match(noToken.stderr, /TOOL_LOGS_TOKEN holds the token/);
+  t.match(noToken.stderr, /set TOOL_LOGS_TOKEN to what tool service token add prints/);
 });
 
 t.test("every other reader of events names aggregate; saved searches take stages", async (t) => {

@@ -85,6 +85,7 @@ async function ship(
     client: rpcClient({ url: gate.url, token: scopes === undefined ? service.owner : await service.token(scopes) }),
     project: "shop",
     name: "Shop",
+    remedy: "set TOOL_LOGS_TOKEN to a token",
     note: (text) => notes.push(text),
     closeMs: 30_000,
     ...limits,
@@ -129,8 +130,14 @@ for (const [fate, reason] of [
   [{ status: 503 }, /: the answer was 503 Service Unavailable; trying again$/],
   [{ status: 429 }, /: the answer was 429 Too Many Requests; trying again$/],
   [{ status: 408 }, /: the answer was 408 Request Timeout; trying again$/],
-  [{ status: 401 }, /: the answer was 401 Unauthorized \(start again with TOOL_LOGS_TOKEN set to .*\); trying again$/],
-  [{ status: 403 }, /: the answer was 403 Forbidden \(start again with TOOL_LOGS_TOKEN set to .*\); trying again$/],
+  [
+    { status: 401 },
+    /: the answer was 401 Unauthorized \(set TOOL_LOGS_TOKEN to a token, and start again\); trying again$/,
+  ],
+  [
+    { status: 403 },
+    /: the answer was 403 Forbidden \(set TOOL_LOGS_TOKEN to a token, and start again\); trying again$/,
+  ],
 ] as [Fate, RegExp][]) {
   t.test(`sent again, and kept once: ${JSON.stringify(fate)}`, async (t) => {
     const { shipper, notes, gate, kept } = await ship(t);
@@ -210,7 +217,7 @@ t.test("a project that may not be added, or that never comes", async (t) => {
   await shipper.close();
   t.equal(
     notes[0],
-    `the log service does not accept entries: this token lacks the scope projects:write (there is no project shop yet: add it, or start again with a token of tool service token add --scope events:write,projects:write); trying again`,
+    `the log service does not accept entries: this token lacks the scope projects:write (there is no project shop yet: an admin of the team can add it, or start again with a token of tool service token add --scope events:write,projects:write); trying again`,
   );
   t.equal(notes.at(-1), "1 entry did not reach the log service");
 
@@ -220,7 +227,7 @@ t.test("a project that may not be added, or that never comes", async (t) => {
   await until("a try", () => reader.notes.length > 0);
   await reader.shipper.close();
   t.match(reader.notes, [
-    /: this token lacks the scope events:write \(start again with TOOL_LOGS_TOKEN set to what /,
+    /: this token lacks the scope events:write \(set TOOL_LOGS_TOKEN to a token, and start again\)/,
     /^2 entries did not reach the log service$/,
   ]);
 

@@ -23,6 +23,20 @@ const REFUSED = [
   "service check",
   "service backup",
   "service restore",
+  "team",
+  "team status",
+  "team login",
+  "team switch",
+  "team logout",
+  "team add",
+  "team members ls",
+  "team members add",
+  "team members role",
+  "team members link",
+  "team members rm",
+  "team ci",
+  "team ci ls",
+  "team ci rm",
 ];
 const HINT = "use WSL: wsl --install, then install Node and tool there; tool validate and the editor work on Windows";
 
@@ -66,6 +80,7 @@ t.test("the command on a Node that says it is on Windows", async (t) => {
     [["run", "build"], "run"],
     [["build", "--size"], "build"],
     [["service", "init", "--data", "data"], "service init"],
+    [["team", "login", "--email", "ann@example.com"], "team login"],
     [["service", "token", "ls", "--data", "data"], "service token"],
   ];
   for (const [argv, command] of refused) {

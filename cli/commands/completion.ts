@@ -8,6 +8,8 @@ import { CONFIG_FILE } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { HOOKS, stagesOf } from "../hooks/hooks.ts";
 import { describeTable, type Options } from "../table.ts";
+import { CredentialsFile } from "../team/credentials-file.ts";
+import { readTeamConfig } from "../team/team-config.ts";
 
 /**
  * `tool completion <shell>`: prints the completion script of a shell; with `--line`, the candidates for the last word of
@@ -66,7 +68,18 @@ function projectWords(context: Context, words: readonly string[]): ProjectWords 
   const names = (value: unknown) => (typeof value === "object" && value !== null ? Object.keys(value) : []);
   const stages = stagesOf({ stages: Object.fromEntries(names(config?.stages).map((stage) => [stage, {}])) });
   const variables = takesVariable(words) ? variableNames(context, directory, words, config?.profile) : [];
-  return { stages, queries: names(config?.logs?.queries), hooks: HOOKS, variables };
+  return { stages, queries: names(config?.logs?.queries), hooks: HOOKS, variables, teams: teamKeys(context) };
+}
+
+/** The teams of the file that keeps who is signed in, as far as it can be read. */
+function teamKeys({ io }: Context): readonly string[] {
+  try {
+    const { path } = new CredentialsFile({ env: io.env, say: () => {} });
+    const read = readTeamConfig(readFileSync(path, "utf8"));
+    return read.ok ? read.value.credentials.map(({ key }) => key) : [];
+  } catch {
+    return [];
+  }
 }
 
 /** Whether the word at the cursor may be the name of a variable that exists. */

@@ -135,8 +135,10 @@ async function serviceOf(context: Context, url: string, name: string) {
   if (!address.ok) return context.misuse(address.message, address.hint);
   const { rpcClient } = await import("../../schema/rpc-client.ts");
   const { shipEntries } = await import("../service/ship-entries.ts");
-  const client = rpcClient(address);
-  return ({ note }: { note: (text: string) => void }) => shipEntries({ client, project, name, note });
+  const { userAgent } = await import("../user-agent.ts");
+  const client = rpcClient({ ...address, userAgent: userAgent() });
+  return ({ note }: { note: (text: string) => void }) =>
+    shipEntries({ client, project, name, remedy: address.remedy, note });
 }
 
 interface Project extends ResolvedProject {

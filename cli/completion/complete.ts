@@ -15,6 +15,8 @@ export interface ProjectWords {
   readonly hooks: readonly string[];
   /** Names of the variables that `tool env` keeps. */
   readonly variables: readonly string[];
+  /** Teams that somebody is signed in to on this machine. */
+  readonly teams: readonly string[];
 }
 
 /** Words to choose from, or paths, which the shell completes itself. */
@@ -23,6 +25,7 @@ export type Completion =
   | { readonly kind: "files" }
   | { readonly kind: "directories" };
 
+const ROLES = ["member", "admin", "owner"];
 const SHELLS = ["bash", "zsh", "fish"];
 /** Usual periods; any other may be typed. */
 const DURATIONS = ["15m", "1h", "1d", "7d", "1M"];
@@ -162,6 +165,10 @@ function valuesOf(name: string, command: Command | undefined, project: ProjectWo
       return asWords(project.variables.map((value) => ({ value })));
     case "query":
       return asWords(project.queries.map((query) => ({ value: `@${query}`, description: "A query of logs.queries" })));
+    case "team":
+      return asWords(project.teams.map((value) => ({ value })));
+    case "role":
+      return asWords(ROLES.map((value) => ({ value })));
     case "shell":
       return asWords(SHELLS.map((value) => ({ value })));
     case "duration":

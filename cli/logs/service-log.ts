@@ -10,6 +10,7 @@ import {
 import type { Event, Operations } from "../../schema/rpc.generated.ts";
 import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.ts";
 import type { ServiceAddress } from "../service/service-address.ts";
+import { userAgent } from "../user-agent.ts";
 import { type Block, LineBlocks } from "./line-blocks.ts";
 import { InputError } from "./read-files.ts";
 import type { SourceAggregation } from "./source.ts";
@@ -192,7 +193,7 @@ const MAX_WAIT_MS = 5_000;
 const CLOCK_SKEW_MS = 60_000;
 
 function clientOf({ address }: ServiceQuestion): RpcClient {
-  return rpcClient(address);
+  return rpcClient({ ...address, userAgent: userAgent() });
 }
 
 /** Pages of events, oldest first. With a limit they are the newest ones, found backwards and reversed. */
@@ -263,7 +264,7 @@ async function openTail(
 
 function inputError({ address }: ServiceQuestion, error: unknown): InputError {
   if (error instanceof RpcFailure) {
-    const hint = error.type === "unauthorized" ? "TOOL_LOGS_TOKEN holds the token" : undefined;
+    const hint = error.type === "unauthorized" ? address.remedy : undefined;
     return new InputError(address.url, error.message, hint, error);
   }
   // fetch only says that it failed; the cause says why.

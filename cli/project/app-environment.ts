@@ -2,9 +2,7 @@ import { delimiter, join } from "node:path";
 import type { Config } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import type { Values } from "../platform/variables.ts";
-
-/** Secrets in the shell that are for the tool only. An app may print its environment, or send it to an error tracker. */
-const SECRETS_OF_THE_TOOL = ["TOOL_LOGS_TOKEN"];
+import { withoutSecrets } from "../without-secrets.ts";
 
 /**
  * The environment of the app on this machine: the variables of the calling shell, below them those of `tool env`, then those
@@ -16,7 +14,7 @@ export function appEnvironment(
   stage: string,
   variables: Values,
 ): NodeJS.ProcessEnv {
-  return { NODE_ENV: stage, ...config.environment, ...variables, ...shellOf(context), TOOL_STAGE: stage };
+  return { NODE_ENV: stage, ...config.environment, ...variables, ...withoutSecrets(context.io.env), TOOL_STAGE: stage };
 }
 
 /**
@@ -34,18 +32,11 @@ export function hookEnvironment(
   return {
     ...(stage === "development" && { NODE_ENV: stage }),
     ...config.environment,
-    ...shellOf(context),
+    ...withoutSecrets(context.io.env),
     ...(isStored && { NODE_ENV: config.environment?.NODE_ENV ?? stage }),
     ...variables,
     TOOL_STAGE: stage,
   };
-}
-
-/** The shell's variables without the tool's own secrets. */
-function shellOf(context: Context): NodeJS.ProcessEnv {
-  const env = { ...context.io.env };
-  for (const name of SECRETS_OF_THE_TOOL) delete env[name];
-  return env;
 }
 
 /** The environment with the commands of the project's packages first in PATH. */

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import type { Commit } from "../platform/target.ts";
+import { withoutSecrets } from "../without-secrets.ts";
 
 /** Git takes a second on a slow disk. If it waits for something, the deploy must not. */
 const GIT_TIMEOUT_MS = 10_000;
@@ -42,7 +43,7 @@ function run(
       // No locks, which could disturb another Git; no prompts on the terminal.
       {
         cwd,
-        env: { ...env, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" },
+        env: { ...withoutSecrets(env), GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" },
         timeout: GIT_TIMEOUT_MS,
         maxBuffer: MAX_OUTPUT_BYTES,
       },

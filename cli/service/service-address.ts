@@ -1,14 +1,18 @@
 import type { Context } from "../context.ts";
+import { TeamError } from "../team/error.ts";
+import { type ServiceToken, tokenForService } from "../team/token-for-service.ts";
 
 export interface ServiceAddress {
   readonly url: string;
   readonly token: string;
+  /** What to do if the service refuses the token. */
+  readonly remedy: string;
   readonly project: string;
 }
 
 /**
- * The address of a log service, with the token from the environment (`ps` would show an argument to everybody) and the
- * project: the one that is named, else the one with the name in tool.json.
+ * The address of a log service, with the token for it, which is never an argument (`ps` would show that to everybody), and
+ * the project: the one that is named, else the one with the name in tool.json.
  */
 export async function serviceAddress(
   context: Context,
@@ -24,15 +28,14 @@ export async function serviceAddress(
       hint: "write http://localhost:5000 or https://...",
     };
   }
-  const token = context.io.env.TOOL_LOGS_TOKEN ?? "";
-  if (token === "") {
-    return {
-      ok: false,
-      message: "the log service needs a token",
-      hint: "set TOOL_LOGS_TOKEN; tool service token add makes one",
-    };
+  let found: ServiceToken;
+  try {
+    found = tokenForService(context, url);
+  } catch (error) {
+    if (error instanceof TeamError) return { ok: false, message: error.message, hint: error.hint };
+    throw error;
   }
-  if (project !== "") return { ok: true, url, token, project };
+  if (project !== "") return { ok: true, url, ...found, project };
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const id = projectIdOf((await nameHere(context)) ?? "");
   if (id === undefined) {
@@ -42,7 +45,7 @@ export async function serviceAddress(
       hint: "name it with --project, or run this in the folder of tool.json",
     };
   }
-  return { ok: true, url, token, project: id };
+  return { ok: true, url, ...found, project: id };
 }
 
 async function nameHere(context: Context): Promise<string | undefined> {

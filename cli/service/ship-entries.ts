@@ -14,6 +14,8 @@ export interface ShipperOptions {
   readonly project: string;
   /** Name of the project, used if it has to be added. */
   readonly name: string;
+  /** What to do if the service refuses the token. */
+  readonly remedy: string;
   /** Takes messages for people. The same message is not repeated in a row. */
   readonly note: (text: string) => void;
   readonly maxWaitingBytes?: number;
@@ -150,7 +152,10 @@ export function shipEntries(options: ShipperOptions): Shipper {
         leaveOut(lines.length, reasonOf(failure));
         return true;
       }
-      const hint = remedy === "try again" ? "" : ` (${isProjectMissing ? projectHint(project) : TOKEN_HINT})`;
+      const hint =
+        remedy === "try again"
+          ? ""
+          : ` (${isProjectMissing ? projectHint(project) : `${options.remedy}, and start again`})`;
       say(`the log service does not accept entries: ${reasonOf(failure)}${hint}; trying again`);
       const askedMs = failure instanceof RpcFailure ? (failure.retryAfterMs ?? 0) : 0;
       await pause(Math.max(waitMs, Math.min(askedMs, MAX_ASKED_WAIT_MS)));
@@ -199,9 +204,7 @@ const entriesOf = (count: number) => (count === 1 ? "1 entry" : `${count} entrie
 const CLOSING_WAIT_MS = 100;
 
 const projectHint = (project: string) =>
-  `there is no project ${project} yet: add it, or start again with a token of tool service token add --scope events:write,projects:write`;
-
-const TOKEN_HINT = "start again with TOOL_LOGS_TOKEN set to what tool service token add prints";
+  `there is no project ${project} yet: an admin of the team can add it, or start again with a token of tool service token add --scope events:write,projects:write`;
 
 type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: unknown };
 

@@ -19,6 +19,9 @@ const OTHERWISE: readonly (readonly [example: RegExp, code: number, said: RegExp
   [/^tool stack delete$/, 2, /--yes/],
   [/^tool domains buy$/, 2, /terminal|--|answer/],
   [/^tool service token rm tok_4h7/, 1, /no such token/],
+  [/^tool team login .*--url/, 1, /does not answer/],
+  [/^tool team login .*--team/, 2, /--url/],
+  [/^tool team (?:switch|logout|add|members|ci)\b/, 1, /nobody is signed in/],
 ];
 /** Examples that run until they are stopped, and what they say first. */
 const ENDLESS: readonly (readonly [example: RegExp, said: RegExp])[] = [
@@ -63,6 +66,7 @@ t.test("each example of the help", { skip, timeout: 600_000 }, async (t) => {
   );
   write("bin/tool", `#!/bin/sh\nexec "${process.execPath}" "${cliPath}" "$@"\n`, 0o755);
   write("bin/xdg-open", "#!/bin/sh\n", 0o755);
+  write("bin/gh", "#!/bin/sh\ncat\n", 0o755);
   // The address of an API is a name of the cloud, which the stand-in answers for.
   write(
     "bin/curl",
@@ -75,6 +79,7 @@ t.test("each example of the help", { skip, timeout: 600_000 }, async (t) => {
     HOME: join(world, "home"),
     PATH: `${join(world, "bin")}:${process.env.PATH}`,
     XDG_CACHE_HOME: join(world, "cache"),
+    XDG_CONFIG_HOME: join(world, "config"),
     GIT_CEILING_DIRECTORIES: world,
     GIT_CONFIG_COUNT: "2",
     ...{

@@ -157,7 +157,7 @@ t.test("tool logs -f ends with the reason", async (t) => {
   t.equal((await service.call("remove_token", { token_id: token })).status, 204);
   const { code, stdout, stderr } = await running.ended;
   t.equal(stdout, "");
-  t.match(stderr, /this token was removed\n {2}TOOL_LOGS_TOKEN holds the token\n$/);
+  t.match(stderr, /this token was removed\n {2}set TOOL_LOGS_TOKEN to what tool service token add prints\n$/);
   t.notMatch(stderr, /trying again/);
   t.equal(code, 1);
 });

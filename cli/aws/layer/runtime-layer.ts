@@ -3,6 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { byteSize } from "../../output/byte-size.ts";
 import type { Watched } from "../../platform/progress.ts";
+import { withoutSecrets } from "../../without-secrets.ts";
 import type { Archive } from "../function/upload.ts";
 import { ENGINE, thisMachine } from "./engine.ts";
 import { ARCHIVE_FILE, makeRuntime, type RuntimeRecord, readRuntime, sourceKey } from "./make-runtime.ts";
@@ -53,7 +54,7 @@ export async function runtimeLayerFile(
     target: "x64",
     workFolder: mkdtempSync(join(cache, WORK_PREFIX)),
     output: folder,
-    env: { ...env },
+    env: withoutSecrets(env),
     signal,
     note: (text) => report({ kind: "note", phase, text }),
   });

@@ -1,0 +1,137 @@
+import type { Operations } from "../../schema/rpc.generated.ts";
+import { type Context, EXIT } from "../context.ts";
+import { alignedTable } from "../output/aligned-table.ts";
+import { visible } from "../output/display-width.ts";
+import { shellWord } from "../shell-word.ts";
+import type { Options } from "../table.ts";
+import { readCredentials } from "../team/credentials.ts";
+import { forCurrentTeam } from "../team/team-command.ts";
+import { withoutCredential } from "../team/team-config.ts";
+
+type Role = Operations["update_member"]["input"]["role"];
+
+/** Each may do what those before it may. */
+const ROLES: readonly Role[] = ["member", "admin", "owner"];
+
+const LIST = "tool team members ls lists them";
+
+/** `tool team members ls`: the members of the current team, and who is invited. */
+export function ls(context: Context): Promise<number> {
+  return forCurrentTeam(context, async (client) => {
+    const { members } = await client.call("get_members", {});
+    if (context.format === "json") {
+      const shown = members.map(({ email, role, state, since, expires_at }) => ({
+        email,
+        role,
+        state,
+        since,
+        expiresAt: expires_at ?? null,
+      }));
+      await context.print(JSON.stringify({ members: shown }, null, 2));
+      return EXIT.ok;
+    }
+    const rows = members.map(({ email, role, state, since, expires_at }) => [
+      email,
+      role,
+      state === "member" ? `since ${dayOf(since)}` : `invited until ${dayOf(expires_at ?? "")}`,
+    ]);
+    await context.print(alignedTable(["EMAIL", "ROLE", "STATE"], rows, context.io.stdout));
+    return EXIT.ok;
+  });
+}
+
+/** `tool team members add`: invites a person. The link is printed if the service sends no mails. */
+export function add(context: Context, options: Options<"team members add">): Promise<number> {
+  const { address } = options;
+  const role = readRole(context, options.role);
+  return forCurrentTeam(context, async (client, { team }) => {
+    const { mailed, link, expires_at } = await client.call("add_member", { email: address, role }, { 409: LIST });
+    if (context.format === "json") {
+      const document = { email: address, role, mailed, link: link ?? null, expiresAt: expires_at };
+      await context.print(JSON.stringify(document, null, 2));
+      return EXIT.ok;
+    }
+    await context.say(`invited ${address} to ${team} as ${role}, until ${dayOf(expires_at)}`);
+    if (link === undefined) await context.say("a mail with the link is on its way");
+    else {
+      await context.say("the service sends no mails: hand this link over");
+      await context.print(visible(link));
+    }
+    return EXIT.ok;
+  });
+}
+
+/** `tool team members role`: changes what a member may do. */
+export function role(context: Context, options: Options<"team members role">): Promise<number> {
+  const { address } = options;
+  const role = readRole(context, options.role);
+  return forCurrentTeam(context, async (client, { team }) => {
+    await client.call("update_member", { email: address, role }, { 404: LIST, 409: LAST_OWNER });
+    if (context.format === "json") await context.print(JSON.stringify({ email: address, role }, null, 2));
+    else await context.print(`${address} is ${role === "member" ? "a member" : `an ${role}`} of ${team} now`);
+    return EXIT.ok;
+  });
+}
+
+const LAST_OWNER = "make another member an owner first: tool team members role <address> owner";
+
+/** `tool team members link`: a link that signs a member in once, on a service that sends no mails. */
+export function link(context: Context, { address }: Options<"team members link">): Promise<number> {
+  return forCurrentTeam(context, async (client) => {
+    const hint = `${LIST}; tool team login --email ${shellWord(address)} sends a mail if the service can`;
+    const onMachine = `tool service sign-in ${shellWord(address)} --data DIR, on the service's machine, makes one`;
+    const hints = { 403: onMachine, 404: LIST, 409: hint };
+    const answer = await client.call("add_member_link", { email: address }, hints);
+    if (context.format === "json") {
+      const document = { email: address, link: answer.link, expiresAt: answer.expires_at };
+      await context.print(JSON.stringify(document, null, 2));
+      return EXIT.ok;
+    }
+    await context.say(`whoever opens this link is signed in as ${address}, once; hand it over safely:`);
+    await context.print(visible(answer.link));
+    return EXIT.ok;
+  });
+}
+
+/** `tool team members rm`: removes a member or an invite, and names the tokens of that person that still work. */
+export function rm(context: Context, { address, tokens }: Options<"team members rm">): Promise<number> {
+  return forCurrentTeam(context, async (client, credential) => {
+    const hints = { 404: LIST, 409: LAST_OWNER };
+    const left = (await client.call("remove_member", { email: address, tokens }, hints)).tokens;
+    await forgetOwn(context, credential, address);
+    if (context.format === "json") {
+      await context.print(JSON.stringify({ email: address, tokens: left }, null, 2));
+      return EXIT.ok;
+    }
+    await context.print(`removed ${address} from ${credential.team}`);
+    if (left.length > 0) {
+      await context.say(`tokens that ${address} made still work: ${left.map(visible).join(", ")}`);
+      await context.say("  tool team ci rm <id> ends one of CI; tool team members rm --tokens would have ended all");
+    }
+    return EXIT.ok;
+  });
+}
+
+/** People may remove themselves, which ends their token. */
+async function forgetOwn(context: Context, { key, email, token }: Own, address: string): Promise<void> {
+  if (address.toLowerCase() !== email.toLowerCase()) return;
+  const credentials = readCredentials(context);
+  if (credentials.source !== "file") return;
+  await credentials.file.change((now) => {
+    const isSame = now.credentials.some((one) => one.key === key && one.token === token);
+    return isSame ? withoutCredential(now, key) : now;
+  });
+}
+
+interface Own {
+  readonly key: string;
+  readonly email: string;
+  readonly token: string;
+}
+
+function readRole(context: Context, written: string): Role {
+  const role = ROLES.find((one) => one === written);
+  return role ?? context.misuse(`${JSON.stringify(written)} is not a role`, `write one of ${ROLES.join(", ")}`);
+}
+
+const dayOf = (time: string) => time.slice(0, 10);

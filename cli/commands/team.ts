@@ -1,0 +1,317 @@
+import { hostname } from "node:os";
+import { didYouMean } from "../../grammar/did-you-mean.ts";
+import type { Operations } from "../../schema/rpc.generated.ts";
+import { type Context, EXIT } from "../context.ts";
+import { alignedTable } from "../output/aligned-table.ts";
+import { visible } from "../output/display-width.ts";
+import { shellWord } from "../shell-word.ts";
+import type { Options } from "../table.ts";
+import { accountClient, isTokenRefused } from "../team/account-client.ts";
+import { changeableCredentials, currentCredential, LOGIN, readCredentials, remedyOf } from "../team/credentials.ts";
+import { TeamError } from "../team/error.ts";
+import { loginCommand } from "../team/login-command.ts";
+import { readOrigin } from "../team/origin.ts";
+import { type SignInOptions, signIn, type Team } from "../team/sign-in.ts";
+import { forCurrentTeam, teamCommand } from "../team/team-command.ts";
+import {
+  type Credential,
+  type KeyedCredential,
+  type TeamConfig,
+  withCredential,
+  withCurrent,
+  withoutCredential,
+} from "../team/team-config.ts";
+import { version } from "../version.ts";
+
+/** `tool team`, `tool team status`: who is signed in where, and what each service says of it. */
+export function status(context: Context): Promise<number> {
+  return teamCommand(context, {}, async ({ signal }) => {
+    const { source, config } = readCredentials(context);
+    const asked = await Promise.all(
+      config.credentials.map(async (one) => ({ ...one, ...(await stateOf(one, { source, signal })) })),
+    );
+    if (context.format === "json") {
+      const teams = asked.map(({ key, team, email, url, account, trouble, state }) => ({
+        key,
+        team,
+        name: teamIn(account, team)?.name ?? null,
+        role: account?.role || null,
+        kind: account?.kind ?? null,
+        email,
+        url,
+        current: key === config.current?.key,
+        state,
+        message: trouble?.message ?? null,
+      }));
+      await context.print(JSON.stringify({ source, current: config.current?.key ?? null, teams }, null, 2));
+      return EXIT.ok;
+    }
+    if (asked.length === 0) {
+      await context.print(source === "file" ? "nobody is signed in" : "TOOL_CONFIG holds no team");
+      await context.say(`  ${LOGIN}`);
+      return EXIT.ok;
+    }
+    const rows = asked.map(({ key, email, url, account, state }) => [
+      key === config.current?.key ? "*" : "",
+      key,
+      STATES[state] ?? (account?.kind === "ci" ? "CI" : account?.role || "-"),
+      email,
+      url,
+    ]);
+    await context.print(alignedTable(["", "TEAM", "ROLE", "EMAIL", "SERVICE"], rows, context.io.stdout));
+    if (source === "TOOL_CONFIG") await context.say("this is from TOOL_CONFIG, which wins over who is signed in here");
+    for (const { trouble } of asked) {
+      if (trouble !== undefined) await context.say(`${visible(trouble.message)}\n  ${trouble.hint}`);
+    }
+    if (config.current === undefined) await context.say(`no team is chosen: tool team switch ${asked[0]!.key}`);
+    return EXIT.ok;
+  });
+}
+
+/** Longer than a service takes, and short enough to wait for. */
+const STATUS_MS = 3_000;
+
+const STATES: Readonly<Record<string, string>> = { refused: "signed out", unknown: "no answer" };
+
+type Account = Operations["get_account"]["output"]["account"];
+
+interface State {
+  readonly state: "ok" | "refused" | "unknown";
+  readonly account?: Account;
+  readonly trouble?: TeamError;
+}
+
+/** What the service says of a credential, asked within the time that a person waits. */
+async function stateOf(
+  credential: KeyedCredential,
+  { source, signal }: { readonly source: "TOOL_CONFIG" | "file"; readonly signal: AbortSignal },
+): Promise<State> {
+  const remedy = remedyOf(source, credential);
+  try {
+    const client = accountClient({ ...credential, signIn: remedy, signal, answerMs: STATUS_MS });
+    return { state: "ok", account: (await client.call("get_account", {})).account };
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    return { state: isTokenRefused(error) ? "refused" : "unknown", trouble: error };
+  }
+}
+
+const teamIn = (account: Account | undefined, id: string) => account?.teams.find((one) => one.id === id);
+
+/** `tool team login`: signs in by a mail's link and keeps the token that the service answers. */
+export function login(context: Context, options: Options<"team login">): Promise<number> {
+  return teamCommand(context, { interrupted: "interrupted: nobody was signed in" }, async (work) => {
+    const { config, file } = changeableCredentials(context);
+    const url = addressOf(context, options, config);
+    const email = options.email ?? (await askForAddress(context, config, url));
+    if (!isAddress(email)) context.misuse(`${JSON.stringify(email)} is not an email address`, "write ann@example.com");
+    await file.checkChangeable();
+    // The key of a team of another service is not its id.
+    const team = config.credentials.find(({ key }) => key === options.team)?.team ?? options.team;
+    const { key, teams, ...kept } = await signInAndKeep(context, { ...work, url, email, team });
+    if (context.format === "json") {
+      await context.print(JSON.stringify({ key, ...kept, url, teams }, null, 2));
+      return EXIT.ok;
+    }
+    await context.print(
+      `signed in to ${visible(teams.find(({ id }) => id === kept.team)?.name ?? kept.team)} as ${kept.email}`,
+    );
+    const others = teams.filter(({ id }) => id !== kept.team);
+    if (others.length > 0) {
+      await context.say(`this token acts for ${kept.team} only; you are in other teams, too:`);
+      for (const { id } of others)
+        await context.say(`  ${visible(loginCommand({ url, email: kept.email, team: id }))}`);
+    }
+    return EXIT.ok;
+  });
+}
+
+type Asked = Pick<SignInOptions, "url" | "email" | "team" | "progress" | "signal">;
+
+/** Signs in and writes the token into the file. A token that cannot be kept is ended again. */
+async function signInAndKeep(context: Context, asked: Asked) {
+  const { url, team: wanted } = asked;
+  const { credential, email, teams } = await signIn(context, { ...asked, device: `tool ${version} on ${hostname()}` });
+  if (credential === undefined) {
+    if (teams.length > 0) throw notIn(wanted ?? "", { url, email, teams });
+    throw new TeamError(
+      `${email} is signed in, but in no team of ${url}`,
+      `somebody has to invite you: tool team members add ${shellWord(email)}\nor add a team on the page that the link opened`,
+    );
+  }
+  const { team, token } = credential;
+  const made: Credential = { team, email, url, token };
+  if (wanted !== undefined && wanted !== team) {
+    await end(made);
+    throw notIn(wanted, { url, email, teams });
+  }
+  const { file } = changeableCredentials(context);
+  let replaced: KeyedCredential | undefined;
+  try {
+    const config = await file.change((now) => {
+      replaced = now.credentials.find((one) => one.team === team && one.url === url);
+      return withCredential(now, made);
+    });
+    if (replaced !== undefined && replaced.token !== token) await end(replaced);
+    return { key: config.current!.key, team, email, teams };
+  } catch (error) {
+    await end(made);
+    throw error;
+  }
+}
+
+function notIn(
+  wanted: string,
+  { url, email, teams }: { readonly url: string; readonly email: string; readonly teams: readonly Team[] },
+): TeamError {
+  const ids = teams.map(({ id }) => id);
+  const hint = loginCommand({ url, email, team: ids[0] });
+  return new TeamError(`${email} is not in the team ${JSON.stringify(wanted)}, but in ${ids.join(", ")}`, hint);
+}
+
+/** Ends a token. False if the service did not say that it has ended. */
+async function end(credential: Credential, signal?: AbortSignal): Promise<boolean> {
+  const options = { signIn: loginCommand(credential), ...(signal !== undefined && { signal }) };
+  try {
+    await accountClient({ ...credential, ...options, answerMs: STATUS_MS }).call("sign_out", {});
+    return true;
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    return isTokenRefused(error);
+  }
+}
+
+/** Where to sign in: `--url`, TOOL_ACCOUNT_URL, the service of the team that is named, or that of the current team. */
+function addressOf(context: Context, { url, team }: Options<"team login">, config: TeamConfig): string {
+  const written = url ?? (context.io.env.TOOL_ACCOUNT_URL || undefined);
+  if (written !== undefined) {
+    const origin = readOrigin(written);
+    if (origin.ok) return origin.value;
+    return context.misuse(url === undefined ? `TOOL_ACCOUNT_URL: ${origin.message}` : origin.message, origin.hint);
+  }
+  const known = config.credentials.find(({ key }) => key === team) ?? config.current;
+  if (known !== undefined) return known.url;
+  return context.misuse(
+    "the log service to sign in to is not known",
+    "write --url https://logs.example.com, or set TOOL_ACCOUNT_URL",
+  );
+}
+
+async function askForAddress(context: Context, config: TeamConfig, url: string): Promise<string> {
+  const { io } = context;
+  if (io.stdin.isTTY !== true) {
+    return context.misuse("tool team login needs an email address", "write --email you@example.com");
+  }
+  const known = (config.current?.url === url ? config.current : config.credentials.find((one) => one.url === url))
+    ?.email;
+  const answer = await io.ask(`Email address${known === undefined ? "" : ` (${known})`}: `);
+  if (answer === undefined) {
+    await context.say("interrupted: nobody was signed in");
+    return context.exit(EXIT.interrupted);
+  }
+  return answer.trim() || (known ?? "");
+}
+
+/** What is certainly no address. The rest is for the service, and its mail server, to say. */
+const isAddress = (text: string) => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254;
+
+/** `tool team switch`: makes another team the current one. */
+export function switchTeam(context: Context, options: Options<"team switch">): Promise<number> {
+  return teamCommand(context, {}, async () => {
+    const { config, file } = changeableCredentials(context);
+    if (config.credentials.length === 0) throw new TeamError("nobody is signed in", LOGIN);
+    const wanted = options.team ?? (await askForTeam(context, config));
+    const chosen = named(context, config, wanted);
+    await file.change((now) => withCurrent(now, named(context, now, chosen.key).key));
+    if (context.format === "json") await context.print(JSON.stringify({ current: chosen.key }));
+    else await context.print(`commands act for ${chosen.key} now, as ${chosen.email} at ${chosen.url}`);
+    return EXIT.ok;
+  });
+}
+
+async function askForTeam(context: Context, config: TeamConfig): Promise<string> {
+  const { io } = context;
+  const keys = config.credentials.map(({ key }) => key);
+  if (io.stdin.isTTY !== true) {
+    return context.misuse("tool team switch needs a team", `write tool team switch ${keys.join(", or ")}`);
+  }
+  for (const one of config.credentials) {
+    await context.say(`${one === config.current ? "*" : " "} ${one.key}  ${one.email} at ${one.url}`);
+  }
+  const answer = await io.ask("Team: ");
+  return answer === undefined ? context.exit(EXIT.interrupted) : answer.trim();
+}
+
+/** The credential of a team, by its key. */
+function named(context: Context, config: TeamConfig, key: string): KeyedCredential {
+  const found = config.credentials.find((one) => one.key === key);
+  if (found !== undefined) return found;
+  const keys = config.credentials.map((one) => one.key);
+  const near = didYouMean(key, keys);
+  const signIn = `tool team login --team ${/^[a-z0-9][a-z0-9-]*$/.test(key) ? key : "<team>"}`;
+  const hint = near === undefined ? `signed in: ${keys.join(", ") || "nobody"}\n${signIn}` : `did you mean ${near}?`;
+  return context.fail(`nobody is signed in to ${JSON.stringify(key)}`, hint);
+}
+
+/** `tool team logout`: ends the token and forgets it, also if the service does not answer. */
+export function logout(context: Context, options: Options<"team logout">): Promise<number> {
+  return teamCommand(context, {}, async ({ signal }) => {
+    const credentials = changeableCredentials(context);
+    const { config, file } = credentials;
+    const chosen = options.team === undefined ? currentCredential(credentials) : named(context, config, options.team);
+    await file.checkChangeable();
+    const isEnded = await end(chosen, signal);
+    const left = await file.change((now) => {
+      // Somebody may have signed in again meanwhile.
+      const isSame = now.credentials.some(({ key, token }) => key === chosen.key && token === chosen.token);
+      return isSame ? withoutCredential(now, chosen.key) : now;
+    });
+    if (context.format === "json") {
+      const document = { team: chosen.key, ended: isEnded, current: left.current?.key ?? null };
+      await context.print(JSON.stringify(document, null, 2));
+      return EXIT.ok;
+    }
+    await context.print(`signed out of ${chosen.key}`);
+    if (!isEnded) {
+      await context.say(`warning: ${chosen.url} did not confirm it: the token is gone from this machine,`);
+      await context.say("  and ends there after 90 days without use");
+    }
+    if (left.current !== undefined && left.current.key !== config.current?.key) {
+      await context.say(`commands act for ${left.current.key} now`);
+    } else if (left.current === undefined && left.credentials.length > 0) {
+      await context.say(`no team is chosen now: tool team switch ${left.credentials[0]!.key}`);
+    }
+    return EXIT.ok;
+  });
+}
+
+/** `tool team add`: adds a team; on a terminal the sign-in to it follows, as a token acts for one team. */
+export function add(context: Context, { name, id }: Options<"team add">): Promise<number> {
+  let asked: Pick<Asked, "url" | "email" | "team"> | undefined;
+  const added = forCurrentTeam(context, async (client, { url, email }) => {
+    const taken = `choose another id: tool team add ${shellWord(name)} --id <id>`;
+    const answer = await client.call("add_team", { name, ...(id !== undefined && { id }) }, { 409: taken, 400: taken });
+    asked = { url, email, team: answer.id };
+    if (context.format === "json") await context.print(JSON.stringify({ id: answer.id, name }, null, 2));
+    else await context.print(`added the team ${answer.id}`);
+    return EXIT.ok;
+  });
+  return added.then(async (code) => {
+    if (asked === undefined) return code;
+    const command = loginCommand(asked);
+    const { io } = context;
+    const isAnswered = io.stdin.isTTY === true && io.stderr.isTerminal && context.format === undefined;
+    if (!isAnswered || (io.env.TOOL_CONFIG ?? "") !== "") {
+      await context.say(`a token acts for one team; sign in to this one:\n  ${command}`);
+      return code;
+    }
+    const about = asked;
+    await context.say("A token acts for one team. Sign in to this one:\n");
+    const interrupted = `interrupted: the team is there; sign in to it later:\n  ${command}`;
+    return teamCommand(context, { interrupted }, async (work) => {
+      await signInAndKeep(context, { ...work, ...about });
+      await context.print(`commands act for ${about.team} now`);
+      return EXIT.ok;
+    });
+  });
+}

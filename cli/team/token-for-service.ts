@@ -1,0 +1,38 @@
+import type { Context } from "../context.ts";
+import { readCredentials, remedyOf } from "./credentials.ts";
+import { TeamError } from "./error.ts";
+
+/** A token for a service, and what to do if the service refuses it. */
+export interface ServiceToken {
+  readonly token: string;
+  readonly remedy: string;
+}
+
+/**
+ * The token for the log service at an address: TOOL_LOGS_TOKEN for any, else that of TOOL_CONFIG or of whoever is signed in at
+ * this very origin. If several teams of it are signed in to, that is the current team's. Throws a TeamError if there is none.
+ */
+export function tokenForService(context: Context, url: string): ServiceToken {
+  const token = context.io.env.TOOL_LOGS_TOKEN ?? "";
+  if (token !== "") return { token, remedy: "set TOOL_LOGS_TOKEN to what tool service token add prints" };
+  const { source, config } = readCredentials(context);
+  const { origin } = new URL(url);
+  const some = config.credentials.filter((one) => one.url === origin);
+  const chosen = some.find((one) => one === config.current) ?? (some.length === 1 ? some[0] : undefined);
+  if (chosen !== undefined) {
+    return { token: chosen.token, remedy: remedyOf(source, chosen) };
+  }
+  if (some.length > 1) {
+    const keys = some.map(({ key }) => key).join(", ");
+    throw new TeamError(
+      `the current team is none of ${origin}`,
+      `choose one of ${keys}: tool team switch ${some[0]!.key}`,
+    );
+  }
+  const elsewhere = [...new Set(config.credentials.map((one) => one.url))].join(", ");
+  const known = source === "file" ? "the only ones signed in to are" : "those of TOOL_CONFIG are for";
+  throw new TeamError(
+    elsewhere === "" ? "the log service needs a token" : `there is no token for ${origin}: ${known} ${elsewhere}`,
+    `sign in: tool team login --url ${origin}\nor set TOOL_LOGS_TOKEN; tool service token add makes one`,
+  );
+}
