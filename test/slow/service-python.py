@@ -1,16 +1,19 @@
 """Goes through every operation of a log service with nothing but Python's standard library.
 
-usage: service-python.py URL TOKEN. Prints one JSON line for each operation that did as it should; ends with 1 at the first
+usage: service-python.py URL TOKEN COMMAND... where the command prints the links for signing in as JSON, as
+`tool service sign-in ADDRESS --format json` does, given an address. Prints one JSON line for each operation that did as it should; ends with 1 at the first
 that did not.
 """
 
 import gzip
 import json
+import os
+import subprocess
 import sys
 import urllib.error
 import urllib.request
 
-url, token = sys.argv[1], sys.argv[2]
+url, token, links = sys.argv[1], sys.argv[2], sys.argv[3:]
 
 
 def post(name, body=None, bearer=token, packed=False):
@@ -116,6 +119,55 @@ expect("get_instance_config", None, 200, lambda a: set(a["config"]) == {"project
 
 expect("remove_project", {"project_id": project}, 204)
 expect("get_project_stats", {"project_id": project}, 404)
+
+
+def link_to_confirm(email):
+    printed = json.loads(subprocess.run([*links, email], check=True, capture_output=True, text=True).stdout)
+    return printed["waiting"][-1]["confirm_url"].rsplit("/", 1)[1]
+
+
+def signed_in(email, team=None):
+    asked = {"email": email, **({"team_id": team} if team else {})}
+    begun = expect("start_sign_in", asked, 200, lambda a: a["mailed"] is False, bearer="")
+    expect("poll_sign_in", {"secret": begun["secret"]}, 200, lambda a: a == {"status": "waiting"}, bearer="")
+    link = link_to_confirm(email)
+    wrong = "000000" if begun["code"] != "000000" else "111111"
+    expect("confirm_sign_in", {"link": link, "code": wrong}, 400, bearer="")
+    expect("confirm_sign_in", {"link": link, "code": begun["code"]}, 200, lambda a: a["email"] == email, bearer="")
+    expect("confirm_sign_in", {"link": link, "code": begun["code"]}, 404, bearer="")
+    return expect("poll_sign_in", {"secret": begun["secret"]}, 200, lambda a: a["status"] == "confirmed", bearer="")
+
+
+# The service may have been killed in the middle of an earlier run.
+team = expect("get_instance_config", {}, 200)["config"]["team_id"]
+bobs = "bob-%d@example.com" % os.getpid()
+ann = signed_in("ann@example.com", team)["token"]
+expect("get_account", {}, 200, lambda a: a["account"]["role"] == "owner" and a["account"]["kind"] == "command", bearer=ann)
+expect("get_account", {}, 200, lambda a: a["account"]["kind"] == "api" and a["account"]["teams"] == [])
+expect("get_teams", {}, 200, lambda a: team in [one["id"] for one in a["teams"]], bearer=ann)
+expect("get_teams", {}, 403)
+expect("update_team", {"team_id": team, "name": "Snakes"}, 204, bearer=ann)
+invite = expect("add_member", {"email": bobs}, 200, lambda a: "/accept/" in a["link"], bearer=ann)["link"]
+expect("get_members", {}, 200, lambda a: [m["state"] for m in a["members"] if m["email"] == bobs] == ["invited"], bearer=ann)
+bob = signed_in(bobs, team)["token"]
+expect("accept_invite", {"invite": invite.rsplit("/", 1)[1]}, 404, bearer=bob)
+expect("add_member", {"email": "cleo@example.com"}, 403, bearer=bob)
+expect("update_member", {"email": bobs, "role": "admin"}, 204, bearer=ann)
+expect("add_member_link", {"email": bobs}, 200, lambda a: "/sign-in/link/" in a["link"], bearer=ann)
+expect("remove_member", {"email": "ann@example.com"}, 403, bearer=bob)
+ci = expect("add_ci_token", {"name": "build"}, 200, bearer=bob)
+expect("get_projects", {}, 200, bearer=ci["token"])
+expect("add_project", {"project": {"name": "CI"}}, 403, bearer=ci["token"])
+expect("get_ci_tokens", {}, 200, lambda a: a["tokens"][-1]["created_by"] == bobs, bearer=ann)
+left = expect("remove_member", {"email": bobs}, 200, lambda a: ci["id"] in a["tokens"], bearer=ann)
+expect("get_members", {}, 401, bearer=bob)
+expect("remove_ci_token", {"token_id": ci["id"]}, 204, bearer=ann)
+other = expect("add_team", {"name": "Lizards"}, 200, bearer=ann)["id"]
+expect("remove_team", {"team_id": other}, 404, bearer=ann)
+lizard = signed_in("ann@example.com", other)["token"]
+expect("remove_team", {"team_id": other}, 204, bearer=lizard)
+expect("sign_out", {}, 204, bearer=ann)
+expect("get_account", {}, 401, bearer=ann)
 
 with urllib.request.urlopen(url + "/openapi.json", timeout=60) as response:
     described = {path[1:] for path, item in json.load(response)["paths"].items() if "post" in item} - {"ingest/{project}"}

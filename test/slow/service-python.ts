@@ -5,24 +5,26 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { listening, root, spawnTool, tool } from "../support/cli.ts";
+import { cliPath, listening, root, spawnTool, tool } from "../support/cli.ts";
 import { requires } from "../support/require.ts";
 
 t.test("Python's standard library", { skip: requires("python3"), timeout: 120_000 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tool-service-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const made = await tool(["service", "init", "--data", "data", "--format", "json"], { cwd: folder });
+  const init = ["service", "init", "--data", "data", "--owner", "ann@example.com", "--format", "json"];
+  const made = await tool(init, { cwd: folder });
+  const links = [process.execPath, cliPath, "service", "sign-in", "--data", join(folder, "data"), "--format", "json"];
   const { token } = JSON.parse(made.stdout);
   for (const round of ["first", "after kill -9"]) {
     const running = spawnTool(["service", "start", "--data", "data", "--address", "127.0.0.1:0"], { cwd: folder });
     try {
       const url = await listening(running);
-      const { code, stdout, stderr } = await python([join(root, "test/slow/service-python.py"), url, token]);
+      const { code, stdout, stderr } = await python([join(root, "test/slow/service-python.py"), url, token, ...links]);
       t.equal(code, 0, `${round}: ${stderr}`);
-      t.same(JSON.parse(stdout.trim().split("\n").at(-1)!), { operations: 36 }, round);
+      t.same(JSON.parse(stdout.trim().split("\n").at(-1)!), { operations: 54 }, round);
       if (round !== "first") continue;
       // The next one is killed while the client is at work.
-      const second = python([join(root, "test/slow/service-python.py"), url, token]);
+      const second = python([join(root, "test/slow/service-python.py"), url, token, ...links]);
       setTimeout(() => running.kill("SIGKILL"), 400);
       await Promise.all([second, running.ended]);
     } finally {
