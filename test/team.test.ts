@@ -62,7 +62,10 @@ async function signedIn(
 async function startLogin(t: Test, { env }: Machine, words: string): Promise<Running & { readonly code: string }> {
   const running = spawnTool(["team", "login", ...words.split(" ")], { env });
   t.teardown(() => running.kill("SIGKILL"));
-  const code = await until(`the code in ${running.stderr()}`, () => /^ {4}(\d{3} \d{3})$/m.exec(running.stderr())?.[1]);
+  const code = await until("the code", () => {
+    if (running.child.exitCode !== null) throw new Error(`ended early: ${running.stderr()}`);
+    return /^ {4}(\d{3} \d{3})$/m.exec(running.stderr())?.[1];
+  });
   return { ...running, code };
 }
 
