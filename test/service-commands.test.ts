@@ -167,7 +167,7 @@ t.test("words that cannot be meant", async (t) => {
     [
       ["logs", "--service", "http://localhost:1", "--project", "x"],
       2,
-      /^error: the log service needs a token\n {2}set TOOL_LOGS_TOKEN; /,
+      /^error: the log service needs a token\n {2}sign in: tool team login --url .*\n {2}or set TOOL_LOGS_TOKEN; /,
     ],
   ];
   for (const [argv, code, stderr] of rows) {

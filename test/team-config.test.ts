@@ -505,7 +505,7 @@ t.test("neither the app nor a hook gets the tokens", async (t) => {
   const env = { TOOL_CONFIG: printTeamConfig(configOf(ACME)), TOOL_LOGS_TOKEN: "lgs_env", OTHER: "kept" };
   t.equal((await tool(["run", "build"], { cwd, env })).code, 0);
   const { running } = await startTool(cwd, [], env);
-  await until("the app", () => existsSync(join(cwd, "app.txt")));
+  await until("the app", () => existsSync(join(cwd, "app.txt")) && readFileSync(join(cwd, "app.txt")).length > 0);
   running.kill("SIGTERM");
   await running.ended;
   for (const file of ["hook.txt", "app.txt"]) {

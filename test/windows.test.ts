@@ -25,6 +25,8 @@ const REFUSED = [
   "service check",
   "service backup",
   "service restore",
+  "service owner",
+  "service sign-in",
   "team",
   "team status",
   "team login",

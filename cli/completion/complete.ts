@@ -90,7 +90,7 @@ function readBefore(words: readonly string[], commands: readonly Command[]): Bef
     const named = commands.find((one) => one.name === longer);
     if (named !== undefined || commands.some((one) => one.name.startsWith(`${longer} `))) {
       name = longer;
-      command = named ?? command;
+      command = named;
       before = before.filter((one) => one.startsWith("-"));
     } else before.push(word);
   }

@@ -13,6 +13,8 @@ export interface AccountClientOptions {
   readonly token?: string;
   /** What to type if the service does not know the token. */
   readonly signIn: string;
+  /** What to type if the token may not do something. */
+  readonly forbidden?: string;
   /** Aborted when the person interrupts the command. */
   readonly signal?: AbortSignal;
   readonly answerMs?: number;
@@ -30,13 +32,8 @@ export interface AccountClient {
 
 type Hints = Readonly<Partial<Record<number, string>>>;
 
-export function accountClient({
-  url,
-  token,
-  signIn,
-  signal,
-  answerMs = ANSWER_MS,
-}: AccountClientOptions): AccountClient {
+export function accountClient(options: AccountClientOptions): AccountClient {
+  const { url, token, signIn, forbidden = FORBIDDEN, signal, answerMs = ANSWER_MS } = options;
   const client: RpcClient = rpcClient({ url, userAgent: userAgent(), ...(token !== undefined && { token }) });
   return {
     async call(name, input, hints = {}) {
@@ -47,7 +44,7 @@ export function accountClient({
         });
       } catch (error) {
         if (signal?.aborted) throw error;
-        throw explained(error, { url, signIn, hints });
+        throw explained(error, url, { 401: signIn, 403: forbidden, ...hints });
       }
     },
   };
@@ -64,25 +61,20 @@ export function isTokenRefused({ cause }: TeamError): boolean {
   return cause instanceof RpcFailure && cause.status === 401;
 }
 
-interface About {
-  readonly url: string;
-  readonly signIn: string;
-  readonly hints: Hints;
-}
+const FORBIDDEN = "tool team shows what you may do; an admin or owner may do more";
 
-function explained(error: unknown, { url, signIn, hints }: About): TeamError {
+function explained(error: unknown, url: string, hints: Hints): TeamError {
   const options = { cause: error };
   if (error instanceof RpcFailure) {
     const { status, type, message, retryAfterMs } = error;
     const own = hints[status];
-    if (own !== undefined) return new TeamError(message, own, options);
     if (type === "unknown") {
       const hint = "check the address; curl -i on it shows who answers";
       return new TeamError(`${url} does not answer as a log service: ${message}`, hint, options);
     }
-    if (status === 401) return new TeamError(`${url} does not know this token any more`, signIn, options);
-    if (status === 403)
-      return new TeamError(message, "tool team shows what you may do; an admin or owner may do more", options);
+    if (own !== undefined) {
+      return new TeamError(status === 401 ? `${url} does not know this token any more` : message, own, options);
+    }
     if (status === 404) {
       return new TeamError(
         `${url}: ${message}`,

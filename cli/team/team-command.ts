@@ -38,6 +38,9 @@ export function forCurrentTeam(
     const credentials = readCredentials(context);
     const credential = currentCredential(credentials);
     const signIn = remedyOf(credentials.source, credential);
-    return work(accountClient({ ...credential, signIn, signal }), credential);
+    const forbidden = credentials.source === "TOOL_CONFIG" ? { forbidden: CI_ONLY } : {};
+    return work(accountClient({ ...credential, ...forbidden, signIn, signal }), credential);
   });
 }
+
+const CI_ONLY = "TOOL_CONFIG may hold a token of CI: unset it and sign in: tool team login";

@@ -80,12 +80,13 @@ export function withCredential(config: TeamConfig, credential: Credential): Team
   return configOf(document, [...others, { key, team, email, url, token }]);
 }
 
-/** Removes a credential. If it was the current one, the only one that is left becomes that, if there is one. */
+/** Removes a credential. If no current one is left, the only one that is becomes that. */
 export function withoutCredential(config: TeamConfig, key: string): TeamConfig {
   const { [key]: _, ...teams } = config.document.teams ?? {};
   const credentials = config.credentials.filter((one) => one.key !== key);
   const { team: __, ...rest } = config.document;
-  const next = config.current?.key === key ? (credentials.length === 1 ? credentials[0] : undefined) : config.current;
+  const onlyOne = credentials.length === 1 ? credentials[0] : undefined;
+  const next = credentials.find((one) => one === config.current) ?? onlyOne;
   return configOf({ ...(next !== undefined && { team: next.key }), ...rest, teams }, credentials);
 }
 
