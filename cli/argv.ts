@@ -311,11 +311,13 @@ const NOUNS: Readonly<Record<string, string>> = {
   to: "a folder",
   address: "an address",
   id: "an id",
+  email: "an email address",
 };
 
 function wordCount(command: Shape, words: readonly string[]): Misuse {
   if (words.length < command.minWords) {
-    const missing = /<([\w-]+)>/.exec(command.usage)?.[1] ?? "word";
+    const needed = [...command.usage.matchAll(/<([\w-]+)>/g)].map(([, word]) => word!);
+    const missing = needed[words.length] ?? needed[0] ?? "word";
     return {
       message: `tool ${command.name} needs ${NOUNS[missing] ?? `a ${missing}`}`,
       hint: `write tool ${command.usage}`,

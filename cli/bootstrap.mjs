@@ -1,16 +1,22 @@
 // What `npm start` and `npm test` do first on a clone: install where the lockfile changed, build where a source did.
 // Plain JavaScript on Node alone: it runs before anything is installed or compiled.
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { lookup } from "node:dns/promises";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const example = "examples/node-server";
 const dataFolder = ".tool/service";
 const tokenFile = ".tool/service.token";
+
+/** Browsers and most systems look up names below localhost as this machine (RFC 6761, section 6.3). */
+const OWN_HOST = "tool.localhost";
 
 /** Before the log service is started again, which is tried for as long as the app runs. */
 const FIRST_WAIT_MS = 500;
@@ -94,6 +100,7 @@ function hash(paths) {
 async function start(args) {
   const cli = "node dist/bin/cli.cjs";
   const service = await startService();
+  const signedIn = service && signIn(service.url);
   const address = process.env.TOOL_APP_ADDRESS;
   const words = [...(address ? ["--address", address] : []), ...(service ? ["--logs-url", service.url] : []), ...args];
   const child = spawn(process.execPath, ["dist/bin/cli.cjs", "-C", example, "start", "--no-env", ...words], {
@@ -101,12 +108,18 @@ async function start(args) {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: service ? { ...process.env, TOOL_LOGS_TOKEN: service.token } : process.env,
   });
-  child.on("message", (message) => {
+  child.on("message", async (message) => {
     if (message?.type !== "listening") return;
-    const url = message.url.replace(/\/$/, "");
+    const person = await signedIn;
+    const address = message.url.replace(/\/$/, "");
+    // Cookies ignore ports: where the log service has no host of its own, the app gets another one.
+    const isShared = person !== undefined && new URL(person.url).hostname === "127.0.0.1";
+    const url = isShared ? address.replace("//127.0.0.1:", "//localhost:") : address;
     console.log(`
   The app of ${example} answers at ${url}
-${service ? `  Its log is kept by the log service at ${service.url}\n` : ""}
+${service ? `  Its log is kept by the log service at ${service.url}\n` : ""}${
+  person ? `  This link signs ${person.email} in there, once:\n    ${person.url}\n` : ""
+}
   Try, in another terminal of this folder:
     curl -i '${url}/api/orders/42?fail=1'
     ${cli} -C ${example} logs 'status >= 400'
@@ -174,6 +187,44 @@ async function startService() {
       await kept;
     },
   };
+}
+
+/** A link that signs the person at this machine in, on a host that no app here has; undefined where that cannot be. */
+async function signIn(serviceUrl) {
+  const { hostname, port } = new URL(serviceUrl);
+  if (hostname !== "127.0.0.1") return undefined;
+  const isNamed = await lookup(OWN_HOST).then(
+    ({ address }) => address === "127.0.0.1" || address === "::1",
+    () => false,
+  );
+  const where = [
+    "--data",
+    dataFolder,
+    "--format",
+    "json",
+    "--public-url",
+    isNamed ? `http://${OWN_HOST}:${port}` : serviceUrl,
+  ];
+  const email = `${userName().replace(/[^A-Za-z0-9._-]/g, "") || "you"}@localhost`;
+  for (const words of [
+    ["service", "sign-in", email],
+    ["service", "owner", "add", email],
+  ]) {
+    const made = await promisify(execFile)(process.execPath, ["dist/bin/cli.cjs", ...words, ...where], {
+      cwd: root,
+    }).catch(() => undefined);
+    if (made !== undefined) return { email, url: JSON.parse(made.stdout).sign_in_url };
+  }
+  return undefined;
+}
+
+/** Some containers run under a user that the system has no name for. */
+function userName() {
+  try {
+    return userInfo().username;
+  } catch {
+    return "";
+  }
 }
 
 /** The log service's process, at the address or, without one, where it finds a port. */

@@ -352,7 +352,7 @@ export const TABLE = {
     },
     examples: [
       "service init --data /var/lib/logs",
-      "service init --data d --owner ann@example.com",
+      "service init --data people --owner ann@example.com",
       'service init --data logs --format json   # {"token": ...}',
     ],
   },

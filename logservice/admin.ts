@@ -1,10 +1,11 @@
 // What `tool service` does with a data directory. The command imports nothing else of the log service; the events store,
 // which takes longest to load, is loaded by the functions that need it.
-export { addOwner, type PrintedLink, type SignInLinks, signInLinks } from "./admin/accounts.ts";
+export { addOwner, type PrintedLink, signInLinks } from "./admin/accounts.ts";
 export { type CheckReport, checkDataDirectory, type Finding } from "./admin/check.ts";
 export { type Copied, type CopyOptions, copyDataDirectory } from "./admin/copy.ts";
 export { createDataDirectory } from "./admin/create.ts";
-export { type PeopleOptions, serveDataDirectory } from "./admin/serve.ts";
+export type { PeopleOptions } from "./admin/people.ts";
+export { serveDataDirectory } from "./admin/serve.ts";
 export { addToken, listTokens, removeToken } from "./admin/tokens.ts";
 /** Thrown by each of them if the directory cannot be used. */
 export { OperatorError } from "./error.ts";

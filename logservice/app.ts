@@ -137,8 +137,13 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
             request,
             needed,
             team: teamOf(request),
-            register: (hash) => (exchange = service.exchanges.open(hash, end)),
-            known: ({ team, actor }) => void (who = { team_id: team, actor }),
+            register(hash) {
+              exchange = service.exchanges.open(hash, end);
+              return exchange;
+            },
+            known({ team, actor }) {
+              who = { team_id: team, actor };
+            },
           });
           await rate.take(grant.id === "" ? networkOf(addressOf(request)) : grant.id, signal);
           await answer(request, response, grant, signal);

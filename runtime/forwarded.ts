@@ -1,5 +1,6 @@
 import { localContext } from "./context.ts";
 import type { Header, ProxyRequest } from "./exchange.ts";
+import { withoutServiceCookies } from "./service-cookies.ts";
 
 /** They belong to one connection (RFC 9110, section 7.6.1); so do the headers that Connection names. */
 const HOP_BY_HOP = new Set([
@@ -67,9 +68,11 @@ export function headersForApp(request: ProxyRequest, stage: string): Header[] {
       if (hasLength || isChunked) continue;
       hasLength = true;
     } else if (name === "cookie") {
+      const value = withoutServiceCookies(header[1]);
+      if (value === "" && header[1] !== "") continue;
       // RFC 9110, section 5.3: it is no list with commas, and servers read one of them only.
-      if (cookie !== undefined) headers[cookie] = [header[0], `${headers[cookie]![1]}; ${header[1]}`];
-      else cookie = headers.push(header) - 1;
+      if (cookie !== undefined) headers[cookie] = [header[0], `${headers[cookie]![1]}; ${value}`];
+      else cookie = headers.push([header[0], value]) - 1;
       continue;
     }
     headers.push(header);

@@ -17,6 +17,7 @@ export const RPC_GUIDE: readonly GuideSection[] = [
     title: "Authorisation",
     text: [
       "Every operation, `/ingest` and `/tail` need a token: `Authorization: Bearer lgs_...`. `tool service init` prints the first one; `tool service token add` and `add_token` create more, each with its own scopes. An unknown token is 401, a missing scope 403; the message names the scope.",
+      "A token acts for one team, and what belongs to another team is not there. Operations that are for people only, such as inviting members, need the token of `tool team login` or a session in a browser; a person in several teams names one in the header `X-Team`.",
       "The examples read the address from `LOGS_URL` and the token from `TOOL_LOGS_TOKEN`, and use a project `my_app`. An operation is a POST with a JSON object; an error is `{type, message}`.",
     ],
     curl: `curl -sS --fail-with-body "$LOGS_URL/get_projects" \\

@@ -41,6 +41,28 @@ t.test("plain English", async (t) => {
   );
 });
 
+t.test("records without text of SQL", async (t) => {
+  const { sqlIn } = await load("records-sql.mjs");
+  const path = "logservice/records/teams.ts";
+  for (const text of [
+    'import { type Kysely, sql } from "kysely";',
+    "const later = sql<string>`max(a, b)`;",
+    "sql.raw(text);",
+    "db.executeQuery(CompiledQuery.raw(text));",
+    'database.prepare("select 1");',
+    "query.modifyEnd(sql`for update`)",
+  ])
+    t.ok(sqlIn(path, text).length > 0, text);
+  for (const text of [
+    'db.selectFrom("teams").selectAll()',
+    "const { results } = await events.sql({ text });",
+    "statement of SQL",
+  ])
+    t.same(sqlIn(path, text), [], text);
+  t.same(sqlIn("logservice/records/sqlite.ts", 'database.prepare("select 1")'), [], "the driver");
+  t.match(sqlIn(path, "one\ntwo\nsql`x`"), [{ line: 3 }]);
+});
+
 t.test("dead code", async (t) => {
   const { findDeadCode } = await load("dead-code.mjs");
   const rows: [name: string, files: Record<string, string>, findings: string[]][] = [

@@ -20,6 +20,8 @@ const REFUSED = [
   "service init",
   "service start",
   "service token",
+  "service owner",
+  "service sign-in",
   "service check",
   "service backup",
   "service restore",

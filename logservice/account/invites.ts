@@ -37,6 +37,7 @@ export async function acceptInvite(
   if (user.email_key !== email_key)
     throw new RpcError("forbidden", "this invite is for another address: sign in with that one");
   const before = (await personIn(db, user.id, team_id))?.role;
-  if (before === undefined || isAbove(role, before)) await setRole(db, team_id, user.id, role, now);
+  if (before === undefined || isAbove(role, before))
+    await setRole(db, { team_id: team_id, user_id: user.id, role: role }, now);
   await removeInvite(db, team_id, email_key);
 }

@@ -11,7 +11,7 @@ export interface PublicAddressOptions {
 }
 
 /** An address that cannot be the public one. */
-export class PublicUrlError extends OperatorError {}
+class PublicUrlError extends OperatorError {}
 
 /**
  * Where people reach the service. Links, redirects, the flags of cookies and the origins that may use them come from here

@@ -23,7 +23,7 @@ export async function mayComeIn(db: Kysely<Tables>, signUp: SignUp, emailKey: st
   return user !== undefined || invites.length > 0 || maySignUp(signUp, emailKey);
 }
 
-export function maySignUp(signUp: SignUp, emailKey: string): boolean {
+function maySignUp(signUp: SignUp, emailKey: string): boolean {
   if (signUp.kind === "domain") return emailKey.endsWith(`@${signUp.domain}`);
   return signUp.kind === "open";
 }

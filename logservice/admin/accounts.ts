@@ -57,7 +57,7 @@ export async function makeOwner(
   const { team, nowMs } = options;
   const at = new Date(nowMs).toISOString();
   const user = await ensureUser(records.db, { email, emailKey }, at);
-  await setRole(records.db, team, user.id, "owner", at);
+  await setRole(records.db, { team_id: team, user_id: user.id, role: "owner" }, at);
   await writeAudit(records.db, {
     ...atTerminal(at, "add_owner"),
     team_id: team,

@@ -3,7 +3,26 @@ import { readPublicUrl } from "../account/public-address.ts";
 import { readSignUp } from "../account/sign-up.ts";
 import { OperatorError } from "../error.ts";
 import type { StartOptions } from "../start.ts";
-import type { PeopleOptions } from "./serve.ts";
+
+/** What the operator says about signing in, as it was written. */
+export interface PeopleOptions {
+  readonly publicUrl?: string | undefined;
+  readonly signUp?: string | undefined;
+  /** The URL of the mail server, and the sender of mails; that is `logs@` the public host unless told otherwise. */
+  readonly smtp?: string | undefined;
+  readonly mailFrom?: string | undefined;
+  readonly oidc?:
+    | {
+        readonly issuer: string;
+        readonly clientId: string;
+        readonly clientSecret: string | undefined;
+        readonly name: string | undefined;
+        readonly domains: readonly string[];
+      }
+    | undefined;
+  /** Networks of proxies whose X-Forwarded-For counts. */
+  readonly trusted?: readonly string[];
+}
 
 /** Reads what the operator says about signing in. Throws an OperatorError. */
 export async function readPeople(

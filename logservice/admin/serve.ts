@@ -15,28 +15,8 @@ import {
   refuseLostEvents,
   requireDataDirectory,
 } from "./data-directory.ts";
-import { readPeople } from "./people.ts";
+import { type PeopleOptions, readPeople } from "./people.ts";
 import { makePrivate } from "./private-files.ts";
-
-/** What the operator says about signing in, as it was written. */
-export interface PeopleOptions {
-  readonly publicUrl?: string | undefined;
-  readonly signUp?: string | undefined;
-  /** The URL of the mail server, and the sender of mails; that is `logs@` the public host unless told otherwise. */
-  readonly smtp?: string | undefined;
-  readonly mailFrom?: string | undefined;
-  readonly oidc?:
-    | {
-        readonly issuer: string;
-        readonly clientId: string;
-        readonly clientSecret: string | undefined;
-        readonly name: string | undefined;
-        readonly domains: readonly string[];
-      }
-    | undefined;
-  /** Networks of proxies whose X-Forwarded-For counts. */
-  readonly trusted?: readonly string[];
-}
 
 export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version"> {
   readonly folder: string;

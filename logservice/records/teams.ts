@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { RpcError } from "../error.ts";
 import { changedAt } from "./row.ts";
-import type { Role, Tables, TeamRow } from "./tables.ts";
+import type { MembershipRow, Role, Tables, TeamRow } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
@@ -61,11 +61,11 @@ export async function removeTeam(db: Db, id: string): Promise<void> {
 }
 
 /** Makes a person a member, or changes the role of one. */
-export async function setRole(db: Db, team_id: string, user_id: string, role: Role, now: string): Promise<void> {
+export async function setRole(db: Db, member: Omit<MembershipRow, "created_at">, now: string): Promise<void> {
   await db
     .insertInto("memberships")
-    .values({ team_id, user_id, role, created_at: now })
-    .onConflict((conflict) => conflict.columns(["team_id", "user_id"]).doUpdateSet({ role }))
+    .values({ ...member, created_at: now })
+    .onConflict((conflict) => conflict.columns(["team_id", "user_id"]).doUpdateSet({ role: member.role }))
     .execute();
 }
 

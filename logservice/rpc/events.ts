@@ -1,7 +1,9 @@
 import { levelOf, type RowColumn, type TableNotes } from "../../grammar/query/index.ts";
 import type { AggregateColumn, Stats as WireStats } from "../../schema/rpc.generated.ts";
+import { unlessBusy } from "../access/tokens.ts";
 import { levelName } from "../events/level-names.ts";
 import type { Range, Stats } from "../events/store.ts";
+import { writeAudit } from "../records/audit.ts";
 import { eventsKeyOf } from "../records/projects.ts";
 import { append, inMode, reportOf } from "./append.ts";
 import { type Call, type Handlers, projectOf, type Service } from "./call.ts";
@@ -73,9 +75,12 @@ export const events: Handlers<
     };
   },
 
-  async query({ records, events }, { project_id, query }, call) {
+  async query(service, { project_id, query }, call) {
+    const { records, events } = service;
+    const project = await eventsKeyOf(records.db, projectOf(call, project_id));
+    await noteStatement(service, call, project_id, query);
     const { resultsJson, stats } = await events.sql({
-      project: await eventsKeyOf(records.db, projectOf(call, project_id)),
+      project,
       text: query,
       signal: call.signal,
     });
@@ -136,6 +141,19 @@ function withLevelNames(row: readonly unknown[], levels: readonly number[]): unk
     if (typeof level === "string" && levelOf(level) !== undefined) named[at] = levelName(level);
   }
   return named;
+}
+
+/** Writes down who ran a statement before it runs. On a full disk, reading goes on without that. */
+async function noteStatement(
+  { records, nowMs }: Service,
+  { grant, address }: Call,
+  project_id: string,
+  detail: string,
+): Promise<void> {
+  const who = { at: new Date(nowMs()).toISOString(), team_id: grant.team, actor: grant.actor, address };
+  await unlessBusy(
+    writeAudit(records.db, { ...who, operation: "query", project_id, target_id: "", result: "done", detail }),
+  );
 }
 
 /** The range of an input, with the key of the project's events. Rejects with `not_found`. */

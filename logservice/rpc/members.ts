@@ -89,7 +89,7 @@ export const members: Handlers<
       const member = await memberNamed(db, team, key, text);
       refuseAbove(call, member.role);
       if (role !== "owner") await keepOwner(db, team, member);
-      await setRole(db, team, member.id, role, now);
+      await setRole(db, { team_id: team, user_id: member.id, role: role }, now);
       return { targetId: member.email, detail: role };
     });
     return undefined;

@@ -12,7 +12,7 @@ export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_
   async add_team(service, { id, name }, call) {
     const { targetId } = await changeRecords(service, call, "add_team", async (db, now) => {
       const team = await addTeam(db, { id: id ?? "", name }, now);
-      await setRole(db, team, call.grant.person!.id, "owner", now);
+      await setRole(db, { team_id: team, user_id: call.grant.person!.id, role: "owner" }, now);
       return { teamId: team, targetId: team };
     });
     return { id: targetId };

@@ -8,6 +8,7 @@ const checks = [
   ["node_modules/@biomejs/biome/bin/biome", "check", "."],
   ["test/lint/english.mjs"],
   ["test/lint/dead-code.mjs"],
+  ["test/lint/records-sql.mjs"],
 ];
 const failed = checks.filter(
   (words) => spawnSync(process.execPath, words, { cwd: root, stdio: "inherit" }).status !== 0,

@@ -103,7 +103,7 @@ export async function startTestService(
       const now = new Date(nowMs()).toISOString();
       if ((await teamNamed(db, team)) === undefined) await addTeam(db, { id: team, name: team }, now);
       const user = await ensureUser(db, { email, emailKey: email.toLowerCase() }, now);
-      await setRole(db, team, user.id, role, now);
+      await setRole(db, { team_id: team, user_id: user.id, role: role }, now);
       return (await addToken(db, { team, kind: "command", by: user.id, scopes: [] }, now)).secret;
     });
   const owner = await token(SCOPES);
