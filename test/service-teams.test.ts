@@ -1,5 +1,6 @@
 // Two teams on one service, each with a project `api`: what one does, it does to its own alone.
 import t from "tap";
+import { MAX_REFUSALS, Refusals } from "../logservice/access/refusals.ts";
 import { newToken } from "../logservice/access/token.ts";
 import { addToken } from "../logservice/access/tokens.ts";
 import type { Records } from "../logservice/records/open.ts";
@@ -394,6 +395,19 @@ t.test("refusals are in the audit of the right team alone", async (t) => {
   }
   t.same(await refusals(ours), expected[OURS]);
   t.same(await refusals(theirs), expected[THEIRS]);
+});
+
+t.test("many refusals of one team do not hide those of another", async (t) => {
+  const service = await startTestService(t);
+  const refusals = new Refusals(service.records.db, Date.now, (error) => t.fail(String(error)));
+  const note = (team_id: string, actor: string) =>
+    refusals.note({ team_id, actor, address: "127.0.0.1", operation: "search" }, "forbidden");
+  for (let i = 0; i <= MAX_REFUSALS; i++) await note("a", `tok_${i}`);
+  await note("b", "tok_b");
+  await note("", "");
+  const rows = await service.records.db.selectFrom("audit").select("team_id").execute();
+  const countOf = (team: string) => rows.filter(({ team_id }) => team_id === team).length;
+  t.same(["a", "b", ""].map(countOf), [MAX_REFUSALS, 1, 1]);
 });
 
 t.test("limits do not count across teams", async (t) => {
