@@ -439,3 +439,16 @@ t.test("limits do not count across teams", async (t) => {
   t.ok(statuses.includes(429), `${statuses}`);
   t.equal((await count(1)).status, 200);
 });
+
+t.test("the id of a removed team does not show what it did", async (t) => {
+  const service = await startTestService(t);
+  const owner = bearer(await service.person("ann@example.com", "owner", "gone"));
+  await ask(service, "add_ci_token", { name: "a secret plan" }, owner);
+  t.equal((await ask(service, "remove_team", { team_id: "gone" }, owner)).status, 204);
+  await service.person("eve@example.com", "member");
+  const eve = await session(service, "eve@example.com");
+  const added = await ask(service, "add_team", { id: "gone", name: "Mine now" }, eve);
+  t.equal(added.status, 409, added.text);
+  const named = await ask(service, "add_team", { name: "Gone" }, eve);
+  t.equal(named.json.id, "gone-2", "one made of the name is another one");
+});
