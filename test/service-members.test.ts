@@ -225,6 +225,28 @@ t.test("a removal by another process while the credential is looked up", async (
   await endsIn(t, "the tail", removedMs, endOf(await asked));
 });
 
+t.test("a removal after the credential was looked up, before a tail begins", async (t) => {
+  const { service, owner } = await start(t);
+  const { command } = await credentialsOf(service, "ann@example.com", "member");
+  const token = await service.token(["events:read"]);
+  const rows = [
+    [command, "projects", "remove_member", { email: "ann@example.com" }],
+    [bearer(token), "tokens", "remove_token", { token_id: token }],
+  ] as const;
+  for (const [credential, what, name, body] of rows) {
+    const held = holdNext(service, what);
+    const asked = openTail(service, "api", credential);
+    await held.reached;
+    t.ok((await ask(service, name, body, owner)).status < 300);
+    const removedMs = performance.now();
+    held.release();
+    const tail = await asked;
+    t.teardown(() => tail.close());
+    await endsIn(t, `the tail (${name})`, removedMs, endOf(tail));
+    t.match(tail.text(), /"type":"unauthorized"/);
+  }
+});
+
 t.test("owners who remove each other at once", async (t) => {
   const service = await startTestService(t);
   for (let i = 0; i < 10; i++) {
