@@ -7,8 +7,8 @@ import type { Role } from "../logservice/records/tables.ts";
 import { until } from "./support/cli.ts";
 import { ask, bearer, type Credential, ciToken, type OpenTail, openTail, session } from "./support/credentials.ts";
 import { holdNext } from "./support/held-records.ts";
-import type { Name } from "./support/operation-bodies.ts";
-import { startTestService, type TestService } from "./support/service.ts";
+import { makeWorld, type Name } from "./support/operation-bodies.ts";
+import { SCOPES, startTestService, type TestService } from "./support/service.ts";
 
 const FIRST = "owner";
 const OTHER = "other";
@@ -245,6 +245,51 @@ t.test("a removal after the credential was looked up, before a tail begins", asy
     await endsIn(t, `the tail (${name})`, removedMs, endOf(tail));
     t.match(tail.text(), /"type":"unauthorized"/);
   }
+});
+
+t.test("a change that has not begun when its person is removed or gets another role", async (t) => {
+  const { service, owner } = await start(t);
+  const world = await makeWorld(service);
+  const email = "eve@example.com";
+  await service.person("friend@example.com", "member");
+  const changes: readonly [name: Name, body: unknown][] = [
+    ["add_member", { email: "new@example.com", role: "admin" }],
+    ["update_member", { email: "friend@example.com", role: "admin" }],
+    ["remove_member", { email: "olga@example.com" }],
+    ["add_token", { token: { scopes: [...SCOPES] } }],
+    ["add_ci_token", { name: "mine" }],
+    ["add_project", { project: { name: "Mine" } }],
+    ["remove_project", { project_id: world.project }],
+    ["remove_alert", { project_id: world.project, alert_id: world.alert }],
+  ];
+  const ends: readonly [name: Name, body: unknown, status: number][] = [
+    ["remove_member", { email }, 401],
+    ["update_member", { email, role: "member" }, 403],
+  ];
+  const all = async () => {
+    const { db } = service.records;
+    const tables = ["projects", "alerts", "tokens", "invites", "memberships"] as const;
+    const rows = await Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute()));
+    return rows.map((one) => one.map((row) => ({ ...row, last_used_at: undefined })));
+  };
+  for (const [end, endBody, status] of ends) {
+    for (const [name, body] of changes) {
+      for (const kind of ["command", "cookie"] as const) {
+        const credential = (await credentialsOf(service, email, "owner"))[kind];
+        const held = holdNext(service, name === "remove_project" ? "projects" : "a change");
+        const asked = ask(service, name, body, credential);
+        await held.reached;
+        t.ok((await ask(service, end, endBody, owner)).status < 300);
+        const before = await all();
+        held.release();
+        const what = `${name}, ${kind}, after ${end}`;
+        t.equal((await asked).status, status, what);
+        t.same(await all(), before, what);
+      }
+    }
+  }
+  const count = { project_id: world.project, start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
+  t.equal((await service.call("get_count", count)).json.count, 1, "and the events are there");
 });
 
 t.test("owners who remove each other at once", async (t) => {
