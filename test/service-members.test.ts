@@ -331,6 +331,8 @@ t.test("who may give, change and take which role", async (t) => {
     ["adam", "add_member_link", { email: "olga@example.com" }, 403],
     ["adam", "add_member_link", { email: "mia@example.com" }, 200],
     ["olga", "add_member", { email: "heir@example.com", role: "owner" }, 200],
+    // A new invite ends the earlier one.
+    ["adam", "add_member", { email: "heir@example.com", role: "member" }, 403],
     ["adam", "remove_member", { email: "heir@example.com" }, 403],
     ["olga", "add_member", { email: "heir@example.com", role: "member" }, 200],
     ["mia", "remove_member", { email: "adam@example.com" }, 403],

@@ -35,10 +35,13 @@ export const members: Handlers<
     const { address: email, key: email_key } = requireAddress(text);
     refuseAbove(call, role);
     let [link, expires_at] = ["", ""];
-    const { targetId: id } = await changeRecords(service, call, "add_member", async (db) => {
+    const { targetId: id } = await changeRecords(service, call, "add_member", async (db, now) => {
       const member = (await listMembers(db, team)).find((one) => one.emailKey === email_key);
       if (member !== undefined)
         throw new RpcError("conflict", `${email} is a member already: update_member changes the role`);
+      // The new invite ends an earlier one.
+      const earlier = (await listInvites(db, team, now)).find((one) => one.email_key === email_key);
+      if (earlier !== undefined) refuseAbove(call, earlier.role);
       const invite = await addInvite(db, { team_id: team, email, email_key, role, created_by: person!.id }, nowMs());
       // Whoever holds the link of an invite that is not mailed comes in by it: not as somebody of other teams.
       const user = await userOf(db, email_key);
