@@ -2,6 +2,7 @@
 // remove or raise whom.
 import { connect } from "node:net";
 import t, { type Test } from "tap";
+import { inviteOfLink } from "../logservice/account/invites.ts";
 import { openRecords } from "../logservice/records/open.ts";
 import type { Role } from "../logservice/records/tables.ts";
 import { until } from "./support/cli.ts";
@@ -130,7 +131,11 @@ for (const [way, remove] of Object.entries(WAYS)) {
     const first = { ...cookie, "x-team": FIRST };
     const other = { ...cookie, "x-team": OTHER };
     const tail = await tailOf(t, service, first);
-    const others = [await tailOf(t, service, other), await tailOf(t, service, kept)];
+    // Browsers send no headers of ours with a stream of events.
+    const inAddress = await openTail(service, `api&team=${OTHER}`, cookie);
+    t.teardown(() => inAddress.close());
+    t.equal(inAddress.status, 200, inAddress.text());
+    const others = [await tailOf(t, service, other), await tailOf(t, service, kept), inAddress];
     const removedMs = performance.now();
     await remove(service, owner, "ann@example.com");
     await endsIn(t, "the tail", removedMs, endOf(tail));
@@ -364,4 +369,63 @@ t.test("who may give, change and take which role", async (t) => {
     const answer = await ask(service, name, body, people[who]!);
     t.equal(answer.status, status, `${who} ${name} ${JSON.stringify(body)}: ${answer.text}`);
   }
+});
+
+t.test("a link that somebody else holds ends when its person becomes more, or is removed", async (t) => {
+  const { service, owner, other } = await start(t);
+  const email = "mia@example.com";
+  const mia = bearer(await service.person(email, "member"));
+  const admin = bearer(await service.person("adam@example.com", "admin"));
+  const statusOf = async (link: string) => (await service.send({ method: "GET", path: new URL(link).pathname })).status;
+  const inOther = async () => {
+    const { link } = (await ask(service, "add_member", { email }, other)).json;
+    return ask(service, "accept_invite", { invite: link.split("/").at(-1) }, mia);
+  };
+  const rows: readonly [what: string, change: () => Promise<{ readonly status: number; readonly text: string }>][] = [
+    ["made an owner", () => ask(service, "update_member", { email, role: "owner" }, owner)],
+    ["in another team", inOther],
+    ["removed", () => ask(service, "remove_member", { email }, owner)],
+  ];
+  for (const [what, change] of rows) {
+    await service.person(email, "member");
+    await service.records.db
+      .deleteFrom("memberships")
+      .where("team_id", "=", OTHER)
+      .where("role", "=", "member")
+      .execute();
+    const made = await ask(service, "add_member_link", { email }, admin);
+    t.equal(made.status, 200, made.text);
+    t.equal(await statusOf(made.json.link), 200, what);
+    const changed = await change();
+    t.ok(changed.status < 300, changed.text);
+    t.equal(await statusOf(made.json.link), 404, what);
+  }
+});
+
+t.test("a sign-in that was confirmed before a removal lets nobody in after it", async (t) => {
+  const { service, owner } = await start(t);
+  for (const isMember of [true, false]) {
+    const email = "max@example.com";
+    await service.person(email, "member");
+    const begun = (await service.send({ path: "/start_sign_in", body: JSON.stringify({ email }) })).json;
+    await service.records.db
+      .updateTable("sign_ins")
+      .set({ status: "confirmed" })
+      .where("code", "=", begun.code)
+      .execute();
+    if (!isMember) t.equal((await ask(service, "remove_member", { email }, owner)).status, 200);
+    const { secret } = begun;
+    const polled = (await service.send({ path: "/poll_sign_in", body: JSON.stringify({ secret }) })).json;
+    t.equal(polled.status, isMember ? "confirmed" : "ended");
+  }
+});
+
+t.test("an invite that is no longer a stranger's lets nobody in by its link alone", async (t) => {
+  const { service, owner } = await start(t);
+  const email = "sue@example.com";
+  const made = (await ask(service, "add_member", { email }, owner)).json;
+  const found = () => inviteOfLink(service.records, made.link.split("/").at(-1), new Date().toISOString());
+  t.equal((await found()).isEnough, true);
+  await service.person(email, "member", OTHER);
+  t.equal((await found()).isEnough, false);
 });

@@ -9,6 +9,7 @@ import { RpcError } from "../error.ts";
 import { addInvite, listInvites, removeInvite } from "../records/invites.ts";
 import { teamsOf, userOf } from "../records/people.ts";
 import { removeSessionsOf } from "../records/sessions.ts";
+import { endLinksOf, endSignInsOf } from "../records/sign-ins.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
 import { listMembers, lockTeam, type MemberOf, removeMembership, setRole } from "../records/teams.ts";
 import { type Call, changeRecords, type Handlers } from "./call.ts";
@@ -93,6 +94,8 @@ export const members: Handlers<
       refuseAbove(call, member.role);
       if (role !== "owner") await keepOwner(db, team, member);
       await setRole(db, team, member.id, role, now);
+      // Whoever was handed a link for the earlier role must not come in with this one.
+      await endLinksOf(db, key);
       return { targetId: member.email, detail: role };
     });
     return undefined;
@@ -130,7 +133,11 @@ export const members: Handlers<
       left = made.filter((one) => !ended.includes(one));
       for (const { id } of ended) await db.deleteFrom("tokens").where("id", "=", id).execute();
       await removeMembership(db, team, member.id);
-      if ((await teamsOf(db, member.id)).length === 0) await removeSessionsOf(db, member.id);
+      await endLinksOf(db, key);
+      if ((await teamsOf(db, member.id)).length === 0) {
+        await removeSessionsOf(db, member.id);
+        await endSignInsOf(db, key);
+      }
       removed = member;
       return { targetId: member.email };
     });
