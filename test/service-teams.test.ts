@@ -3,6 +3,7 @@ import t from "tap";
 import { MAX_REFUSALS, Refusals } from "../logservice/access/refusals.ts";
 import { newToken } from "../logservice/access/token.ts";
 import { addToken } from "../logservice/access/tokens.ts";
+import type { EventsStore } from "../logservice/events/store.ts";
 import type { Records } from "../logservice/records/open.ts";
 import type { Tables } from "../logservice/records/tables.ts";
 import type { Scope } from "../schema/rpc.generated.ts";
@@ -438,6 +439,35 @@ t.test("limits do not count across teams", async (t) => {
   for (let i = 0; i < 10; i++) statuses.push((await count(0)).status);
   t.ok(statuses.includes(429), `${statuses}`);
   t.equal((await count(1)).status, 200);
+});
+
+t.test("queries that run do not count across teams", async (t) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let running = 0;
+  const around = (events: EventsStore): EventsStore => ({
+    ...events,
+    async count(asked) {
+      running++;
+      await released;
+      return events.count(asked);
+    },
+  });
+  const limits = { queriesPerToken: 1, queriesWaitingPerToken: 0 };
+  const service = await startTestService(t, { limits, around });
+  const askers: Credential[] = [];
+  for (const team of [OURS, THEIRS]) {
+    askers.push(bearer(await service.person(`owner@${team}.example.com`, "owner", team)));
+    await ask(service, "add_project", { project: { id: "api", name: "api" } }, askers.at(-1)!);
+  }
+  const count = (at: number) => ask(service, "get_count", RANGE, askers[at]!);
+  const ours = count(0);
+  await until("our query", () => running === 1);
+  t.equal((await count(0)).status, 429);
+  const theirs = count(1);
+  await until("their query", () => running === 2);
+  release();
+  t.same([(await ours).status, (await theirs).status], [200, 200]);
 });
 
 t.test("the id of a removed team does not show what it did", async (t) => {
