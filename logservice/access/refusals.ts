@@ -7,7 +7,10 @@ type Request = Pick<AuditRow, "team_id" | "actor" | "address" | "operation">;
 
 /** The same refusal is written down once in this time ... */
 const ONCE_MS = 3_600_000;
-/** ... and at most this many different ones: anybody can cause them, and each is a write that waits for the disk. */
+/**
+ * ... and at most this many different ones of a team, and of nobody known: anybody can cause them, and each is a write that
+ * waits for the disk. Each team has a count of its own, so that one team cannot hide what happens in another one.
+ */
 export const MAX_REFUSALS = 500;
 const KEPT_MS = 90 * 24 * 3_600_000;
 
@@ -16,8 +19,8 @@ export class Refusals {
   readonly #db: Kysely<Tables>;
   readonly #clockMs: () => number;
   readonly #failed: (error: unknown) => void;
-  /** Refusals of the current hour, which is measured by a monotonic clock. */
-  readonly #noted = new Set<string>();
+  /** Refusals of the current hour by team. The hour is measured by a monotonic clock. */
+  readonly #noted = new Map<string, Set<string>>();
   #beganMs = Number.NEGATIVE_INFINITY;
 
   /** `failed` is called with the error if a refusal could not be written. */
@@ -41,8 +44,10 @@ export class Refusals {
         await removeRefusals(db, new Date(clockMs - KEPT_MS).toISOString());
       }
       const key = JSON.stringify([request, result]);
-      if (this.#noted.has(key) || this.#noted.size >= MAX_REFUSALS) return;
-      this.#noted.add(key);
+      const noted = this.#noted.get(request.team_id) ?? new Set();
+      this.#noted.set(request.team_id, noted);
+      if (noted.has(key) || noted.size >= MAX_REFUSALS) return;
+      noted.add(key);
       const at = new Date(clockMs).toISOString();
       await writeAudit(db, { ...request, result, at, project_id: "", target_id: "" });
     } catch (error) {

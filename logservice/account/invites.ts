@@ -3,7 +3,8 @@ import { isAbove } from "../access/roles.ts";
 import { RpcError } from "../error.ts";
 import { inviteOf, removeInvite } from "../records/invites.ts";
 import type { Records } from "../records/open.ts";
-import { personIn } from "../records/people.ts";
+import { personIn, teamsOf, userOf } from "../records/people.ts";
+import { endLinksOf } from "../records/sign-ins.ts";
 import type { InviteRow, Tables, UserRow } from "../records/tables.ts";
 import { setRole } from "../records/teams.ts";
 import { idOfLink } from "./links.ts";
@@ -19,7 +20,11 @@ export async function inviteOfLink({ db, seal }: Records, link: string, now: str
   for (const purpose of ["invite", "join"] as const) {
     const id = idOfLink(seal, purpose, link);
     const invite = id === undefined ? undefined : await inviteOf(db, id, now);
-    if (invite !== undefined) return { invite, isEnough: purpose === "join" };
+    if (invite === undefined) continue;
+    // Nobody comes in as a person of other teams by a link of this one, also if they joined those later.
+    const user = await userOf(db, invite.email_key);
+    const isOfOthers = user !== undefined && (await teamsOf(db, user.id)).some(({ id }) => id !== invite.team_id);
+    return { invite, isEnough: purpose === "join" && !isOfOthers };
   }
   throw new RpcError(
     "not_found",
@@ -37,7 +42,10 @@ export async function acceptInvite(
   if (user.email_key !== email_key)
     throw new RpcError("forbidden", "this invite is for another address: sign in with that one");
   const before = (await personIn(db, user.id, team_id))?.role;
-  if (before === undefined || isAbove(role, before))
-    await setRole(db, { team_id: team_id, user_id: user.id, role: role }, now);
+  if (before === undefined || isAbove(role, before)) {
+    await setRole(db, { team_id, user_id: user.id, role }, now);
+    // They were made for whom the person was before.
+    await endLinksOf(db, email_key);
+  }
   await removeInvite(db, team_id, email_key);
 }

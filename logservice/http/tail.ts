@@ -27,6 +27,8 @@ export async function sendTail(
   const heartbeat = setInterval(() => response.write(": here\n\n"), HEARTBEAT_MS);
   const stop = () => void items.return?.();
   signal.addEventListener("abort", stop, { once: true });
+  // The credential may have ended since it was looked up.
+  if (signal.aborted) stop();
   try {
     for await (const item of items) {
       if (signal.aborted) break;

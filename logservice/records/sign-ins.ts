@@ -111,3 +111,13 @@ export async function removeSignIn(db: Db, id: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom("sign_ins").where("id", "=", id).executeTakeFirst();
   return numDeletedRows > 0n;
 }
+
+/** Ends the links of an address that let in whoever holds them. */
+export async function endLinksOf(db: Db, emailKey: string): Promise<void> {
+  await db.deleteFrom("sign_ins").where("email_key", "=", emailKey).where("kind", "=", "link").execute();
+}
+
+/** Ends all sign-ins of an address. */
+export async function endSignInsOf(db: Db, emailKey: string): Promise<void> {
+  await db.deleteFrom("sign_ins").where("email_key", "=", emailKey).execute();
+}

@@ -23,18 +23,28 @@ export function teamNamed(db: Db, id: string): Promise<TeamRow | undefined> {
 /** The longest id of a team. */
 const LONGEST = 40;
 
-/** Adds a team under its id, or one made from its name. Returns the id. */
+/**
+ * Adds a team under its id, or one made from its name. Returns the id. The id of a team that was removed stays taken, since
+ * the audit keeps what that team did.
+ */
 export async function addTeam(db: Db, { id = "", name }: { readonly id?: string; readonly name: string }, now: string) {
   const slug = id === "" ? slugOf(name) : id;
   if (slug === "")
     throw new RpcError("invalid", `id: is required: ${JSON.stringify(name)} has no letter or digit to make one from`);
   let free = slug;
-  for (let number = 2; (await teamNamed(db, free)) !== undefined; number++) {
+  for (let number = 2; await isTaken(db, free); number++) {
     if (id !== "") throw new RpcError("conflict", `id: ${JSON.stringify(id)} is taken: send another, or none`);
     free = `${slug.slice(0, LONGEST - 8)}-${number}`;
   }
   await db.insertInto("teams").values({ id: free, name, created_at: now, updated_at: now }).execute();
   return free;
+}
+
+async function isTaken(db: Db, id: string): Promise<boolean> {
+  if ((await teamNamed(db, id)) !== undefined) return true;
+  return (
+    (await db.selectFrom("audit").select("id").where("team_id", "=", id).limit(1).executeTakeFirst()) !== undefined
+  );
 }
 
 const slugOf = (name: string) =>

@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import type { Operations, Scope } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
 import type { OpenExchanges } from "../access/open-exchanges.ts";
+import { requireStillGranted } from "../access/still-granted.ts";
 import type { Account } from "../account/account.ts";
 import type { EventsStore } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
@@ -56,8 +57,24 @@ export interface Changed {
   readonly id?: string;
 }
 
-/** Changes records and writes the line of the audit about it, both or neither. `change` returns what it changed. */
+/**
+ * Changes records and writes the line of the audit about it, both or neither. `change` returns what it changed. Throws if
+ * what the request was granted has ended meanwhile.
+ */
 export function changeRecords(
+  service: Service,
+  call: Call,
+  operation: keyof Operations,
+  change: (db: Transaction<Tables>, now: string) => Promise<Changed>,
+): Promise<{ readonly targetId: string }> {
+  return finishChange(service, call, operation, async (db, now) => {
+    await requireStillGranted(db, call.grant);
+    return change(db, now);
+  });
+}
+
+/** Changes records as the end of a change that has begun elsewhere, whatever happened to who asked for it. */
+export function finishChange(
   { records, nowMs }: Service,
   { grant, address }: Call,
   operation: keyof Operations,

@@ -9,6 +9,7 @@ import { RpcError } from "../error.ts";
 import { addInvite, listInvites, removeInvite } from "../records/invites.ts";
 import { teamsOf, userOf } from "../records/people.ts";
 import { removeSessionsOf } from "../records/sessions.ts";
+import { endLinksOf, endSignInsOf } from "../records/sign-ins.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
 import { listMembers, lockTeam, type MemberOf, removeMembership, setRole } from "../records/teams.ts";
 import { type Call, changeRecords, type Handlers } from "./call.ts";
@@ -35,10 +36,13 @@ export const members: Handlers<
     const { address: email, key: email_key } = requireAddress(text);
     refuseAbove(call, role);
     let [link, expires_at] = ["", ""];
-    const { targetId: id } = await changeRecords(service, call, "add_member", async (db) => {
+    const { targetId: id } = await changeRecords(service, call, "add_member", async (db, now) => {
       const member = (await listMembers(db, team)).find((one) => one.emailKey === email_key);
       if (member !== undefined)
         throw new RpcError("conflict", `${email} is a member already: update_member changes the role`);
+      // The new invite ends an earlier one.
+      const earlier = (await listInvites(db, team, now)).find((one) => one.email_key === email_key);
+      if (earlier !== undefined) refuseAbove(call, earlier.role);
       const invite = await addInvite(db, { team_id: team, email, email_key, role, created_by: person!.id }, nowMs());
       // Whoever holds the link of an invite that is not mailed comes in by it: not as somebody of other teams.
       const user = await userOf(db, email_key);
@@ -89,7 +93,9 @@ export const members: Handlers<
       const member = await memberNamed(db, team, key, text);
       refuseAbove(call, member.role);
       if (role !== "owner") await keepOwner(db, team, member);
-      await setRole(db, { team_id: team, user_id: member.id, role: role }, now);
+      await setRole(db, { team_id: team, user_id: member.id, role }, now);
+      // Whoever was handed a link for the earlier role must not come in with this one.
+      await endLinksOf(db, key);
       return { targetId: member.email, detail: role };
     });
     return undefined;
@@ -127,7 +133,11 @@ export const members: Handlers<
       left = made.filter((one) => !ended.includes(one));
       for (const { id } of ended) await db.deleteFrom("tokens").where("id", "=", id).execute();
       await removeMembership(db, team, member.id);
-      if ((await teamsOf(db, member.id)).length === 0) await removeSessionsOf(db, member.id);
+      await endLinksOf(db, key);
+      if ((await teamsOf(db, member.id)).length === 0) {
+        await removeSessionsOf(db, member.id);
+        await endSignInsOf(db, key);
+      }
       removed = member;
       return { targetId: member.email };
     });

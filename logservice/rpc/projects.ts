@@ -1,3 +1,4 @@
+import { requireStillGranted } from "../access/still-granted.ts";
 import {
   addProject,
   eventsKeyOf,
@@ -6,7 +7,7 @@ import {
   removeProject,
   updateProject,
 } from "../records/projects.ts";
-import { changeRecords, type Handlers, projectOf } from "./call.ts";
+import { changeRecords, finishChange, type Handlers, projectOf } from "./call.ts";
 import { missing } from "./events.ts";
 import { readChanged } from "./read-input.ts";
 
@@ -46,9 +47,10 @@ export const projects: Handlers<
     const at = projectOf(call, project_id);
     await service.appends.remove(at, async () => {
       const key = await eventsKeyOf(service.records.db, at);
+      await requireStillGranted(service.records.db, call.grant);
       // The events first: if this fails half way, the project still exists and can be removed again.
       await service.events.deleteProject(key);
-      await changeRecords(service, call, "remove_project", async (db) => {
+      await finishChange(service, call, "remove_project", async (db) => {
         await removeProject(db, at);
         return { projectId: project_id, targetId: project_id };
       });
