@@ -91,7 +91,7 @@ export class Browser {
     sendText(this.#response, status, "text/html; charset=utf-8", page);
   }
 
-  /** Sends the browser to a path of ours by GET, or to a page of the OpenID provider. */
+  /** Sends the browser to a path of ours by GET. */
   redirect(to: string): void {
     this.#writeCookies();
     for (const [name, value] of PAGE_HEADERS) this.#response.setHeader(name, value);
