@@ -247,6 +247,9 @@ export async function enterByLink(
   return records.db.transaction().execute(async (db) => {
     const user = await userOf(db, row.email_key);
     if (user === undefined || !(await removeSignIn(db, row.id))) throw ENDED;
+    const isElsewhere = (await teamsOf(db, user.id)).some(({ id }) => id !== row.team_id);
+    // An admin of one team made it, and may not come into another one.
+    if (row.team_id !== "" && isElsewhere) throw ENDED;
     await noteSignIn(db, user, { at: new Date(nowMs()).toISOString(), address, target: row.id });
     return openSession(db, user, { device, address, nowMs: nowMs() });
   });

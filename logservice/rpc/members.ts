@@ -64,7 +64,11 @@ export const members: Handlers<
       refuseAbove(call, member.role);
       if ((await teamsOf(db, member.id)).length > 1)
         throw new RpcError("forbidden", `${member.email} is in other teams, too: tool service sign-in makes the link`);
-      made = await makeSignInLink({ ...service, records: { ...service.records, db } }, member, nowMs());
+      made = await makeSignInLink(
+        { ...service, records: { ...service.records, db } },
+        { ...member, onlyTeam: team },
+        nowMs(),
+      );
       return { targetId: member.email };
     });
     return made;
