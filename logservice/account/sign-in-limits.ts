@@ -28,7 +28,10 @@ export class SignInLimits {
   }
 }
 
-/** Whether the holder of an address has signed in from a network before: the audit knows. */
+/**
+ * Whether the holder of an address has signed in from a network before: the audit knows where it was asked for, which is
+ * written when it is confirmed, and where it was confirmed.
+ */
 async function hasSignedIn(db: Kysely<Tables>, emailKey: string, network: string): Promise<boolean> {
   const rows = await db
     .selectFrom("audit")
@@ -36,7 +39,8 @@ async function hasSignedIn(db: Kysely<Tables>, emailKey: string, network: string
     .select("audit.address")
     .distinct()
     .where("users.email_key", "=", emailKey)
-    .where("audit.operation", "=", "confirm_sign_in")
+    .where("audit.operation", "in", ["start_sign_in", "confirm_sign_in"])
+    .where("audit.result", "=", "done")
     .execute();
   return rows.some(({ address }) => networkOf(address) === network);
 }
