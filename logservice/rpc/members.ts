@@ -39,6 +39,7 @@ export const members: Handlers<
       const member = (await listMembers(db, team)).find((one) => one.emailKey === email_key);
       if (member !== undefined)
         throw new RpcError("conflict", `${email} is a member already: update_member changes the role`);
+      if (account.mails !== undefined) account.limits.takeInvite(person!.id, email_key);
       const invite = await addInvite(db, { team_id: team, email, email_key, role, created_by: person!.id }, nowMs());
       // Whoever holds the link of an invite that is not mailed comes in by it: not as somebody of other teams.
       const user = await userOf(db, email_key);
