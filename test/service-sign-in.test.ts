@@ -411,7 +411,12 @@ t.test("OpenID: the same address at another issuer, and the same subject, are no
 });
 
 const REFUSED: readonly (readonly [name: string, claims: Json, status: number, text: RegExp])[] = [
-  ["one that nobody invited", {}, 403, /Your address person@example\.com is not invited here: ask an admin of your team\./],
+  [
+    "one that nobody invited",
+    {},
+    403,
+    /Your address person@example\.com is not invited here: ask an admin of your team\./,
+  ],
   ["an address that is not verified", { email_verified: false }, 403, /has not verified your email address/],
   ["no address", { email: undefined }, 403, /gave no email address|has not verified/],
   ["what is no address", { email: "person@127.0.0.1" }, 403, /gave no email address/],

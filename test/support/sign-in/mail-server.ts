@@ -10,6 +10,7 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  readonly html: string;
   /** The message as it came. */
   readonly raw: string;
   readonly headers: ParsedMail["headers"];
@@ -43,9 +44,17 @@ export async function startMailServer(
     },
     onData(stream, { envelope }, callback) {
       void readAll(stream).then(async (raw) => {
-        const { subject = "", text = "", headers } = await simpleParser(raw);
+        const { subject = "", text = "", html, headers } = await simpleParser(raw);
         const to = envelope.rcptTo.map(({ address }) => address).join();
-        mails.push({ to, subject, text, raw, headers, link: /https?:\/\/\S+/.exec(text)?.[0] ?? "" });
+        mails.push({
+          to,
+          subject,
+          text,
+          html: html || "",
+          raw,
+          headers,
+          link: /https?:\/\/\S+/.exec(text)?.[0] ?? "",
+        });
         callback();
       }, callback);
     },
