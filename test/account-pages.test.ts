@@ -5,6 +5,7 @@ import { accountPage } from "../logservice/account/pages/account.ts";
 import { confirmPage } from "../logservice/account/pages/confirm.ts";
 import { deviceOf } from "../logservice/account/pages/device.ts";
 import { STYLESHEET_PATH } from "../logservice/account/pages/document.ts";
+import { leavePage } from "../logservice/account/pages/leave.ts";
 import { linkPage } from "../logservice/account/pages/link.ts";
 import { messagePage } from "../logservice/account/pages/message.ts";
 import { signInPage } from "../logservice/account/pages/sign-in.ts";
@@ -53,6 +54,7 @@ const pagesOf = (text: (member: string) => string, form: string): Record<string,
     action,
   }),
   link: linkPage({ email: text("email"), form, action }),
+  leave: leavePage({ name: text("name"), url: `https://login.example.com/authorize?a=1&b=${text("b")}` }),
   accept: acceptPage({
     team: text("team"),
     role: text("role"),
@@ -227,6 +229,15 @@ t.test("the pattern of the code takes it as it is shown and as it is copied", (t
   t.end();
 });
 
+t.test("the way to another site is a page, and leads nowhere but to a site", (t) => {
+  const page = leavePage({ name: "Example", url: "https://login.example.com/authorize?a=1&b=\"2;'" });
+  const refresh = tagsOf(page).find(({ attributes }) => attributes["http-equiv"] === "refresh");
+  t.equal(refresh?.attributes.content, "0; url=https://login.example.com/authorize?a=1&amp;b=%222;%27");
+  for (const url of ["javascript:alert(1)", "data:text/html,x", "/sign-in"])
+    t.throws(() => leavePage({ name: "Example", url }), TypeError);
+  t.end();
+});
+
 /** The words of a page, as they are shown. */
 const wordsOf = (page: string) =>
   page
@@ -245,6 +256,7 @@ const WORDS: readonly (readonly [page: string, words: RegExp])[] = [
   ["confirm", /^plain device at plain address asked to sign in as plain email at 23 Nov 2026, 14:05 UTC\./],
   ["confirm", /Six digits\. 3 tries left\..*Sign in that device This was not me$/],
   ["link", /Sign in as plain email$/],
+  ["leave", /^This window goes on to plain name\. Go on now$/],
   ["accept", /^plain by invites plain email to the team plain team as plain role\. Join plain team$/],
   [
     "accept as another",

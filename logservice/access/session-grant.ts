@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { personIn, teamsOf } from "../records/people.ts";
 import { noteSessionUsed, sessionOf } from "../records/sessions.ts";
-import type { Tables } from "../records/tables.ts";
+import type { SessionRow, Tables } from "../records/tables.ts";
 import type { Grant } from "./grant.ts";
 import { ROLE_SCOPES } from "./roles.ts";
 import { unlessBusy } from "./tokens.ts";
@@ -18,15 +18,13 @@ export async function sessionGrantOf(
   hash: string,
   { team: named, nowMs }: { readonly team: string | undefined; readonly nowMs: number },
 ): Promise<Grant | undefined> {
-  const session = await sessionOf(db, hash, nowMs);
+  const session = await useSession(db, hash, nowMs);
   if (session === undefined) return undefined;
   const teams = await teamsOf(db, session.user_id);
   const team =
     teams.find(({ id }) => id === named) ?? (named === undefined && teams.length === 1 ? teams[0] : undefined);
   const person = await personIn(db, session.user_id, team?.id ?? "");
   if (person === undefined) return undefined;
-  if (Math.floor(nowMs / USED_STEP_MS) !== Math.floor(Date.parse(session.last_used_at) / USED_STEP_MS))
-    await unlessBusy(noteSessionUsed(db, hash, new Date(nowMs).toISOString()));
   return {
     id: session.id,
     kind: "session",
@@ -35,4 +33,13 @@ export async function sessionGrantOf(
     person,
     scopes: person.role === undefined ? new Set() : ROLE_SCOPES[person.role],
   };
+}
+
+/** The session with this hash, if it has not ended. Notes that it is used, so that it does not end for being idle. */
+export async function useSession(db: Kysely<Tables>, hash: string, nowMs: number): Promise<SessionRow | undefined> {
+  const session = await sessionOf(db, hash, nowMs);
+  if (session === undefined) return undefined;
+  if (Math.floor(nowMs / USED_STEP_MS) !== Math.floor(Date.parse(session.last_used_at) / USED_STEP_MS))
+    await unlessBusy(noteSessionUsed(db, hash, new Date(nowMs).toISOString()));
+  return session;
 }

@@ -80,7 +80,11 @@ export class MailQueue {
         await sleep(Math.min(200, Math.max(1, nextMs - performance.now())), undefined, { signal, ref: false });
       }
     } catch (error) {
-      if (!signal.aborted) this.#options.failed("mails could not be sent", error);
+      if (signal.aborted) return;
+      this.#options.failed("mails could not be sent; trying again", error);
+      // The records may be busy for a moment. Nobody else would ask for what waits.
+      await sleep(FIRST_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {});
+      this.#isAsked = true;
     }
   }
 

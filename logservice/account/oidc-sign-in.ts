@@ -44,7 +44,7 @@ export async function enterByOidc(
   if (email === undefined) throw new RpcError("forbidden", "the provider gave no email address for you");
   if (!isEmailVerified) throw new RpcError("forbidden", "the provider has not verified your email address");
   if (!(await mayComeIn(db, account.signUp, email.key, now)))
-    throw new RpcError("forbidden", `${email.address} is not invited here: ask an admin of your team`);
+    throw new RpcError("forbidden", `your address ${email.address} is not invited here: ask an admin of your team`);
   const isOwnDomain = domains.includes(email.key.slice(email.key.lastIndexOf("@") + 1));
   if ((await userOf(db, email.key)) !== undefined && !isOwnDomain) {
     const identity = JSON.stringify({ issuer, subject });

@@ -16,6 +16,14 @@ export function shownText(text: string, maxLength: number = MAX_LENGTH): string 
   return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join("")}…` : line;
 }
 
+/**
+ * A text for a mail to somebody whom its author may not know: clients of mail make links of hosts, addresses and URLs, and a
+ * stranger could lead people to a site of their choice. What links are made by becomes a space; versions keep their dots.
+ */
+export function unlinkedText(text: string): string {
+  return shownText(shownText(text).replace(/[:/\\@\uff20]+|[.\u3002\uff0e\uff61](?=\p{L})/gu, " "));
+}
+
 /** Enough for the names that people choose, and one line of a mail. */
 const MAX_LENGTH = 80;
 

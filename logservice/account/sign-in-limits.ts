@@ -4,6 +4,7 @@ import type { Tables } from "../records/tables.ts";
 import { Buckets, takeAll } from "./buckets.ts";
 
 const MINUTE_MS = 60_000;
+const ATTEMPTS = "attempts to sign in";
 
 /**
  * Bounds how often a sign-in is begun. It counts by whoever begins it and by mails to an address, so that nobody fills
@@ -14,6 +15,8 @@ export class SignInLimits {
   readonly #byNetwork = new Buckets(20, 30_000);
   readonly #byNetworkAndMail = new Buckets(6, 2 * MINUTE_MS);
   readonly #byMail = new Buckets(20, 6 * MINUTE_MS);
+  readonly #invitesByPerson = new Buckets(100, MINUTE_MS);
+  readonly #invitesByMail = new Buckets(10, 6 * MINUTE_MS);
 
   /** Throws `rate_limited`. It is the same for addresses that nobody has. */
   async take(db: Kysely<Tables>, emailKey: string, address: string): Promise<void> {
@@ -23,12 +26,24 @@ export class SignInLimits {
       [this.#byNetworkAndMail, `${network} ${emailKey}`],
     ] as const;
     const isFull = this.#byMail.waitMs(emailKey) > 0;
-    if (isFull && (await hasSignedIn(db, emailKey, network))) return takeAll(own);
-    takeAll([...own, [this.#byMail, emailKey]]);
+    if (isFull && (await hasSignedIn(db, emailKey, network))) return takeAll(own, ATTEMPTS);
+    takeAll([...own, [this.#byMail, emailKey]], ATTEMPTS);
+  }
+
+  /** Bounds the mails of invites: anybody may have a team where everybody may sign up. Throws `rate_limited`. */
+  takeInvite(personId: string, emailKey: string): void {
+    const wanted = [
+      [this.#invitesByPerson, personId],
+      [this.#invitesByMail, emailKey],
+    ] as const;
+    takeAll(wanted, "invites");
   }
 }
 
-/** Whether the holder of an address has signed in from a network before: the audit knows. */
+/**
+ * Whether the holder of an address has signed in from a network before: the audit knows where it was asked for, which is
+ * written when it is confirmed, and where it was confirmed.
+ */
 async function hasSignedIn(db: Kysely<Tables>, emailKey: string, network: string): Promise<boolean> {
   const rows = await db
     .selectFrom("audit")
@@ -36,7 +51,8 @@ async function hasSignedIn(db: Kysely<Tables>, emailKey: string, network: string
     .select("audit.address")
     .distinct()
     .where("users.email_key", "=", emailKey)
-    .where("audit.operation", "=", "confirm_sign_in")
+    .where("audit.operation", "in", ["start_sign_in", "confirm_sign_in"])
+    .where("audit.result", "=", "done")
     .execute();
   return rows.some(({ address }) => networkOf(address) === network);
 }

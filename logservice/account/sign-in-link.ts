@@ -6,7 +6,10 @@ import type { PublicAddress } from "./public-address.ts";
 /** How long a link that was printed can be used. */
 const LASTS_MS = 3_600_000;
 
-/** Makes a link that signs a person in once, for whoever opens it: to be shown only to somebody who may do that. */
+/**
+ * Makes a link that signs a person in once, for whoever opens it: to be shown only to somebody who may do that. With `onlyTeam`
+ * it is of no use once the person is in another team.
+ */
 export async function makeSignInLink(
   {
     records,
@@ -15,10 +18,10 @@ export async function makeSignInLink(
     readonly records: Pick<Records, "db" | "seal">;
     readonly account: { readonly address: Pick<PublicAddress, "link"> };
   },
-  { email, emailKey }: { readonly email: string; readonly emailKey: string },
+  { email, emailKey, onlyTeam = "" }: { readonly email: string; readonly emailKey: string; readonly onlyTeam?: string },
   nowMs: number,
 ): Promise<{ readonly link: string; readonly expires_at: string }> {
-  const nobody = { secret_hash: "", code: "", device: "", address: "", team_id: "", identity: "" };
+  const nobody = { secret_hash: "", code: "", device: "", address: "", team_id: onlyTeam, identity: "" };
   const { id, expires_at } = await addSignIn(
     records.db,
     { kind: "link", email, email_key: emailKey, ...nobody },

@@ -129,7 +129,7 @@ export async function confirmSignIn(
     const user = await ensureUser(db, { email: row.email, emailKey: row.email_key }, now);
     if (row.identity !== "") await linkIdentity(db, user.id, JSON.parse(row.identity), now);
     if (row.team_id !== "") await acceptOwnInvite(db, user, row.team_id, now);
-    await noteSignIn(db, user, { at: now, address, target: row.id });
+    await noteSignIn(db, user, { at: now, address, askedFrom: row.address, target: row.id });
   });
   return row;
 }
@@ -140,16 +140,22 @@ async function acceptOwnInvite(db: Kysely<Tables>, user: UserRow, team: string, 
   if (invite !== undefined) await acceptInvite(db, invite, user, now);
 }
 
-/** Writes into the audit of each team of a person that they signed in. */
+/** Writes into the audit of each team of a person that they signed in, and from which other address they had asked to. */
 export async function noteSignIn(
   db: Kysely<Tables>,
   user: UserRow,
-  { at, address, target }: { readonly at: string; readonly address: string; readonly target: string },
+  {
+    at,
+    address,
+    askedFrom = address,
+    target,
+  }: { readonly at: string; readonly address: string; readonly askedFrom?: string; readonly target: string },
 ): Promise<void> {
   const teams = (await teamsOf(db, user.id)).map(({ id }) => id);
   for (const team_id of teams.length === 0 ? [""] : teams) {
-    const what = { operation: "confirm_sign_in", project_id: "", target_id: target, result: "done" } as const;
-    await writeAudit(db, { at, team_id, actor: user.email, address, ...what });
+    const what = { at, team_id, actor: user.email, project_id: "", target_id: target, result: "done" } as const;
+    if (askedFrom !== address) await writeAudit(db, { ...what, operation: "start_sign_in", address: askedFrom });
+    await writeAudit(db, { ...what, operation: "confirm_sign_in", address });
   }
 }
 
@@ -247,6 +253,9 @@ export async function enterByLink(
   return records.db.transaction().execute(async (db) => {
     const user = await userOf(db, row.email_key);
     if (user === undefined || !(await removeSignIn(db, row.id))) throw ENDED;
+    const isElsewhere = (await teamsOf(db, user.id)).some(({ id }) => id !== row.team_id);
+    // An admin of one team made it, and may not come into another one.
+    if (row.team_id !== "" && isElsewhere) throw ENDED;
     await noteSignIn(db, user, { at: new Date(nowMs()).toISOString(), address, target: row.id });
     return openSession(db, user, { device, address, nowMs: nowMs() });
   });

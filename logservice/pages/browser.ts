@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { useSession } from "../access/session-grant.ts";
 import { isEqual } from "../account/links.ts";
 import { deviceOf } from "../account/pages/device.ts";
 import type { CookieName } from "../account/public-address.ts";
@@ -8,7 +9,6 @@ import { RpcError } from "../error.ts";
 import { sendText } from "../http/send.ts";
 import type { PersonIn } from "../records/people.ts";
 import { personIn } from "../records/people.ts";
-import { sessionOf } from "../records/sessions.ts";
 import type { Service } from "../rpc/call.ts";
 
 /** The exchange of a page with a browser: its cookies, its forms, who is signed in. */
@@ -57,7 +57,7 @@ export class Browser {
     const secret = this.cookie("session");
     if (secret === undefined) return undefined;
     const { records, nowMs } = this.service;
-    const session = await sessionOf(records.db, hashOf(secret), nowMs());
+    const session = await useSession(records.db, hashOf(secret), nowMs());
     return session && personIn(records.db, session.user_id, "");
   }
 
@@ -91,7 +91,7 @@ export class Browser {
     sendText(this.#response, status, "text/html; charset=utf-8", page);
   }
 
-  /** Sends the browser to a path of ours by GET, or to a page of the OpenID provider. */
+  /** Sends the browser to a path of ours by GET. */
   redirect(to: string): void {
     this.#writeCookies();
     for (const [name, value] of PAGE_HEADERS) this.#response.setHeader(name, value);

@@ -1,5 +1,6 @@
 import { type OidcAttempt, OidcRefusal } from "../account/oidc.ts";
 import { enterByOidc, type OidcSignIn } from "../account/oidc-sign-in.ts";
+import { leavePage } from "../account/pages/leave.ts";
 import { openSession } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
 import { type Browser, nextPath } from "./browser.ts";
@@ -22,11 +23,12 @@ export const OIDC_CALLBACK = "/sign-in/oidc/callback";
 export async function sendOidc(browser: Browser, fields: URLSearchParams): Promise<void> {
   browser.requireForm(fields, "/sign-in");
   const { service } = browser;
-  const { url, attempt } = await refusing(() => oidcOf(browser).oidc.begin());
+  const { oidc, name } = oidcOf(browser);
+  const { url, attempt } = await refusing(() => oidc.begin());
   const kept: Kept = { attempt, next: nextPath(fields.get("next")), untilMs: service.nowMs() + LASTS_MS };
   const sealed = service.records.seal.close(JSON.stringify(kept), "oidc");
   browser.setCookie("oidc", Buffer.from(sealed).toString("base64url"), LASTS_MS);
-  browser.redirect(url);
+  browser.sendPage(leavePage({ name, url }));
 }
 
 /** The browser comes back from the provider. */

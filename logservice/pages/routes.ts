@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { accountPage } from "../account/pages/account.ts";
 import { STYLESHEET_PATH } from "../account/pages/document.ts";
@@ -112,7 +113,10 @@ export function addPages(app: Router, options: PagesOptions): void {
     const type = (browser.request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
     if (type !== "application/x-www-form-urlencoded")
       throw new RpcError("unsupported_media_type", "Content-Type: must be application/x-www-form-urlencoded");
-    return bodies.receive(browser.request, signal, (body) => send(browser, new URLSearchParams(body.toString())));
+    return bodies.receive(browser.request, signal, (body) => {
+      if (!isUtf8(body)) throw new RpcError("bad_request", "the form is not valid UTF-8");
+      return send(browser, new URLSearchParams(body.toString()));
+    });
   }
 }
 

@@ -54,6 +54,12 @@ export async function noteInviteMailed(db: Db, id: string, now: string): Promise
   await db.updateTable("invites").set({ mailed_at: now }).where("id", "=", id).execute();
 }
 
+/** Ends an invite because it is accepted. Returns whether it was still there. */
+export async function useInvite(db: Db, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom("invites").where("id", "=", id).executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
 /** Ends the invite of an address. Returns whether there was one. */
 export async function removeInvite(db: Db, team: string, emailKey: string): Promise<boolean> {
   const { numDeletedRows } = await db

@@ -43,6 +43,7 @@ export const members: Handlers<
       // The new invite ends an earlier one.
       const earlier = (await listInvites(db, team, now)).find((one) => one.email_key === email_key);
       if (earlier !== undefined) refuseAbove(call, earlier.role);
+      if (account.mails !== undefined) account.limits.takeInvite(person!.id, email_key);
       const invite = await addInvite(db, { team_id: team, email, email_key, role, created_by: person!.id }, nowMs());
       // Whoever holds the link of an invite that is not mailed comes in by it: not as somebody of other teams.
       const user = await userOf(db, email_key);
@@ -68,7 +69,11 @@ export const members: Handlers<
       refuseAbove(call, member.role);
       if ((await teamsOf(db, member.id)).length > 1)
         throw new RpcError("forbidden", `${member.email} is in other teams, too: tool service sign-in makes the link`);
-      made = await makeSignInLink({ ...service, records: { ...service.records, db } }, member, nowMs());
+      made = await makeSignInLink(
+        { ...service, records: { ...service.records, db } },
+        { ...member, onlyTeam: team },
+        nowMs(),
+      );
       return { targetId: member.email };
     });
     return made;

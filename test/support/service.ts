@@ -65,7 +65,9 @@ export async function startTestService(
     /** Wraps the store to change what it does. */
     readonly around?: (events: EventsStore) => EventsStore;
     /** Who may come in, how, and where. */
-    readonly account?: Pick<StartOptions, "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted">;
+    readonly account?: Partial<
+      Pick<StartOptions, "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted" | "host" | "tls">
+    >;
   } = {},
 ): Promise<TestService> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tool-service-"));

@@ -29,9 +29,12 @@ const MAX_LENGTH = 254;
 /** RFC 5321, section 4.5.3.1.1. */
 const MAX_LOCAL_BYTES = 64;
 
-/** Atoms with single dots between them (RFC 5322, 3.2.3); beyond ASCII, letters, marks, digits and symbols (RFC 6532). */
+/**
+ * Atoms with single dots between them (RFC 5322, 3.2.3); beyond ASCII, letters, marks, digits and symbols (RFC 6532).
+ * U+FFFD replaces what was no UTF-8: nobody knows which address that was.
+ */
 const LOCAL_PART =
-  /^(?!\.)(?:(?:^|\.)(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|(?![\u0000-\u007f]|\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}\p{S}])+)+$/u;
+  /^(?!\.)(?:(?:^|\.)(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|(?![\u0000-\u007f\ufffd]|\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}\p{S}])+)+$/u;
 
 /** A domain name in ASCII and lower case: undefined if the text is not one. An IP address is none. */
 export function asciiDomain(text: string): string | undefined {

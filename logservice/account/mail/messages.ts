@@ -1,4 +1,4 @@
-import { looksLikeLink, shownText } from "../shown-text.ts";
+import { looksLikeLink, shownText, unlinkedText } from "../shown-text.ts";
 import { utcTime } from "../utc-time.ts";
 import { type MailBody, mailBody } from "./body.ts";
 import type { MailMessage } from "./mailer.ts";
@@ -18,7 +18,7 @@ export interface SignInMail {
 /** The mail with the link for signing in. It has no code: whoever reads the mail alone cannot sign in. */
 export function signInMessage({ to, url, device, address, startedAt, expiresAt }: SignInMail): MailMessage {
   const site = new URL(url).host;
-  const asked = `${shownText(device)} at the network address ${shownText(address)} asked to sign in to ${site} as ${shownText(to, MAX_ADDRESS)} on ${utcTime(startedAt)}.`;
+  const asked = `${unlinkedText(device)} at the network address ${shownText(address)} asked to sign in to ${site} as ${shownText(to, MAX_ADDRESS)} on ${utcTime(startedAt)}.`;
   return messageOf(to, `Sign in to ${site}`, {
     title: `Sign in to ${site}`,
     before: [asked],

@@ -6,14 +6,15 @@ export const STYLESHEET_PATH = "/assets/pages.css";
 export interface PageParts {
   readonly title: string;
   readonly content: Html;
-  /** Loads the page again after this time. */
+  /** Loads the page again after this time, or another one. */
   readonly refreshSeconds?: number | undefined;
+  readonly refreshUrl?: string | undefined;
 }
 
 /**
  * A whole page: one card without scripts and without styles of its own, so that `default-src 'self'` is enough for it.
  */
-export function pageDocument({ title, content, refreshSeconds }: PageParts): string {
+export function pageDocument({ title, content, refreshSeconds, refreshUrl }: PageParts): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -21,7 +22,7 @@ export function pageDocument({ title, content, refreshSeconds }: PageParts): str
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${Math.max(1, Math.round(refreshSeconds))}">\n`}<title>${title} · Log service</title>
+${refreshSeconds !== undefined && refreshTag(refreshSeconds, refreshUrl)}<title>${title} · Log service</title>
 <link rel="stylesheet" href="${STYLESHEET_PATH}">
 </head>
 <body>
@@ -33,4 +34,10 @@ ${content}
 </body>
 </html>
 `.toString();
+}
+
+/** The same page is loaded at most once a second. */
+function refreshTag(seconds: number, url: string | undefined): Html {
+  const content = url === undefined ? Math.max(1, Math.round(seconds)) : `${Math.round(seconds)}; url=${url}`;
+  return html`<meta http-equiv="refresh" content="${content}">\n`;
 }

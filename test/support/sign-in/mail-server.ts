@@ -1,0 +1,85 @@
+// A real SMTP server on loopback, and what it was sent, as a parser of mail reads it.
+import type { AddressInfo } from "node:net";
+import { type ParsedMail, simpleParser } from "mailparser";
+import { SMTPServer } from "smtp-server";
+import type { Test } from "tap";
+import { type Mailer, openMailer } from "../../../logservice/account/mail/mailer.ts";
+import { until } from "../cli.ts";
+
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** The message as it came. */
+  readonly raw: string;
+  readonly headers: ParsedMail["headers"];
+  /** The address that it leads to, which is the only one in it. */
+  readonly link: string;
+}
+
+export interface MailServer {
+  readonly port: number;
+  /** Every mail that it took. */
+  readonly mails: readonly Mail[];
+  mailer(): Mailer;
+  /** Waits for the mail of this number to an address, the first one unless told otherwise. */
+  mailTo(email: string, number?: number): Promise<Mail>;
+  stop(): Promise<void>;
+}
+
+/** `refuse` gives the answer to a recipient that is not taken. */
+export async function startMailServer(
+  t: Test,
+  { port = 0, refuse = () => undefined }: { port?: number; refuse?: (to: string) => string | undefined } = {},
+): Promise<MailServer> {
+  const mails: Mail[] = [];
+  const server = new SMTPServer({
+    disabledCommands: ["STARTTLS", "AUTH"],
+    disableReverseLookup: true,
+    closeTimeout: 20,
+    onRcptTo({ address }, _session, callback) {
+      const refusal = refuse(address);
+      callback(refusal === undefined ? null : Object.assign(new Error(refusal), { responseCode: 451 }));
+    },
+    onData(stream, { envelope }, callback) {
+      void readAll(stream).then(async (raw) => {
+        const { subject = "", text = "", html, headers } = await simpleParser(raw);
+        const to = envelope.rcptTo.map(({ address }) => address).join();
+        mails.push({
+          to,
+          subject,
+          text,
+          html: html || "",
+          raw,
+          headers,
+          link: /https?:\/\/\S+/.exec(text)?.[0] ?? "",
+        });
+        callback();
+      }, callback);
+    },
+  });
+  server.on("error", () => {});
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= new Promise((resolve) => server.close(resolve));
+    return stopping;
+  };
+  t.teardown(stop);
+  const { port: actual } = server.server.address() as AddressInfo;
+  return {
+    port: actual,
+    mails,
+    mailer: () => openMailer({ url: `smtp://127.0.0.1:${actual}`, from: "Logs <logs@example.com>" }),
+    mailTo: (email, number = 1) =>
+      until(`mail ${number} to ${email}`, () => mails.filter(({ to }) => to === email)[number - 1]),
+    stop,
+  };
+}
+
+async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
