@@ -25,7 +25,8 @@ interface Test {
 const run = promisify(execFile);
 
 const FROM = "Logs <logs@example.com>";
-const SHORT = { connectMs: 1000, greetingMs: 1000, silenceMs: 1000, sendMs: 3000 };
+/** Long enough for a busy machine; rows about one of them make it short. */
+const TIMEOUTS = { connectMs: 20_000, greetingMs: 20_000, silenceMs: 20_000, sendMs: 40_000 };
 const PASSWORD = "s3cret pass/wörd";
 
 const MESSAGE: MailMessage = { to: "ana@example.com", subject: "Hello", text: "Text\n", html: "<p>HTML</p>" };
@@ -95,7 +96,7 @@ function answerLines(socket: Socket, answers: Readonly<Record<string, string>>):
   });
 }
 
-function mailerAt(t: Test, url: string, timeouts = SHORT): Mailer {
+function mailerAt(t: Test, url: string, timeouts = TIMEOUTS): Mailer {
   const mailer = mailerTo(readMailSettings({ url, from: FROM }), timeouts);
   t.teardown(() => mailer.close());
   return mailer;
@@ -189,7 +190,9 @@ t.test("encryption", { skip: requires("openssl") }, async (t) => {
   }
 
   await t.test("smtp:// to a server that encrypts at once", async (t) => {
-    const { message } = await failureOf(mailerAt(t, `smtp://localhost:${kinds.smtps.port}`).send(MESSAGE));
+    const { message } = await failureOf(
+      mailerAt(t, `smtp://localhost:${kinds.smtps.port}`, { ...TIMEOUTS, greetingMs: 500 }).send(MESSAGE),
+    );
     t.match(
       message,
       /did not answer: Greeting never received; if it encrypts at once, as on port 465, use smtps:\/\/$/,
@@ -219,7 +222,7 @@ t.test("a server without STARTTLS gets nothing if encryption is required", async
   });
   const server = readMailSettings({ url: `smtp://user:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`, from: FROM });
   const { message, isPermanent } = await failureOf(
-    mailerTo({ ...server, encryption: "required" }, SHORT).send(MESSAGE),
+    mailerTo({ ...server, encryption: "required" }, TIMEOUTS).send(MESSAGE),
   );
   t.match(message, /does not encrypt by STARTTLS: .*; use smtps:\/\/ if it encrypts at once$/);
   t.equal(isPermanent, false);
@@ -365,7 +368,9 @@ t.test("nobody listens", async (t) => {
 t.test("the greeting never comes", async (t) => {
   const port = await startScript(t, () => {});
   const beginMs = performance.now();
-  const failure = await failureOf(mailerAt(t, `smtp://127.0.0.1:${port}`, { ...SHORT, greetingMs: 200 }).send(MESSAGE));
+  const failure = await failureOf(
+    mailerAt(t, `smtp://127.0.0.1:${port}`, { ...TIMEOUTS, greetingMs: 200 }).send(MESSAGE),
+  );
   t.match(failure.message, /did not answer: Greeting never received/);
   t.equal(failure.isPermanent, false);
   t.ok(performance.now() - beginMs < 900);
@@ -374,7 +379,9 @@ t.test("the greeting never comes", async (t) => {
 
 t.test("a server that falls silent", async (t) => {
   const port = await startScript(t, (socket) => answerLines(socket, { EHLO: "250 here" }));
-  const failure = await failureOf(mailerAt(t, `smtp://127.0.0.1:${port}`, { ...SHORT, silenceMs: 200 }).send(MESSAGE));
+  const failure = await failureOf(
+    mailerAt(t, `smtp://127.0.0.1:${port}`, { ...TIMEOUTS, silenceMs: 200 }).send(MESSAGE),
+  );
   t.match(failure.message, /could not take the message: Timeout/);
   t.equal(failure.isPermanent, false);
   t.end();
@@ -386,7 +393,7 @@ t.test("a server that sends a byte now and then", async (t) => {
     const timer = setInterval(() => socket.write("2"), 50);
     socket.on("close", () => clearInterval(timer));
   });
-  const failure = await failureOf(mailerAt(t, `smtp://127.0.0.1:${port}`, { ...SHORT, sendMs: 400 }).send(MESSAGE));
+  const failure = await failureOf(mailerAt(t, `smtp://127.0.0.1:${port}`, { ...TIMEOUTS, sendMs: 400 }).send(MESSAGE));
   t.match(failure.message, /could not take the message: no end after 0\.4 s$/);
   t.end();
 });
@@ -833,7 +840,7 @@ const NO_SENDERS = [
 
 for (const from of NO_SENDERS) {
   t.test(`not from ${named(from)}`, (t) => {
-    t.throws(() => openMailer({ url: "smtp://localhost", from }), MailSettingsError);
+    t.throws(() => openMailer({ url: "smtp://localhost", from }), { message: /sender of mail/ });
     t.end();
   });
 }

@@ -166,7 +166,7 @@ t.test("an invite that is mailed", async (t) => {
   t.match(invited.json, { mailed: true });
   t.notOk("link" in invited.json, "whoever invites cannot come in as the other");
   const { link, subject } = await at.mail.mailTo(ANA);
-  t.equal(subject, 'An invitation to the team "Owner" on logs.example.com');
+  t.equal(subject, 'An invitation to the team "First team" on logs.example.com');
   const window = at.browser();
   const page = await window.open(link);
   t.match(page.text, /<strong>owner@example\.com<\/strong> invites <strong>ana@example\.com/);
