@@ -434,7 +434,7 @@ t.test("which token tool logs sends where", async (t) => {
       "another origin of the same machine",
       { config: configOf(here), url: other },
       undefined,
-      /^error: there is no token for http:\/\/localhost:\d+: the only ones signed in to are http:\/\/127.*\n {2}sign in: tool team login --url http:\/\/localhost:\d+\n {2}or set TOOL_LOGS_TOKEN/,
+      /^error: there is no token for http:\/\/localhost:\d+: you are signed in at http:\/\/127.*\n {2}sign in: tool team login --url http:\/\/localhost:\d+\n {2}or set TOOL_LOGS_TOKEN/,
     ],
     [
       "TOOL_ACCOUNT_URL sends no token anywhere",

@@ -23,6 +23,10 @@ import {
 } from "../team/team-config.ts";
 import { version } from "../version.ts";
 
+// In the same bundle, as they need the same.
+export * as ci from "../team/ci.ts";
+export * as members from "../team/members.ts";
+
 /** `tool team`, `tool team status`: who is signed in where, and what each service says of it. */
 export function status(context: Context): Promise<number> {
   return teamCommand(context, {}, async ({ signal }) => {

@@ -30,7 +30,7 @@ export function tokenForService(context: Context, url: string): ServiceToken {
     );
   }
   const elsewhere = [...new Set(config.credentials.map((one) => one.url))].join(", ");
-  const known = source === "file" ? "the only ones signed in to are" : "those of TOOL_CONFIG are for";
+  const known = source === "file" ? "you are signed in at" : "TOOL_CONFIG is for";
   throw new TeamError(
     elsewhere === "" ? "the log service needs a token" : `there is no token for ${origin}: ${known} ${elsewhere}`,
     `sign in: tool team login --url ${origin}\nor set TOOL_LOGS_TOKEN; tool service token add makes one`,

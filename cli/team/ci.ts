@@ -3,9 +3,9 @@ import { type Context, EXIT } from "../context.ts";
 import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
 import type { Options } from "../table.ts";
-import { TeamError } from "../team/error.ts";
-import { forCurrentTeam } from "../team/team-command.ts";
-import { type Credential, isToken, NO_TEAMS, printTeamConfig, withCredential } from "../team/team-config.ts";
+import { TeamError } from "./error.ts";
+import { forCurrentTeam } from "./team-command.ts";
+import { type Credential, isToken, NO_TEAMS, printTeamConfig, withCredential } from "./team-config.ts";
 
 /** `tool team ci`: makes a CI token and prints the value of TOOL_CONFIG that holds it, which is shown only here. */
 export function make(context: Context, { name: written, copy }: Options<"team ci">): Promise<number> {

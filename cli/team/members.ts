@@ -4,9 +4,9 @@ import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
 import type { Options } from "../table.ts";
-import { readCredentials } from "../team/credentials.ts";
-import { forCurrentTeam } from "../team/team-command.ts";
-import { withoutCredential } from "../team/team-config.ts";
+import { readCredentials } from "./credentials.ts";
+import { forCurrentTeam } from "./team-command.ts";
+import { withoutCredential } from "./team-config.ts";
 
 type Role = Operations["update_member"]["input"]["role"];
 
