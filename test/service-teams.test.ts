@@ -132,6 +132,8 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   remove_token: [
     asked(({ tokenId }) => ({ token_id: tokenId }), 404),
     asked(({ ciTokenId }) => ({ token_id: ciTokenId }), 404),
+    // One's own, but of the other kind.
+    ({ ciTokenId }) => [{ token_id: ciTokenId }, 404],
     asked(({ askers }) => ({ token_id: askers.token.authorization!.slice("Bearer ".length) }), 404),
   ],
   get_audit: [inTheirProject("get_audit", 200), inOwnProject("get_audit", 200)],
@@ -160,6 +162,7 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   remove_ci_token: [
     asked(({ ciTokenId }) => ({ token_id: ciTokenId }), 404),
     asked(({ tokenId }) => ({ token_id: tokenId }), 404),
+    ({ tokenId }) => [{ token_id: tokenId }, 404],
   ],
 };
 

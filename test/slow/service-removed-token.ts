@@ -10,7 +10,7 @@ const PERIOD = { start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
 const SLOW_SQL = "select count(*) from range(1000000) a, range(1000000) b";
 const SLOW_QUERY = Array.from({ length: 100 }, (_, i) => `message ~ /(x|y).{90}(x|y).{90}z${i}/`).join(" or ");
 
-const REMOVED = { type: "unauthorized", message: "this token was removed" };
+const removedBy = (message: string) => ({ type: "unauthorized", message });
 
 interface Timed {
   readonly answer: Answer;
@@ -55,6 +55,7 @@ async function openTail(t: Test, { running }: TestService, project: string, toke
 /** Runs all that a token can have open, removes it, and looks when each of them ended. */
 async function endsWithToken(
   t: Test,
+  message: string,
   remove: (service: TestService, token: { readonly secret: string; readonly id: string }) => Promise<number>,
 ): Promise<void> {
   const { service, project_id } = await serviceWithEvents(t);
@@ -101,13 +102,13 @@ async function endsWithToken(
 
   for (const [what, answer] of asked) {
     const { answer: got, atMs } = await answer;
-    t.same([got.status, got.json], [401, REMOVED], what);
+    t.same([got.status, got.json], [401, removedBy(message)], what);
     t.equal(got.headers["www-authenticate"], "Bearer");
     t.ok(atMs - removedMs < 1_000, `${what} ended ${Math.round(atMs - removedMs)} ms after the removal`);
   }
   await until("the end of the tail", () => tail.endedMs !== undefined);
   t.ok(tail.endedMs! - removedMs < 1_000, `the tail ended ${Math.round(tail.endedMs! - removedMs)} ms after`);
-  t.ok(tail.text().endsWith(`event: error\ndata: ${JSON.stringify(REMOVED)}\n\n`), tail.text());
+  t.ok(tail.text().endsWith(`event: error\ndata: ${JSON.stringify(removedBy(message))}\n\n`), tail.text());
   await until("the answer to half a request", () => uploaded.includes("\r\n\r\n"));
   t.match(uploaded, /^HTTP\/1\.1 401 /);
   t.ok(uploadedMs - removedMs < 1_000, `and came ${Math.round(uploadedMs - removedMs)} ms after`);
@@ -123,7 +124,7 @@ async function endsWithToken(
 }
 
 t.test("removed by remove_token", (t) =>
-  endsWithToken(t, async (service, { secret }) => {
+  endsWithToken(t, "this token was removed", async (service, { secret }) => {
     const beganMs = performance.now();
     t.equal((await service.call("remove_token", { token_id: secret })).status, 204);
     return beganMs;
@@ -131,7 +132,7 @@ t.test("removed by remove_token", (t) =>
 );
 
 t.test("removed by tool service token rm in another process", (t) =>
-  endsWithToken(t, async (service, { id }) => {
+  endsWithToken(t, "this token or session has ended", async (service, { id }) => {
     const command = tool(["service", "token", "rm", id, "--data", service.directory]);
     const isThere = () => service.records.db.selectFrom("tokens").select("id").where("id", "=", id).executeTakeFirst();
     await until("the removal", async () => (await isThere()) === undefined);
