@@ -246,6 +246,23 @@ async function noneWaits({ service }: SignInService): Promise<boolean> {
   return rows.length === 0;
 }
 
+t.test("whoever was removed from the last team is a stranger again", async (t) => {
+  const { at, provider } = await startWithProvider(t, ["example.com"], { email: ANA });
+  const owner = await at.service.person("owner@example.com", "owner");
+  await at.service.person(ANA, "member");
+  t.equal(titleOf(await signInAtProvider(at.browser(), provider)), "Your account");
+  t.equal((await at.rpc("remove_member", { email: ANA }, owner)).status, 200);
+  await at.rpc("start_sign_in", { email: ANA });
+  await at.rpc("start_sign_in", { email: "owner@example.com" });
+  await at.mail.mailTo("owner@example.com");
+  await until("the end of the queue", () => noneWaits(at));
+  t.equal(at.mail.mails.filter(({ to }) => to === ANA).length, 0);
+  t.equal((await signInAtProvider(at.browser(), provider)).status, 403, "by OpenID, too");
+  await at.rpc("add_member", { email: ANA }, owner);
+  t.equal(titleOf(await signInAtProvider(at.browser(), provider)), "Your account", "until the next invite");
+  t.end();
+});
+
 t.test("known, invited and unknown addresses get the same answer from the same statements", async (t) => {
   const at = await startSignInService(t);
   const owner = await at.service.person("owner@example.com", "owner");
@@ -310,6 +327,20 @@ t.test("mails that were not sent when the service ended are sent after the next 
     [ANA],
     "nothing is sent twice",
   );
+  t.end();
+});
+
+t.test("mails are sent although the records could not be read for a moment", async (t) => {
+  const at = await startSignInService(t);
+  await at.service.person(ANA, "owner");
+  const statements = statementsOf(at.service.records, (sql, before) => {
+    const isFirst = !before.some((one) => one.includes('"mailed_at" is null'));
+    if (isFirst && sql.includes('"mailed_at" is null')) throw Object.assign(new Error("busy"), { code: "SQLITE_BUSY" });
+  });
+  await at.rpc("start_sign_in", { email: ANA });
+  await at.mail.mailTo(ANA);
+  t.match(at.service.logged, [/^mails could not be sent; trying again: Error: busy/]);
+  t.ok(statements.length > 0);
   t.end();
 });
 

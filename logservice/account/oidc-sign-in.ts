@@ -39,12 +39,14 @@ export async function enterByOidc(
     return { kind: "entered", user };
   };
   const linked = await userOfIdentity(db, issuer, subject);
-  if (linked !== undefined) return entered(linked);
+  if (linked !== undefined) {
+    if (!(await mayComeIn(db, account.signUp, linked.email_key, now))) throw notInvited(linked.email);
+    return entered(linked);
+  }
   const email = said === undefined ? undefined : readEmailAddress(said);
   if (email === undefined) throw new RpcError("forbidden", "the provider gave no email address for you");
   if (!isEmailVerified) throw new RpcError("forbidden", "the provider has not verified your email address");
-  if (!(await mayComeIn(db, account.signUp, email.key, now)))
-    throw new RpcError("forbidden", `your address ${email.address} is not invited here: ask an admin of your team`);
+  if (!(await mayComeIn(db, account.signUp, email.key, now))) throw notInvited(email.address);
   const isOwnDomain = domains.includes(email.key.slice(email.key.lastIndexOf("@") + 1));
   if ((await userOf(db, email.key)) !== undefined && !isOwnDomain) {
     const identity = JSON.stringify({ issuer, subject });
@@ -57,3 +59,6 @@ export async function enterByOidc(
   });
   return entered(user);
 }
+
+const notInvited = (email: string) =>
+  new RpcError("forbidden", `your address ${email} is not invited here: ask an admin of your team`);

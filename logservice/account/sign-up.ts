@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { invitesOf } from "../records/invites.ts";
-import { userOf } from "../records/people.ts";
+import { isInTeam } from "../records/people.ts";
 import type { Tables } from "../records/tables.ts";
 
 /** Who may come in without an invite: nobody, the addresses of a domain, or everybody. */
@@ -16,11 +16,14 @@ export function readSignUp(text: string): SignUp | undefined {
   return domain === undefined ? undefined : { kind: "domain", domain: domain.toLowerCase() };
 }
 
-/** Whether the holder of an address may sign in: a known person, an invited one, or one that may sign up. */
+/**
+ * Whether the holder of an address may sign in: a member of a team, an invited person, or one that may sign up. Whoever was
+ * removed from the last team is a stranger again, who could otherwise add a team.
+ */
 export async function mayComeIn(db: Kysely<Tables>, signUp: SignUp, emailKey: string, now: string): Promise<boolean> {
   // All of it is looked up for every address: how long it takes must not tell which ones are known.
-  const [user, invites] = [await userOf(db, emailKey), await invitesOf(db, emailKey, now)];
-  return user !== undefined || invites.length > 0 || maySignUp(signUp, emailKey);
+  const [isMember, invites] = [await isInTeam(db, emailKey), await invitesOf(db, emailKey, now)];
+  return isMember || invites.length > 0 || maySignUp(signUp, emailKey);
 }
 
 function maySignUp(signUp: SignUp, emailKey: string): boolean {

@@ -1,10 +1,11 @@
+import type { Transaction } from "kysely";
 import { acceptInvite, type FoundInvite, inviteOfLink } from "../account/invites.ts";
 import { acceptPage } from "../account/pages/accept.ts";
 import { noteSignIn, openSession } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
 import { writeAudit } from "../records/audit.ts";
 import { ensureUser } from "../records/people.ts";
-import type { InviteRow, UserRow } from "../records/tables.ts";
+import type { InviteRow, Tables, UserRow } from "../records/tables.ts";
 import { teamNamed } from "../records/teams.ts";
 import type { Browser } from "./browser.ts";
 import { begin, enter, leave, waitFor } from "./sign-in.ts";
@@ -32,7 +33,7 @@ export async function sendAccept(browser: Browser, fields: URLSearchParams): Pro
   const { invite } = await inviteOf(browser);
   const person = await browser.person();
   if (person === undefined) throw new RpcError("unauthorized", "sign in first, then open the invite again");
-  await accept(browser, invite, { id: person.id, email: person.email, email_key: person.emailKey });
+  await accept(browser, invite, async () => ({ id: person.id, email: person.email, email_key: person.emailKey }));
   browser.redirect("/");
 }
 
@@ -48,8 +49,8 @@ export async function sendAcceptSignIn(browser: Browser, fields: URLSearchParams
   }
   const { records, nowMs } = service;
   const now = new Date(nowMs()).toISOString();
-  const user = await ensureUser(records.db, { email: invite.email, emailKey: invite.email_key }, now);
-  await accept(browser, invite, user);
+  const invited = { email: invite.email, emailKey: invite.email_key };
+  const user = await accept(browser, invite, (db) => ensureUser(db, invited, now));
   await noteSignIn(records.db, user, { at: now, address, target: invite.id });
   await enter(browser, await openSession(records.db, user, { device, address, nowMs: nowMs() }));
   browser.redirect("/");
@@ -60,16 +61,19 @@ function inviteOf(browser: Browser): Promise<FoundInvite> {
   return inviteOfLink(records, browser.parameter("link"), new Date(nowMs()).toISOString());
 }
 
-async function accept(
+/** Accepts the invite as a person, who may be added by it: then nobody is added if the invite has just ended. */
+async function accept<User extends Pick<UserRow, "id" | "email" | "email_key">>(
   { service: { records, nowMs }, address }: Browser,
   invite: InviteRow,
-  user: Pick<UserRow, "id" | "email" | "email_key">,
-): Promise<void> {
+  personOf: (db: Transaction<Tables>) => Promise<User>,
+): Promise<User> {
   const at = new Date(nowMs()).toISOString();
-  await records.db.transaction().execute(async (db) => {
+  return records.db.transaction().execute(async (db) => {
+    const user = await personOf(db);
     await acceptInvite(db, invite, user, at);
     const who = { at, team_id: invite.team_id, actor: user.email, address };
     const what = { operation: "accept_invite", project_id: "", target_id: user.email, detail: invite.role } as const;
     await writeAudit(db, { ...who, ...what, result: "done" });
+    return user;
   });
 }

@@ -69,6 +69,18 @@ export async function linkIdentity(
     .execute();
 }
 
+/** Whether the person with this address is in a team. */
+export async function isInTeam(db: Db, emailKey: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("users")
+    .innerJoin("memberships", "memberships.user_id", "users.id")
+    .select("users.id")
+    .where("users.email_key", "=", emailKey)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export interface TeamOf extends Pick<TeamRow, "id" | "name" | "created_at"> {
   readonly role: Role;
 }

@@ -201,7 +201,7 @@ export interface SignInRow {
   /** Whoever asked: what it calls itself, and its network address. */
   device: string;
   address: string;
-  /** The team that was asked for, or "". Of a link that was made for a team: the only one that the person may be in. */
+  /** The team that was asked for, or "". If a team's admin made the link: the only team that the person may be in. */
   team_id: string;
   /** An OpenID identity to link when the address is confirmed: JSON, or "". */
   identity: string;
