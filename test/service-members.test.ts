@@ -429,3 +429,27 @@ t.test("an invite that is no longer a stranger's lets nobody in by its link alon
   await service.person(email, "member", OTHER);
   t.equal((await found()).isEnough, false);
 });
+
+t.test("invites of somebody who may not invite any more", async (t) => {
+  const { service, owner } = await start(t);
+  const invitesLeft = async () => {
+    const { members } = (await ask(service, "get_members", {}, owner)).json;
+    const invited = members.filter(({ state }: { state: string }) => state === "invited");
+    return invited.map(({ email }: { email: string }) => email);
+  };
+  const invite = (email: string, role: Role, by: Credential) => ask(service, "add_member", { email, role }, by);
+  const olaf = bearer(await service.person("olaf@example.com", "owner"));
+  await invite("x-owner@example.com", "owner", olaf);
+  await invite("x-admin@example.com", "admin", olaf);
+  await invite("x-member@example.com", "member", olaf);
+  await invite("y-owner@example.com", "owner", owner);
+  const change = (role: Role) => ask(service, "update_member", { email: "olaf@example.com", role }, owner);
+  t.equal((await change("admin")).status, 204);
+  t.same(await invitesLeft(), ["x-admin@example.com", "x-member@example.com", "y-owner@example.com"], "an admin");
+  t.equal((await change("member")).status, 204);
+  t.same(await invitesLeft(), ["y-owner@example.com"], "a member");
+  t.equal((await change("admin")).status, 204);
+  await invite("z-member@example.com", "member", olaf);
+  t.equal((await ask(service, "remove_member", { email: "olaf@example.com" }, owner)).status, 200);
+  t.same(await invitesLeft(), ["y-owner@example.com"], "nobody");
+});

@@ -11,6 +11,7 @@ import { requireLatePackages, writeLateFiles } from "./late-packages.mjs";
 import { bundleProcesses, nativePackages, processes } from "./processes.mjs";
 import { buildWithShared } from "./shared-code.mjs";
 import { shortNamesInParsers } from "./short-names.mjs";
+import { signInLibrariesIn, writeSignInLibraries } from "./sign-in-libraries.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -111,6 +112,7 @@ const options = {
     withoutDeprecatedExtend,
     requireLatePackages("../late"),
     driverIn("../late"),
+    signInLibrariesIn("../late"),
   ],
   logLevel: "warning",
 };
@@ -121,6 +123,7 @@ const isOwnOnly = process.argv.includes("--own");
 if (!isOwnOnly) {
   await writeLateFiles(outdir, root);
   await writeDriver(join(outdir, "late"), root, options);
+  await writeSignInLibraries(join(outdir, "late"), root);
 }
 
 const entries = (names) =>

@@ -19,7 +19,7 @@ export const ROLE_SCOPES: Readonly<Record<Role, ReadonlySet<Scope | TeamScope>>>
 };
 
 /** The roles, lowest first. */
-const ROLES = ["member", "admin", "owner"] as const satisfies readonly Role[];
+export const ROLES = ["member", "admin", "owner"] as const satisfies readonly Role[];
 
 /** Whether a role is higher than another one. */
 export const isAbove = (role: Role, other: Role) => ROLES.indexOf(role) > ROLES.indexOf(other);

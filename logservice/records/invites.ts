@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { newId } from "./row.ts";
-import type { InviteRow, Tables } from "./tables.ts";
+import type { InviteRow, Role, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
@@ -68,4 +68,17 @@ export async function removeInvite(db: Db, team: string, emailKey: string): Prom
     .where("email_key", "=", emailKey)
     .executeTakeFirst();
   return numDeletedRows > 0n;
+}
+
+/** Ends the invites into a team that a person made with one of these roles. */
+export async function removeInvitesBy(
+  db: Db,
+  { team, userId, roles }: { readonly team: string; readonly userId: string; readonly roles: readonly Role[] },
+): Promise<void> {
+  await db
+    .deleteFrom("invites")
+    .where("team_id", "=", team)
+    .where("created_by", "=", userId)
+    .where("role", "in", roles)
+    .execute();
 }

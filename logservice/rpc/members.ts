@@ -1,12 +1,12 @@
 import type { Kysely } from "kysely";
 import type { Role } from "../../schema/rpc.generated.ts";
-import { isAbove } from "../access/roles.ts";
+import { isAbove, ROLES } from "../access/roles.ts";
 import { acceptInvite, inviteOfLink } from "../account/invites.ts";
 import { linkOf } from "../account/links.ts";
 import { requireAddress } from "../account/sign-in.ts";
 import { makeSignInLink } from "../account/sign-in-link.ts";
 import { RpcError } from "../error.ts";
-import { addInvite, listInvites, removeInvite } from "../records/invites.ts";
+import { addInvite, listInvites, removeInvite, removeInvitesBy } from "../records/invites.ts";
 import { teamsOf, userOf } from "../records/people.ts";
 import { removeSessionsOf } from "../records/sessions.ts";
 import { endLinksOf, endSignInsOf } from "../records/sign-ins.ts";
@@ -99,6 +99,9 @@ export const members: Handlers<
       refuseAbove(call, member.role);
       if (role !== "owner") await keepOwner(db, team, member);
       await setRole(db, { team_id: team, user_id: member.id, role }, now);
+      // Nobody comes in with more than the person that invited them may still give.
+      const given = ROLES.filter((one) => isAbove(one, role) || role === "member");
+      if (given.length > 0) await removeInvitesBy(db, { team, userId: member.id, roles: given });
       // Whoever was handed a link for the earlier role must not come in with this one.
       await endLinksOf(db, key);
       return { targetId: member.email, detail: role };
@@ -138,6 +141,7 @@ export const members: Handlers<
       left = made.filter((one) => !ended.includes(one));
       for (const { id } of ended) await db.deleteFrom("tokens").where("id", "=", id).execute();
       await removeMembership(db, team, member.id);
+      await removeInvitesBy(db, { team, userId: member.id, roles: ROLES });
       await endLinksOf(db, key);
       if ((await teamsOf(db, member.id)).length === 0) {
         await removeSessionsOf(db, member.id);
