@@ -13,7 +13,7 @@ import type { Grant } from "./access/grant.ts";
 import type { OpenExchange } from "./access/open-exchanges.ts";
 import { Refusals } from "./access/refusals.ts";
 import { deviceOf } from "./account/pages/device.ts";
-import { admit, type Needed } from "./authenticate.ts";
+import { authenticate, type Needed, requireGranted } from "./authenticate.ts";
 import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
 import { RequestBodies } from "./http/body.ts";
@@ -132,11 +132,11 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
         let exchange: OpenExchange | undefined;
         let who = { team_id: "", actor: "" };
         try {
-          const grant = await admit({
+          const asked = { needed, team: teamOf(request) };
+          const grant = await authenticate({
             service,
             request,
-            needed,
-            team: teamOf(request),
+            ...asked,
             register(hash) {
               exchange = service.exchanges.open(hash, end);
               return exchange;
@@ -146,6 +146,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
             },
           });
           await rate.take(grant.id === "" ? networkOf(addressOf(request)) : grant.id, signal);
+          requireGranted(grant, asked);
           await answer(request, response, grant, signal);
         } catch (error) {
           if (error instanceof RpcError) {

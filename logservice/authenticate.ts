@@ -14,7 +14,6 @@ import type { Service } from "./rpc/call.ts";
 /** What a request must be allowed to. */
 export type Needed = Scope | TeamScope | typeof ANY_SCOPE | typeof PERSON_SCOPE | typeof PUBLIC_SCOPE;
 
-/** Finds out who sends a request and refuses it if that may not do what is needed. */
 export interface Admission {
   readonly service: Service;
   readonly request: IncomingMessage;
@@ -27,8 +26,8 @@ export interface Admission {
   known(grant: Grant): void;
 }
 
-/** What a request was admitted with. */
-export async function admit({ service, request, needed, team, register, known }: Admission): Promise<Grant> {
+/** Finds out who sends a request. What that may do is looked at next, after the rate of its requests. */
+export async function authenticate({ service, request, needed, team, register, known }: Admission): Promise<Grant> {
   const { address } = service.account;
   if (needed === PUBLIC_SCOPE) {
     address.requireHost(request, { isProgram: true });
@@ -45,10 +44,15 @@ export async function admit({ service, request, needed, team, register, known }:
     if (removals !== service.exchanges.removals) continue;
     if (grant === undefined) throw credential.kind === "session" ? SESSION_ENDED : UNKNOWN_TOKEN;
     exchange.grant = grant;
-    requireTeam(grant, team, needed);
-    allow(grant, needed);
     return grant;
   }
+}
+
+/** Throws unless a grant is enough for what is needed, in the team that the request names. */
+export function requireGranted(grant: Grant, { needed, team }: Pick<Admission, "needed" | "team">): void {
+  if (needed === PUBLIC_SCOPE) return;
+  requireTeam(grant, team, needed);
+  allow(grant, needed);
 }
 
 interface Credential {
@@ -94,7 +98,7 @@ function requireTeam({ kind, team, person }: Grant, named: string | undefined, n
 }
 
 function allow({ person, scopes }: Grant, needed: Needed): void {
-  if (needed === ANY_SCOPE || needed === PUBLIC_SCOPE) return;
+  if (needed === ANY_SCOPE) return;
   if (needed === PERSON_SCOPE || needed.startsWith("team:")) {
     if (person === undefined) throw new RpcError("forbidden", "this is for people only: sign in (tool team login)");
     if (needed === PERSON_SCOPE) return;
