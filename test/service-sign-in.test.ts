@@ -4,7 +4,7 @@ import { openOidc } from "../logservice/account/oidc.ts";
 import { linkIdentity, userOf } from "../logservice/records/people.ts";
 import type { Role } from "../logservice/records/tables.ts";
 import { until } from "./support/cli.ts";
-import { CLIENT, type Json, type OwnProvider, startOwnProvider } from "./support/oidc-provider/own.ts";
+import { CLIENT, type Json, startOwnProvider } from "./support/oidc-provider/own.ts";
 import { type Browser, codeOf, type Page } from "./support/sign-in/browser.ts";
 import { startMailServer } from "./support/sign-in/mail-server.ts";
 import {
@@ -21,6 +21,8 @@ import {
 import { statementsOf } from "./support/sign-in/statements.ts";
 
 const ANA = "ana@example.com";
+/** One for all tests, as its key takes a while to make. Each test says what its person is like. */
+const provider = await startOwnProvider(t);
 
 /** The first words of a page that matter. */
 const titleOf = ({ text }: Page) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
@@ -247,19 +249,19 @@ async function noneWaits({ service }: SignInService): Promise<boolean> {
 }
 
 t.test("whoever was removed from the last team is a stranger again", async (t) => {
-  const { at, provider } = await startWithProvider(t, ["example.com"], { email: ANA });
+  const at = await startWithProvider(t, ["example.com"], { email: ANA });
   const owner = await at.service.person("owner@example.com", "owner");
   await at.service.person(ANA, "member");
-  t.equal(titleOf(await signInAtProvider(at.browser(), provider)), "Your account");
+  t.equal(titleOf(await signInAtProvider(at.browser())), "Your account");
   t.equal((await at.rpc("remove_member", { email: ANA }, owner)).status, 200);
   await at.rpc("start_sign_in", { email: ANA });
   await at.rpc("start_sign_in", { email: "owner@example.com" });
   await at.mail.mailTo("owner@example.com");
   await until("the end of the queue", () => noneWaits(at));
   t.equal(at.mail.mails.filter(({ to }) => to === ANA).length, 0);
-  t.equal((await signInAtProvider(at.browser(), provider)).status, 403, "by OpenID, too");
+  t.equal((await signInAtProvider(at.browser())).status, 403, "by OpenID, too");
   await at.rpc("add_member", { email: ANA }, owner);
-  t.equal(titleOf(await signInAtProvider(at.browser(), provider)), "Your account", "until the next invite");
+  t.equal(titleOf(await signInAtProvider(at.browser())), "Your account", "until the next invite");
   t.end();
 });
 
@@ -363,20 +365,19 @@ t.test("a mail that the server refuses for now is sent later, and does not stop 
 
 /** A service with a provider of OpenID, whose person has these claims. */
 async function startWithProvider(t: Test, domains: readonly string[] = [], claims: Json = {}) {
-  const provider = await startOwnProvider(t);
   provider.fault = { claims: (given) => ({ ...given, ...claims }) };
   const oidc = (redirectUrl: string) => ({
     oidc: openOidc({ issuer: provider.issuer, ...CLIENT, redirectUrl }),
     name: "Example",
     domains,
   });
-  return { provider, at: await startSignInService(t, { account: { oidc } }) };
+  return startSignInService(t, { account: { oidc } });
 }
 
 type Test = Parameters<typeof startSignInService>[0];
 
 /** A person goes to the provider and comes back. */
-async function signInAtProvider(window: Browser, provider: OwnProvider, path = "/sign-in"): Promise<Page> {
+async function signInAtProvider(window: Browser, path = "/sign-in"): Promise<Page> {
   const page = await window.open(`${ORIGIN}${path}`);
   const form = page.forms.find(({ action }) => action === "/sign-in/oidc")!;
   const leaving = await window.submit(page, {}, { form });
@@ -388,48 +389,48 @@ async function signInAtProvider(window: Browser, provider: OwnProvider, path = "
 const PERSON = "person@example.com";
 
 t.test("OpenID: an invited person comes in, again and again", async (t) => {
-  const { at, provider } = await startWithProvider(t);
+  const at = await startWithProvider(t);
   const owner = await at.service.person("owner@example.com", "owner");
   await at.rpc("add_member", { email: PERSON }, owner);
   const { link } = await at.mail.mailTo(PERSON);
   const window = at.browser();
-  const page = await signInAtProvider(window, provider, `/sign-in?next=${new URL(link).pathname}`);
+  const page = await signInAtProvider(window, `/sign-in?next=${new URL(link).pathname}`);
   t.equal(titleOf(page), "Join a team");
   t.equal(titleOf(await window.submit(page)), "Your account");
   t.equal(await roleOf(at, PERSON), "member");
   provider.fault = { claims: (claims) => ({ ...claims, email: "changed@example.com", email_verified: false }) };
-  const again = await signInAtProvider(at.browser(), provider);
+  const again = await signInAtProvider(at.browser());
   t.match(again.text, /Signed in as <strong>person@example\.com/, "by issuer and subject, whatever the address is now");
   t.end();
 });
 
 t.test("OpenID: a known person confirms it by mail once", async (t) => {
-  const { at, provider } = await startWithProvider(t);
+  const at = await startWithProvider(t);
   await at.service.person(PERSON, "member");
   const window = at.browser();
-  const waiting = await signInAtProvider(window, provider);
+  const waiting = await signInAtProvider(window);
   t.equal(titleOf(waiting), "Check your mail");
   t.notOk(window.jar(ORIGIN).has(SESSION));
   const { link } = await at.mail.mailTo(PERSON);
   const phone = at.browser();
   await phone.submit(await phone.open(link), { code: codeOf(waiting) });
   t.match((await window.open(waiting.url)).text, /Signed in as <strong>person@example\.com/);
-  const again = await signInAtProvider(at.browser(), provider);
+  const again = await signInAtProvider(at.browser());
   t.equal(titleOf(again), "Your account");
   t.equal(at.mail.mails.length, 1);
   t.end();
 });
 
 t.test("OpenID: a domain whose addresses the provider gives out", async (t) => {
-  const { at, provider } = await startWithProvider(t, ["example.com"], { email: "Person@EXAMPLE.com" });
+  const at = await startWithProvider(t, ["example.com"], { email: "Person@EXAMPLE.com" });
   await at.service.person(PERSON, "member");
-  t.match((await signInAtProvider(at.browser(), provider)).text, /Signed in as <strong>person@example\.com/);
+  t.match((await signInAtProvider(at.browser())).text, /Signed in as <strong>person@example\.com/);
   t.equal(at.mail.mails.length, 0);
   t.end();
 });
 
 t.test("OpenID: the same address at another issuer, and the same subject, are not the same person", async (t) => {
-  const { at, provider } = await startWithProvider(t, [], { email: "bo@example.com" });
+  const at = await startWithProvider(t, [], { email: "bo@example.com" });
   await at.service.person(PERSON, "owner");
   await at.service.person("bo@example.com", "member");
   const { db } = at.service.records;
@@ -437,7 +438,7 @@ t.test("OpenID: the same address at another issuer, and the same subject, are no
   const now = new Date().toISOString();
   await linkIdentity(db, person!.id, { issuer: "https://login.example.org", subject: "subject" }, now);
   await linkIdentity(db, bo!.id, { issuer: "https://login.example.org", subject: "bo" }, now);
-  t.equal(titleOf(await signInAtProvider(at.browser(), provider)), "Check your mail");
+  t.equal(titleOf(await signInAtProvider(at.browser())), "Check your mail");
   t.end();
 });
 
@@ -455,11 +456,11 @@ const REFUSED: readonly (readonly [name: string, claims: Json, status: number, t
 
 for (const [name, claims, status, text] of REFUSED) {
   t.test(`OpenID: ${name} is refused`, async (t) => {
-    const { at, provider } = await startWithProvider(t, ["example.com"], claims);
+    const at = await startWithProvider(t, ["example.com"], claims);
     if (name !== REFUSED[0]![0]) await at.service.person(PERSON, "member");
     if (name === "no address") provider.fault = { ...provider.fault, userinfo: ({ sub }) => ({ sub }) };
     const window = at.browser();
-    const page = await signInAtProvider(window, provider);
+    const page = await signInAtProvider(window);
     t.equal(page.status, status);
     t.match(page.text, text);
     t.notOk(window.jar(ORIGIN).has(SESSION));
@@ -469,7 +470,7 @@ for (const [name, claims, status, text] of REFUSED) {
 }
 
 t.test("OpenID: a callback in another browser, and one that comes twice", async (t) => {
-  const { at, provider } = await startWithProvider(t, ["example.com"]);
+  const at = await startWithProvider(t, ["example.com"]);
   await at.service.person(PERSON, "member");
   let callback = "";
   const window = at.browser();

@@ -66,7 +66,7 @@ export async function startTestService(
     readonly around?: (events: EventsStore) => EventsStore;
     /** Who may come in, how, and where. */
     readonly account?: Partial<
-      Pick<StartOptions, "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted" | "host" | "tls">
+      Pick<StartOptions, "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted" | "host" | "port" | "tls">
     >;
   } = {},
 ): Promise<TestService> {
