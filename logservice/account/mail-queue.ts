@@ -44,6 +44,7 @@ export class MailQueue {
   /** When each mail that failed is tried again, in the time of a monotonic clock, and the pause before it. */
   readonly #failures = new Map<string, { readonly atMs: number; readonly pauseMs: number }>();
   #isAsked = false;
+  #wake = new AbortController();
   #work: Promise<void> | undefined;
 
   constructor(options: MailQueueOptions) {
@@ -53,6 +54,7 @@ export class MailQueue {
   /** Sends what waits. To be called at the start and after records that need a mail were added. */
   kick(): void {
     this.#isAsked = true;
+    this.#wake.abort();
     this.#work ??= this.#run().finally(() => {
       this.#work = undefined;
       if (this.#isAsked && !this.#closing.signal.aborted) this.kick();
@@ -80,8 +82,7 @@ export class MailQueue {
         if (this.#isAsked || due.some(({ id }) => !this.#failures.has(id))) continue;
         if (this.#failures.size === 0) return;
         const nextMs = Math.min(...[...this.#failures.values()].map(({ atMs }) => atMs));
-        // A request that comes meanwhile is looked at within this time.
-        await sleep(Math.min(200, Math.max(1, nextMs - performance.now())), undefined, { signal, ref: false });
+        await this.#sleep(Math.max(1, nextMs - performance.now()));
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -90,6 +91,13 @@ export class MailQueue {
       await sleep(FIRST_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {});
       this.#isAsked = true;
     }
+  }
+
+  /** Waits for a time, or until somebody asks. */
+  async #sleep(ms: number): Promise<void> {
+    this.#wake = new AbortController();
+    const signal = AbortSignal.any([this.#closing.signal, this.#wake.signal]);
+    await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
   }
 
   async #waiting(): Promise<Waiting[]> {
