@@ -239,7 +239,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       : { kind: "help", globals, topic: [] };
   }
   if (isGroup && (command?.maxWords ?? 0) === 0 && words.length > 0) {
-    return { kind: "misuse", globals, ...unknownBelow(named, words[0]!, commands) };
+    return { kind: "misuse", globals, ...unknownBelow(named, [words[0]!, ...words.slice(1)], commands) };
   }
   if (isGroup && last("help") !== undefined) return { kind: "help", globals, topic: named.split(" ") };
   if (isGroup && command === undefined) {
@@ -286,16 +286,22 @@ function nextWords(words: string, commands: readonly Shape[]): string[] {
   return [...new Set(next)];
 }
 
-/** The error for a word that continues the name of no command. */
-export function unknownBelow(words: string, next: string, commands: readonly Shape[]): Misuse {
+/** The error for a word that continues the name of no command. `rest` are the words after it. */
+export function unknownBelow(
+  words: string,
+  [next, ...rest]: readonly [string, ...string[]],
+  commands: readonly Shape[],
+): Misuse {
   const known = nextWords(words, commands);
   const near = didYouMean(next, known);
   const meant = commands.find(({ name }) => name === `${words} ${near}`);
-  const group = near === undefined ? undefined : `tool ${words} ${near}`;
-  const meantUsage = meant === undefined ? group : neededUsage(meant);
+  const inGroup = commands.find(({ name }) => name === `${words} ${near} ${rest[0]}`);
+  const usage = meant ?? inGroup;
+  const group = near === undefined ? undefined : `tool help ${words} ${near} lists what may come next`;
   return {
     message: `tool ${words} has no command ${JSON.stringify(next)}`,
-    hint: meantUsage === undefined ? `its commands are: ${known.join(", ")}` : `did you mean ${meantUsage}?`,
+    hint:
+      usage === undefined ? (group ?? `its commands are: ${known.join(", ")}`) : `did you mean ${neededUsage(usage)}?`,
   };
 }
 

@@ -132,7 +132,7 @@ async function showHelp(context: Context, topic: readonly string[]): Promise<num
     const owner = commands.find((candidate) => candidate.name === group);
     const { message, hint } =
       commandsBelow(group, commands).length > 0
-        ? unknownBelow(group, topic.at(-1)!, commands)
+        ? unknownBelow(group, [topic.at(-1)!], commands)
         : owner === undefined
           ? explainUnknown(topic, commands, context)
           : { message: `tool ${group} has no command ${JSON.stringify(topic.at(-1))}`, hint: `see tool help ${group}` };
