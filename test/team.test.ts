@@ -8,6 +8,7 @@ import t, { type Test } from "tap";
 import { linkOf } from "../logservice/account/links.ts";
 import { type Outcome, type Running, spawnTool, tool, until } from "./support/cli.ts";
 import { startTestService, type TestService } from "./support/service.ts";
+import { slow } from "./support/slow.ts";
 import { typeInto } from "./support/terminal.ts";
 
 /** A machine of a person: its own file of who is signed in. */
@@ -86,6 +87,8 @@ Type this code on the page that the link opens within 15 minutes:
 
 `;
 
+t.setTimeout(120_000);
+
 t.test("signing in, and what a token of it can do", async (t) => {
   const service = await startTestService(t);
   await service.person("ann@example.com", "owner");
@@ -125,7 +128,7 @@ t.test("signing in, and what a token of it can do", async (t) => {
   t.match(await machine.run("team"), { code: 0, stdout: "nobody is signed in\n" });
 });
 
-t.test("a sign-in that does not succeed", async (t) => {
+t.test("a sign-in that does not succeed", slow(), async (t) => {
   const service = await startTestService(t);
   await service.person("ann@example.com", "owner");
   const { url } = service.running;
@@ -194,7 +197,7 @@ async function serve(t: Test, listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-t.test("waits through a restart of the service", async (t) => {
+t.test("waits through a restart of the service", slow(), async (t) => {
   const forwarder = await openForwarder(t);
   const account = { publicUrl: forwarder.url };
   const first = await startTestService(t, { account });
@@ -213,7 +216,7 @@ t.test("waits through a restart of the service", async (t) => {
   t.equal(login.stderr().match(/trying again/g)!.length, 1, "said once");
 });
 
-t.test("addresses where no log service answers", async (t) => {
+t.test("addresses where no log service answers", slow(), async (t) => {
   const seen: IncomingHttpHeaders[] = [];
   const elsewhere = await serve(t, (request, response) => {
     seen.push(request.headers);
@@ -265,7 +268,7 @@ t.test("addresses where no log service answers", async (t) => {
   t.same(seen, [], "nothing was sent on");
 });
 
-t.test("status asks each service", async (t) => {
+t.test("status asks each service", slow(), async (t) => {
   const service = await startTestService(t);
   const { entry, keep, kept, run } = await signedIn(t, service);
   const silent = await serve(t, () => {});
