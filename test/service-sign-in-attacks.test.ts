@@ -285,7 +285,7 @@ t.test("at the same time: one session for a window, one token for a command, one
   t.equal((await commandTokensOf(at)).length, 3, "one, and the two that the test made");
 
   const before = (await sessionsOf(at)).length;
-  const joining = (await at.rpc("add_member", { email: "new@example.com" }, owner)).json.link;
+  const joining = (await at.rpc("add_member", { email: "joins@example.com" }, owner)).json.link;
   const browser = at.browser();
   const page = await browser.open(joining);
   const joined = await together(8, () => browser.submit(page, {}, { isFollowing: false }));
@@ -298,6 +298,7 @@ t.test("at the same time: one session for a window, one token for a command, one
   t.same(tally(entered.map(({ status }) => status)), { 303: 1, 404: 7 }, "a link that was printed");
   t.equal((await sessionsOf(at)).length, before + 2);
 
+  await at.service.person("new@example.com", "member");
   const { window: bo } = await signInWindow(mailed, "new@example.com");
   t.equal((await mailed.rpc("remove_member", { email: "new@example.com" }, owner)).status, 200);
   await mailed.rpc("add_member", { email: "new@example.com" }, owner);

@@ -43,11 +43,15 @@ t.test("the extension without trust in VS Code", { skip: requiresCodeServer(), t
 
   await t.test("a lens says why it starts nothing", async (t) => {
     await window.go(0);
-    const message = page.locator(".notifications-toasts .notification-list-item-message");
-    await window.clickLens("Start", async () => /not trusted/.test((await message.allTextContents()).join()));
-    t.same(await message.allTextContents(), [
+    // A second click on a slow machine shows it twice for a moment, and the editor has messages of its own.
+    const message = page.locator(".notifications-toasts .notification-list-item-message", {
+      hasText: "Cannot start the app",
+    });
+    await window.clickLens("Start", async () => (await message.count()) > 0);
+    t.equal(
+      await message.first().innerText(),
       "Cannot start the app: this workspace is not trusted, so no process is started in it. Trust it first.",
-    ]);
+    );
     t.same(started(), []);
   });
 

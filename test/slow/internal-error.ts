@@ -19,7 +19,9 @@ const load = Module._load;
 Module._load = function (request, ...rest) {
   const loaded = load.call(this, request, ...rest);
   if (!/^\\.\\/commands\\//.test(request)) return loaded;
-  return new Proxy(loaded, { get: () => async () => { return undefined.length; } });
+  // Also what a module holds in groups: \`members.ls\`.
+  const failing = new Proxy(async () => { return undefined.length; }, { get: () => failing });
+  return new Proxy(loaded, { get: () => failing });
 };`;
 
 /** The same, from a timer that no command awaits, while the command is still busy. */
