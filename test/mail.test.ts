@@ -539,22 +539,22 @@ for (const hostile of HOSTILE) {
   });
 }
 
-const SUBJECTS: readonly (readonly [team: string, subject: string])[] = [
+const SUBJECTS: readonly (readonly [team: string, subject: string, named?: string])[] = [
   ["Zoë & 日本語", `An invitation to the team "Zoë & 日本語" on logs.example.com`],
-  ["evil.com", "An invitation to a team on logs.example.com"],
-  ["see https://evil.example/", "An invitation to a team on logs.example.com"],
-  ["eve@evil", "An invitation to a team on logs.example.com"],
+  ["evil.com", "An invitation to a team on logs.example.com", "evil com"],
+  ["see https://evil.example/", "An invitation to a team on logs.example.com", "see https evil example"],
+  ["eve@evil", "An invitation to a team on logs.example.com", "eve evil"],
   ["y".repeat(81), `An invitation to the team "${"y".repeat(79)}…" on logs.example.com`],
 ];
 
-for (const [team, subject] of SUBJECTS) {
+for (const [team, subject, named = team.slice(0, 79)] of SUBJECTS) {
   t.test(`the subject for the team ${team}`, async (t) => {
     const { port, received } = await startServer(t);
     const message = inviteMessage({ ...invited, team });
     t.equal(message.subject, subject);
     await mailerAt(t, `smtp://127.0.0.1:${port}`).send(message);
     t.equal((await simpleParser(received[0]!.raw)).subject, subject);
-    t.match(message.text, `"${team.slice(0, 79)}`, "the text names the team");
+    t.match(message.text, `"${named}`, "the text names the team, and no link");
     t.end();
   });
 }

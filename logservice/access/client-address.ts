@@ -40,11 +40,16 @@ function isIn(list: BlockList, address: string): boolean {
 }
 
 /** What limits count: the address, or the network of 64 bits that one owner of IPv6 addresses has at least. */
-export function networkOf(address: string): string {
+export const networkOf = (address: string) => prefixOf(address, 4);
+
+/** The address, or the network of 48 bits that one owner of IPv6 addresses often has. */
+export const siteOf = (address: string) => prefixOf(address, 3);
+
+function prefixOf(address: string, groupCount: number): string {
   if (isIP(address) !== 6) return address;
   const [head = "", tail = ""] = address.split("::");
   const groups = head === "" ? [] : head.split(":");
   const after = tail === "" ? [] : tail.split(":");
   if (address.includes("::")) while (groups.length + after.length < 8) groups.push("0");
-  return [...groups, ...after].slice(0, 4).join(":");
+  return [...groups, ...after].slice(0, groupCount).join(":");
 }

@@ -15,8 +15,10 @@ export interface Grant {
   readonly actor: string;
   /** The person; undefined for a program. */
   readonly person: PersonIn | undefined;
+  /** The id of the person who answers for it: who asks, or who made the token; "" if that is whoever runs the service. */
+  readonly by: string;
   readonly scopes: ReadonlySet<Scope | TeamScope>;
 }
 
 /** Whoever has no credential. */
-export const NOBODY: Grant = { id: "", kind: "nobody", team: "", actor: "", person: undefined, scopes: new Set() };
+export const NOBODY: Grant = { id: "", kind: "nobody", team: "", actor: "", person: undefined, by: "", scopes: new Set() };

@@ -31,6 +31,7 @@ export async function sessionGrantOf(
     team: team?.id ?? "",
     actor: person.email,
     person,
+    by: person.id,
     scopes: person.role === undefined ? new Set() : ROLE_SCOPES[person.role],
   };
 }

@@ -34,11 +34,12 @@ async function grantOfRow(
   db: Db,
   { id, kind, team_id: team, created_by, scopes }: TokenRow,
 ): Promise<Grant | undefined> {
+  const by = created_by;
   if (kind !== "command")
-    return { id, kind, team, actor: id, person: undefined, scopes: new Set(JSON.parse(scopes) as Scope[]) };
+    return { id, kind, team, actor: id, person: undefined, by, scopes: new Set(JSON.parse(scopes) as Scope[]) };
   const person = await personIn(db, created_by, team);
   if (person?.role === undefined) return undefined;
-  return { id, kind, team, actor: person.email, person, scopes: ROLE_SCOPES[person.role] };
+  return { id, kind, team, actor: person.email, person, by, scopes: ROLE_SCOPES[person.role] };
 }
 
 function hasEnded({ kind, expires_at, last_used_at, created_at }: TokenRow, nowMs: number): boolean {
@@ -79,19 +80,21 @@ export async function listRows(db: Db, kind: TokenKind, team?: string): Promise<
 export interface NewToken {
   readonly team: string;
   readonly kind?: TokenKind;
-  /** The id of the person that makes it. */
+  /** The id of the person that makes it, or stands for the token that it is made with. */
   readonly by?: string;
   readonly description?: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt?: string;
   /** The token itself; a random one unless told otherwise. */
   readonly secret?: string;
+  /** Whether its person came in by a link that another one handed over. */
+  readonly isUnproven?: boolean;
 }
 
 /** Makes a token. Returns the secret, which is stored nowhere, and the public id. */
 export async function addToken(
   db: Db,
-  { team, kind = "api", by = "", description = "", scopes, expiresAt, secret = newToken() }: NewToken,
+  { team, kind = "api", by = "", description = "", scopes, expiresAt, secret = newToken(), isUnproven = false }: NewToken,
   now: string,
 ): Promise<{ readonly secret: string; readonly id: string }> {
   const id = `tok_${newId()}`;
@@ -105,6 +108,7 @@ export async function addToken(
       created_at: now,
       last_used_at: null,
       expires_at: expiresAt ?? null,
+      unproven: Number(isUnproven),
     })
     .execute();
   return { secret, id };

@@ -4,7 +4,6 @@ import { RpcError } from "../error.ts";
 import { inviteOf, useInvite } from "../records/invites.ts";
 import type { Records } from "../records/open.ts";
 import { personIn, teamsOf, userOf } from "../records/people.ts";
-import { endLinksOf } from "../records/sign-ins.ts";
 import type { InviteRow, Tables, UserRow } from "../records/tables.ts";
 import { setRole } from "../records/teams.ts";
 import { idOfLink } from "./links.ts";
@@ -39,22 +38,18 @@ async function isStranger(db: Kysely<Tables>, { email_key }: InviteRow): Promise
 }
 
 /**
- * Makes the invited person a member; one that is keeps a higher role. Throws `forbidden` for anybody else, and `not_found` if
- * the invite has ended since it was read.
+ * Makes the invited person a member; one that is keeps a higher role. `by` is the public id of what the person asks with, if
+ * anything. Throws `forbidden` for anybody else, and `not_found` if the invite has ended since it was read.
  */
 export async function acceptInvite(
   db: Kysely<Tables>,
   { id, team_id, email_key, role }: InviteRow,
   user: Pick<UserRow, "id" | "email_key">,
-  now: string,
+  { now, by }: { readonly now: string; readonly by?: string | undefined },
 ): Promise<void> {
   if (user.email_key !== email_key)
     throw new RpcError("forbidden", "this invite is for another address: sign in with that one");
   if (!(await useInvite(db, id))) throw ENDED;
   const before = (await personIn(db, user.id, team_id))?.role;
-  if (before === undefined || isAbove(role, before)) {
-    await setRole(db, { team_id, user_id: user.id, role }, now);
-    // They were made for whom the person was before.
-    await endLinksOf(db, email_key);
-  }
+  if (before === undefined || isAbove(role, before)) await setRole(db, { team_id, user_id: user.id, role }, now, by);
 }

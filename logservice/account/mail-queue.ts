@@ -25,6 +25,8 @@ const ANSWERED_MS = 20;
 /** Pause after the first failure of a mail; each further one is twice as long, up to the longest. */
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
+/** Mails that are sent at once. A recipient whose server is slow holds up none of the others. */
+const MOST_AT_ONCE = 20;
 
 /** A mail to send, and what notes that there is no more to do about it. */
 interface Waiting {
@@ -43,6 +45,8 @@ export class MailQueue {
   readonly #closing = new AbortController();
   /** When each mail that failed is tried again, in the time of a monotonic clock, and the pause before it. */
   readonly #failures = new Map<string, { readonly atMs: number; readonly pauseMs: number }>();
+  /** The mails that are being sent, by the id of their record. */
+  readonly #sending = new Map<string, Promise<void>>();
   #isAsked = false;
   #wake = new AbortController();
   #work: Promise<void> | undefined;
@@ -66,6 +70,7 @@ export class MailQueue {
     this.#closing.abort();
     this.#options.mailer.close();
     await this.#work;
+    await Promise.allSettled(this.#sending.values());
   }
 
   async #run(): Promise<void> {
@@ -77,12 +82,16 @@ export class MailQueue {
         this.#isAsked = false;
         const waiting = await this.#waiting();
         this.#forget(waiting);
-        const due = waiting.filter(({ id }) => (this.#failures.get(id)?.atMs ?? 0) <= performance.now());
-        await Promise.all(due.map((one) => this.#send(one)));
-        if (this.#isAsked || due.some(({ id }) => !this.#failures.has(id))) continue;
-        if (this.#failures.size === 0) return;
-        const nextMs = Math.min(...[...this.#failures.values()].map(({ atMs }) => atMs));
-        await this.#sleep(Math.max(1, nextMs - performance.now()));
+        const idle = waiting.filter(({ id }) => !this.#sending.has(id));
+        for (const one of idle.filter(({ id }) => this.#dueMs(id) <= 0)) {
+          if (this.#sending.size < MOST_AT_ONCE) this.#start(one);
+        }
+        if (this.#isAsked) continue;
+        // Each mail that is done kicks: there may be more than are sent at once.
+        const next = idle.filter(({ id }) => !this.#sending.has(id)).map(({ id }) => this.#dueMs(id));
+        const pauses = next.filter((ms) => ms > 0);
+        if (pauses.length === 0) return;
+        await this.#sleep(Math.min(...pauses));
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -91,6 +100,23 @@ export class MailQueue {
       await sleep(FIRST_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {});
       this.#isAsked = true;
     }
+  }
+
+  #start(one: Waiting): void {
+    const work = this.#send(one)
+      .catch((error) => {
+        if (!this.#closing.signal.aborted) this.#options.failed("what was sent could not be noted", error);
+      })
+      .finally(() => {
+        this.#sending.delete(one.id);
+        if (!this.#closing.signal.aborted) this.kick();
+      });
+    this.#sending.set(one.id, work);
+  }
+
+  /** How long until a mail is tried again, in milliseconds; 0 or less if it may be sent now. */
+  #dueMs(id: string): number {
+    return (this.#failures.get(id)?.atMs ?? 0) - performance.now();
   }
 
   /** Waits for a time, or until somebody asks. */
@@ -152,8 +178,8 @@ export class MailQueue {
   async #send({ id, message, done }: Waiting): Promise<void> {
     const { mailer, nowMs, failed } = this.#options;
     const finish = async () => {
-      this.#failures.delete(id);
       await done(new Date(nowMs()).toISOString());
+      this.#failures.delete(id);
     };
     try {
       const mail = await message();
@@ -163,9 +189,9 @@ export class MailQueue {
       if (this.#closing.signal.aborted) throw error;
       const before = this.#failures.get(id)?.pauseMs;
       if (before === undefined) failed("a mail could not be sent", error);
-      if (error instanceof MailFailure && error.isPermanent) return finish();
       const pauseMs = before === undefined ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, before * 2);
       this.#failures.set(id, { atMs: performance.now() + pauseMs, pauseMs });
+      if (error instanceof MailFailure && error.isPermanent) await finish();
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { networkOf } from "../access/client-address.ts";
+import { networkOf, siteOf } from "../access/client-address.ts";
 import type { Tables } from "../records/tables.ts";
 import { Buckets, takeAll } from "./buckets.ts";
 
@@ -13,6 +13,7 @@ const ATTEMPTS = "attempts to sign in";
  */
 export class SignInLimits {
   readonly #byNetwork = new Buckets(20, 30_000);
+  readonly #bySite = new Buckets(200, 3_000);
   readonly #byNetworkAndMail = new Buckets(6, 2 * MINUTE_MS);
   readonly #byMail = new Buckets(20, 6 * MINUTE_MS);
   readonly #invitesByPerson = new Buckets(100, MINUTE_MS);
@@ -23,10 +24,13 @@ export class SignInLimits {
     const network = networkOf(address);
     const own = [
       [this.#byNetwork, network],
+      [this.#bySite, siteOf(address)],
       [this.#byNetworkAndMail, `${network} ${emailKey}`],
     ] as const;
+    // Whoever is over an own limit is refused before anything is looked up.
+    const isOver = own.some(([buckets, name]) => buckets.waitMs(name) > 0);
     const isFull = this.#byMail.waitMs(emailKey) > 0;
-    if (isFull && (await hasSignedIn(db, emailKey, network))) return takeAll(own, ATTEMPTS);
+    if (isFull && !isOver && (await hasSignedIn(db, emailKey, network))) return takeAll(own, ATTEMPTS);
     takeAll([...own, [this.#byMail, emailKey]], ATTEMPTS);
   }
 

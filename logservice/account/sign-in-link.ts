@@ -22,9 +22,10 @@ export async function makeSignInLink(
   nowMs: number,
 ): Promise<{ readonly link: string; readonly expires_at: string }> {
   const nobody = { secret_hash: "", code: "", device: "", address: "", team_id: onlyTeam, identity: "" };
+  const unproven = Number(onlyTeam !== "");
   const { id, expires_at } = await addSignIn(
     records.db,
-    { kind: "link", email, email_key: emailKey, ...nobody },
+    { kind: "link", email, email_key: emailKey, ...nobody, unproven },
     { nowMs, lastsMs: LASTS_MS },
   );
   return { link: account.address.link(`/sign-in/link/${linkOf(records.seal, "sign-in", id)}`), expires_at };

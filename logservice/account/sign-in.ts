@@ -76,7 +76,7 @@ export async function beginSignIn(
       email_key: email.key,
       secret_hash: hashOf(secret),
       code: String(randomInt(1_000_000)).padStart(6, "0"),
-      ...{ device, address, team_id: wanted.team ?? "", identity: wanted.identity ?? "" },
+      ...{ device, address, team_id: wanted.team ?? "", identity: wanted.identity ?? "", unproven: 0 },
     },
     { nowMs: nowMs(), lastsMs: LASTS_MS },
   );
@@ -137,7 +137,7 @@ export async function confirmSignIn(
 /** Whoever asked for a team by its id and proved the address has accepted its invite. */
 async function acceptOwnInvite(db: Kysely<Tables>, user: UserRow, team: string, now: string): Promise<void> {
   const invite = (await invitesOf(db, user.email_key, now)).find(({ team_id }) => team_id === team);
-  if (invite !== undefined) await acceptInvite(db, invite, user, now);
+  if (invite !== undefined) await acceptInvite(db, invite, user, { now });
 }
 
 /** Writes into the audit of each team of a person that they signed in, and from which other address they had asked to. */
@@ -212,7 +212,7 @@ export async function tokenOfSignIn(
       const description = row.device;
       await addToken(
         db,
-        { team, kind: "command", by: user.id, description, scopes: [], secret: token },
+        { team, kind: "command", by: user.id, description, scopes: [], secret: token, isUnproven: row.unproven === 1 },
         new Date(nowMs()).toISOString(),
       );
     }
@@ -220,14 +220,22 @@ export async function tokenOfSignIn(
   });
 }
 
+export interface NewSession {
+  readonly device: string;
+  readonly address: string;
+  readonly nowMs: number;
+  /** 1 if nothing but a link that another person handed over speaks for it. */
+  readonly unproven?: number;
+}
+
 /** Opens a session for a person and gives its secret, for the cookie. */
 export async function openSession(
   db: Kysely<Tables>,
   user: UserRow,
-  { device, address, nowMs }: { readonly device: string; readonly address: string; readonly nowMs: number },
+  { device, address, nowMs, unproven = 0 }: NewSession,
 ): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
-  await addSession(db, { hash: hashOf(secret), user_id: user.id, device, address }, nowMs);
+  await addSession(db, { hash: hashOf(secret), user_id: user.id, device, address, unproven }, nowMs);
   return secret;
 }
 
@@ -239,8 +247,8 @@ export async function sessionOfSignIn(
   return records.db.transaction().execute(async (db) => {
     const entered = await enteredBy(db, row);
     if (entered === undefined || !(await removeSignIn(db, row.id))) return undefined;
-    const { device, address } = row;
-    return { ...entered, secret: await openSession(db, entered.user, { device, address, nowMs: nowMs() }) };
+    const { device, address, unproven } = row;
+    return { ...entered, secret: await openSession(db, entered.user, { device, address, nowMs: nowMs(), unproven }) };
   });
 }
 
@@ -257,6 +265,6 @@ export async function enterByLink(
     // An admin of one team made it, and may not come into another one.
     if (row.team_id !== "" && isElsewhere) throw ENDED;
     await noteSignIn(db, user, { at: new Date(nowMs()).toISOString(), address, target: row.id });
-    return openSession(db, user, { device, address, nowMs: nowMs() });
+    return openSession(db, user, { device, address, nowMs: nowMs(), unproven: row.unproven });
   });
 }

@@ -5,6 +5,7 @@ import { noteSignIn, openSession } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
 import { writeAudit } from "../records/audit.ts";
 import { ensureUser } from "../records/people.ts";
+import { sessionOf } from "../records/sessions.ts";
 import type { InviteRow, Tables, UserRow } from "../records/tables.ts";
 import { teamNamed } from "../records/teams.ts";
 import type { Browser } from "./browser.ts";
@@ -32,8 +33,14 @@ export async function sendAccept(browser: Browser, fields: URLSearchParams): Pro
   browser.requireForm(fields, `/accept/${browser.parameter("link")}`);
   const { invite } = await inviteOf(browser);
   const person = await browser.person();
-  if (person === undefined) throw new RpcError("unauthorized", "sign in first, then open the invite again");
-  await accept(browser, invite, async () => ({ id: person.id, email: person.email, email_key: person.emailKey }));
+  if (person === undefined) throw SIGNED_OUT;
+  const { id, email, emailKey: email_key, session } = person;
+  const { db, at } = transactionOf(browser);
+  await db.execute(async (db) => {
+    // It may have ended while this waited for another change.
+    if ((await sessionOf(db, session.hash, Date.parse(at))) === undefined) throw SIGNED_OUT;
+    await accept(db, browser, { invite, user: { id, email, email_key }, at, by: session.id });
+  });
   browser.redirect("/");
 }
 
@@ -47,13 +54,22 @@ export async function sendAcceptSignIn(browser: Browser, fields: URLSearchParams
     await leave(browser);
     return waitFor(browser, await begin(browser, invite.email), path);
   }
-  const { records, nowMs } = service;
-  const now = new Date(nowMs()).toISOString();
-  const invited = { email: invite.email, emailKey: invite.email_key };
-  const user = await accept(browser, invite, (db) => ensureUser(db, invited, now));
-  await noteSignIn(records.db, user, { at: now, address, target: invite.id });
-  await enter(browser, await openSession(records.db, user, { device, address, nowMs: nowMs() }));
+  const { db, at } = transactionOf(browser);
+  // All or nothing: the link works once. Whoever made it may have opened it, so the session says that it proves nothing more.
+  const secret = await db.execute(async (db) => {
+    const user = await ensureUser(db, { email: invite.email, emailKey: invite.email_key }, at);
+    await accept(db, browser, { invite, user, at });
+    await noteSignIn(db, user, { at, address, target: invite.id });
+    return openSession(db, user, { device, address, nowMs: Date.parse(at), unproven: 1 });
+  });
+  await enter(browser, secret);
   browser.redirect("/");
+}
+
+const SIGNED_OUT = new RpcError("unauthorized", "sign in first, then open the invite again");
+
+function transactionOf({ service: { records, nowMs } }: Browser) {
+  return { db: records.db.transaction(), at: new Date(nowMs()).toISOString() };
 }
 
 function inviteOf(browser: Browser): Promise<FoundInvite> {
@@ -61,19 +77,21 @@ function inviteOf(browser: Browser): Promise<FoundInvite> {
   return inviteOfLink(records, browser.parameter("link"), new Date(nowMs()).toISOString());
 }
 
-/** Accepts the invite as a person, who may be added by it: then nobody is added if the invite has just ended. */
-async function accept<User extends Pick<UserRow, "id" | "email" | "email_key">>(
-  { service: { records, nowMs }, address }: Browser,
-  invite: InviteRow,
-  personOf: (db: Transaction<Tables>) => Promise<User>,
-): Promise<User> {
-  const at = new Date(nowMs()).toISOString();
-  return records.db.transaction().execute(async (db) => {
-    const user = await personOf(db);
-    await acceptInvite(db, invite, user, at);
-    const who = { at, team_id: invite.team_id, actor: user.email, address };
-    const what = { operation: "accept_invite", project_id: "", target_id: user.email, detail: invite.role } as const;
-    await writeAudit(db, { ...who, ...what, result: "done" });
-    return user;
-  });
+interface Accepting {
+  readonly invite: InviteRow;
+  readonly user: Pick<UserRow, "id" | "email" | "email_key">;
+  readonly at: string;
+  /** The public id of the session. */
+  readonly by?: string;
+}
+
+async function accept(
+  db: Transaction<Tables>,
+  { address }: Browser,
+  { invite, user, at, by }: Accepting,
+): Promise<void> {
+  await acceptInvite(db, invite, user, { now: at, by });
+  const who = { at, team_id: invite.team_id, actor: user.email, address };
+  const what = { operation: "accept_invite", project_id: "", target_id: user.email, detail: invite.role } as const;
+  await writeAudit(db, { ...who, ...what, result: "done" });
 }

@@ -9,6 +9,7 @@ import { RpcError } from "../error.ts";
 import { sendText } from "../http/send.ts";
 import type { PersonIn } from "../records/people.ts";
 import { personIn } from "../records/people.ts";
+import type { SessionRow } from "../records/tables.ts";
 import type { Service } from "../rpc/call.ts";
 
 /** The exchange of a page with a browser: its cookies, its forms, who is signed in. */
@@ -52,13 +53,14 @@ export class Browser {
     this.#cookies.set(name, value === undefined ? address.cookie(name, "", 0) : address.cookie(name, value, lastsMs));
   }
 
-  /** Who is signed in; undefined if nobody is. */
-  async person(): Promise<PersonIn | undefined> {
+  /** Who is signed in, and by which session; undefined if nobody is. */
+  async person(): Promise<(PersonIn & { readonly session: SessionRow }) | undefined> {
     const secret = this.cookie("session");
     if (secret === undefined) return undefined;
     const { records, nowMs } = this.service;
     const session = await useSession(records.db, hashOf(secret), nowMs());
-    return session && personIn(records.db, session.user_id, "");
+    const person = session && (await personIn(records.db, session.user_id, ""));
+    return person && { ...person, session };
   }
 
   /** The token of the form that posts to a path: only a page of ours knows it, and only for this browser. */

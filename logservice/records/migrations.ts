@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type ColumnDefinitionBuilder,
   type CreateTableBuilder,
@@ -8,12 +9,28 @@ import {
 } from "kysely";
 import { ACCOUNTS } from "./accounts-migration.ts";
 import type { Tables } from "./tables.ts";
+import { UNPROVEN } from "./unproven-migration.ts";
+
+/** How often a migration is tried that another process does at the same time, and the pause before each further try. */
+const TRIES = 20;
+const PAUSE_MS = 250;
 
 /** Migrates the tables to this version. Each migration runs once, in the order of their names; none is ever edited. */
 export async function migrate(db: Kysely<unknown>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw new Error("the records cannot be migrated to this version", { cause: error });
+  for (let tries = 1; ; tries++) {
+    const { error } = await migrator.migrateToLatest();
+    if (error === undefined) return;
+    if (tries === TRIES || !isConflict(error))
+      throw new Error("the records cannot be migrated to this version", { cause: error });
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Whether another process did the same at the same time, such as `tool service token` beside a start after an upgrade. */
+function isConflict(error: unknown): boolean {
+  const text = error instanceof Error ? error.message : String(error);
+  return /UNIQUE constraint failed: kysely_migration|duplicate column name|already exists|is locked/.test(text);
 }
 
 /** The table with the names of the migrations that have run. */
@@ -136,4 +153,5 @@ const MIGRATIONS: Record<string, Migration> = {
     },
   },
   "2026-11-teams": ACCOUNTS,
+  "2026-11-unproven": UNPROVEN,
 };

@@ -12,7 +12,7 @@ export const SESSION_MS = 30 * 24 * 3_600_000;
 /** Adds a session and removes those that have ended. */
 export async function addSession(
   db: Db,
-  session: Pick<SessionRow, "hash" | "user_id" | "device" | "address">,
+  session: Pick<SessionRow, "hash" | "user_id" | "device" | "address" | "unproven">,
   nowMs: number,
 ): Promise<SessionRow> {
   const time = (ms: number) => new Date(ms).toISOString();

@@ -6,10 +6,8 @@ type Db = Kysely<Tables>;
 
 /** Wrong codes after which a sign-in ends. */
 const TRIES = 5;
-/** Rows are of no use after they have ended; the audit has what matters. */
-const KEPT_MS = 24 * 3_600_000;
 
-/** Adds a sign-in that waits, and removes those that ended long ago. */
+/** Adds a sign-in that waits, and removes those that have ended. The audit has what matters of them. */
 export async function addSignIn(
   db: Db,
   signIn: Omit<SignInRow, "id" | "tries_left" | "status" | "created_at" | "expires_at" | "mailed_at">,
@@ -18,7 +16,7 @@ export async function addSignIn(
   const time = (ms: number) => new Date(ms).toISOString();
   await db
     .deleteFrom("sign_ins")
-    .where("expires_at", "<", time(nowMs - KEPT_MS))
+    .where("expires_at", "<=", time(nowMs))
     .execute();
   const row: SignInRow = {
     ...signIn,
@@ -95,10 +93,13 @@ export async function takeTry(db: Db, id: string): Promise<boolean> {
 }
 
 /** Confirms one that waits and ends all others of its address. Returns false if it does not wait any more. */
-export async function confirmOne(db: Db, { id, email_key }: SignInRow): Promise<boolean> {
+export async function confirmOne(
+  db: Db,
+  { id, email_key, unproven }: Pick<SignInRow, "id" | "email_key" | "unproven">,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable("sign_ins")
-    .set({ status: "confirmed" })
+    .set({ status: "confirmed", unproven })
     .where("id", "=", id)
     .where("status", "=", "waiting")
     .executeTakeFirst();

@@ -86,7 +86,7 @@ export interface TokenRow {
   hash: string;
   team_id: string;
   kind: TokenKind;
-  /** The person that made it, or "" if it was made on the machine or with a token. */
+  /** The person that made it, or with a token of whom it was made; "" if nobody but who runs the service stands for it. */
   created_by: string;
   description: string;
   /** Empty for a token of the command line: it may do what its person may. */
@@ -95,6 +95,8 @@ export interface TokenRow {
   last_used_at: string | null;
   /** Null if it does not end at a fixed time. */
   expires_at: string | null;
+  /** 1 if its person had come in by a link that another one handed over. */
+  unproven: number;
 }
 
 /** An API token, one of CI, or one that a person signed in with on the command line. */
@@ -210,6 +212,8 @@ export interface SignInRow {
   expires_at: string;
   /** When the mail was handed to the mail server; null until then. */
   mailed_at: string | null;
+  /** 1 if the person who confirmed it had come in by a link that another one handed over. */
+  unproven: number;
 }
 
 /** From a window of a browser, from the command line, or a link that was printed on the machine. */
@@ -224,6 +228,8 @@ export interface SessionRow {
   user_id: string;
   device: string;
   address: string;
+  /** 1 if it came of a link that another person handed over. */
+  unproven: number;
   created_at: string;
   last_used_at: string;
 }

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { RpcError } from "../error.ts";
 import { changedAt } from "./row.ts";
 import type { MembershipRow, Role, Tables, TeamRow } from "./tables.ts";
+import { endUnproven } from "./unproven.ts";
 
 type Db = Kysely<Tables>;
 
@@ -70,18 +71,25 @@ export async function removeTeam(db: Db, id: string): Promise<void> {
   await db.deleteFrom("teams").where("id", "=", id).execute();
 }
 
-/** Makes a person a member, or changes the role of one. */
-export async function setRole(db: Db, member: Omit<MembershipRow, "created_at">, now: string): Promise<void> {
+/** Makes a person a member, or changes the role of one. `by` is the public id of what that person asks for it with, if so. */
+export async function setRole(
+  db: Db,
+  member: Omit<MembershipRow, "created_at">,
+  now: string,
+  by?: string,
+): Promise<void> {
   await db
     .insertInto("memberships")
     .values({ ...member, created_at: now })
     .onConflict((conflict) => conflict.columns(["team_id", "user_id"]).doUpdateSet({ role: member.role }))
     .execute();
+  await endUnproven(db, member.user_id, by);
 }
 
 /** Ends a membership. */
 export async function removeMembership(db: Db, team: string, userId: string): Promise<void> {
   await db.deleteFrom("memberships").where("team_id", "=", team).where("user_id", "=", userId).execute();
+  await endUnproven(db, userId);
 }
 
 export interface MemberOf {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { Role } from "../../schema/rpc.generated.ts";
-import { isAbove, ROLES } from "../access/roles.ts";
+import type { Role, Scope } from "../../schema/rpc.generated.ts";
+import { isAbove, ROLE_SCOPES, ROLES } from "../access/roles.ts";
 import { acceptInvite, inviteOfLink } from "../account/invites.ts";
 import { linkOf } from "../account/links.ts";
 import { requireAddress } from "../account/sign-in.ts";
@@ -8,10 +8,9 @@ import { makeSignInLink } from "../account/sign-in-link.ts";
 import { RpcError } from "../error.ts";
 import { addInvite, listInvites, removeInvite, removeInvitesBy } from "../records/invites.ts";
 import { teamsOf, userOf } from "../records/people.ts";
-import { removeSessionsOf } from "../records/sessions.ts";
-import { endLinksOf, endSignInsOf } from "../records/sign-ins.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
 import { listMembers, lockTeam, type MemberOf, removeMembership, setRole } from "../records/teams.ts";
+import { endIfTeamless } from "../records/unproven.ts";
 import { type Call, changeRecords, type Handlers } from "./call.ts";
 
 type Db = Kysely<Tables>;
@@ -83,7 +82,7 @@ export const members: Handlers<
     const { person } = call.grant;
     const { invite } = await inviteOfLink(service.records, link, new Date(service.nowMs()).toISOString());
     await changeRecords(service, call, "accept_invite", async (db, now) => {
-      await acceptInvite(db, invite, { id: person!.id, email_key: person!.emailKey }, now);
+      await acceptInvite(db, invite, { id: person!.id, email_key: person!.emailKey }, { now, by: call.grant.id });
       return { teamId: invite.team_id, targetId: person!.email, detail: invite.role };
     });
     return { team_id: invite.team_id };
@@ -93,6 +92,7 @@ export const members: Handlers<
     const { team } = call.grant;
     const { key } = requireAddress(text);
     refuseAbove(call, role);
+    let beyond: readonly TokenRow[] = [];
     await changeRecords(service, call, "update_member", async (db, now) => {
       await lockTeam(db, team);
       const member = await memberNamed(db, team, key, text);
@@ -102,11 +102,12 @@ export const members: Handlers<
       // Nobody comes in with more than the person that invited them may still give.
       const given = ROLES.filter((one) => isAbove(one, role) || role === "member");
       if (given.length > 0) await removeInvitesBy(db, { team, userId: member.id, roles: given });
-      // Whoever was handed a link for the earlier role must not come in with this one.
-      await endLinksOf(db, key);
+      const made = await tokensBy(db, team, member.id);
+      const mayMore = ({ scopes }: TokenRow) => (JSON.parse(scopes) as Scope[]).some((one) => !ROLE_SCOPES[role].has(one));
+      beyond = made.filter((one) => one.kind !== "command" && mayMore(one));
       return { targetId: member.email, detail: role };
     });
-    return undefined;
+    return { tokens: beyond.map(({ id }) => id) };
   },
 
   async remove_member(service, { email: text, tokens: isWithTokens = false }, call) {
@@ -130,23 +131,13 @@ export const members: Handlers<
       }
       if (!isSelf) refuseAbove(call, member.role);
       await keepOwner(db, team, member);
-      const made = await db
-        .selectFrom("tokens")
-        .selectAll()
-        .where("team_id", "=", team)
-        .where("created_by", "=", member.id)
-        .orderBy("created_at")
-        .execute();
+      const made = await tokensBy(db, team, member.id);
       ended = made.filter(({ kind }) => kind === "command" || isWithTokens);
       left = made.filter((one) => !ended.includes(one));
       for (const { id } of ended) await db.deleteFrom("tokens").where("id", "=", id).execute();
       await removeMembership(db, team, member.id);
       await removeInvitesBy(db, { team, userId: member.id, roles: ROLES });
-      await endLinksOf(db, key);
-      if ((await teamsOf(db, member.id)).length === 0) {
-        await removeSessionsOf(db, member.id);
-        await endSignInsOf(db, key);
-      }
+      await endIfTeamless(db, member);
       removed = member;
       return { targetId: member.email };
     });
@@ -158,6 +149,12 @@ export const members: Handlers<
 
 const notMember = (email: string) =>
   new RpcError("not_found", `${JSON.stringify(email)} is neither a member of this team nor invited`);
+
+/** The tokens of a team that a person made, oldest first. */
+function tokensBy(db: Db, team: string, userId: string): Promise<TokenRow[]> {
+  const tokens = db.selectFrom("tokens").selectAll().where("team_id", "=", team).where("created_by", "=", userId);
+  return tokens.orderBy("created_at").execute();
+}
 
 async function memberNamed(db: Db, team: string, emailKey: string, text: string): Promise<MemberOf> {
   const member = (await listMembers(db, team)).find((one) => one.emailKey === emailKey);

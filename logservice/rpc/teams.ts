@@ -1,7 +1,8 @@
 import { RpcError } from "../error.ts";
 import { teamsOf } from "../records/people.ts";
 import { hasProjects } from "../records/projects.ts";
-import { addTeam, removeTeam, renameTeam, setRole } from "../records/teams.ts";
+import { addTeam, listMembers, removeTeam, renameTeam, setRole } from "../records/teams.ts";
+import { endIfTeamless } from "../records/unproven.ts";
 import { type Call, changeRecords, type Handlers } from "./call.ts";
 
 export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_team"> = {
@@ -12,7 +13,7 @@ export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_
   async add_team(service, { id, name }, call) {
     const { targetId } = await changeRecords(service, call, "add_team", async (db, now) => {
       const team = await addTeam(db, { id: id ?? "", name }, now);
-      await setRole(db, { team_id: team, user_id: call.grant.person!.id, role: "owner" }, now);
+      await setRole(db, { team_id: team, user_id: call.grant.person!.id, role: "owner" }, now, call.grant.id);
       return { teamId: team, targetId: team };
     });
     return { id: targetId };
@@ -33,7 +34,9 @@ export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_
       if (await hasProjects(db, team_id)) throw new RpcError("conflict", "the team has projects: remove them first");
       if ((await db.selectFrom("teams").select("id").execute()).length === 1)
         throw new RpcError("conflict", "this is the only team of the service: it stays");
+      const members = await listMembers(db, team_id);
       await removeTeam(db, team_id);
+      for (const member of members) await endIfTeamless(db, member);
       return { targetId: team_id };
     });
     service.exchanges.endIn(team_id);

@@ -14,8 +14,9 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     }
     let secret = "";
     await changeRecords(service, call, "add_token", async (db, now) => {
-      const { team, person } = call.grant;
-      const added = await addToken(db, { ...token, team, by: person?.id ?? "" }, now);
+      // Also what a token of theirs makes is found when a person is removed.
+      const { team, by } = call.grant;
+      const added = await addToken(db, { ...token, team, by }, now);
       secret = added.secret;
       return { targetId: added.id };
     });

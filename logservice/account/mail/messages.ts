@@ -52,7 +52,7 @@ export function inviteMessage({ to, url, team, invitedBy, role, expiresAt }: Inv
   return messageOf(to, `${subject} on ${site}`, {
     title: `An invitation to a team on ${site}`,
     before: [
-      `"${shownText(invitedBy)}" invites ${shownText(to, MAX_ADDRESS)} to the team "${shown}" as ${shownText(role)}.`,
+      `"${shownText(invitedBy)}" invites ${shownText(to, MAX_ADDRESS)} to the team "${unlinkedText(team)}" as ${shownText(role)}.`,
     ],
     link: { url, text: "Look at the invitation" },
     after: [
