@@ -1,5 +1,5 @@
 // A person with a machine of their own: a file of who is signed in, a terminal, and a browser.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -82,6 +82,14 @@ export async function typeCode({ context }: Person, link: string, code: string):
   }
 }
 
+const PICTURES = join(root, "dist/pictures");
+
+/** Keeps what a terminal showed beside the pictures. */
+export function transcript(name: string, text: string): void {
+  mkdirSync(PICTURES, { recursive: true });
+  writeFileSync(join(PICTURES, `accounts-${name}.txt`), text);
+}
+
 const SIZES = [
   ["wide", 1280, 800],
   ["narrow", 390, 844],
@@ -89,14 +97,13 @@ const SIZES = [
 
 /** Takes pictures of a page into dist/pictures. Answers what is wider than its window. */
 export async function picture(page: Page, name: string, schemes: readonly ("light" | "dark")[] = ["light"]) {
-  const folder = join(root, "dist/pictures");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(PICTURES, { recursive: true });
   const tooWide: string[] = [];
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     for (const [size, width, height] of SIZES) {
       await page.setViewportSize({ width, height });
-      await page.screenshot({ path: join(folder, `accounts-${name}-${size}-${colorScheme}.png`), fullPage: true });
+      await page.screenshot({ path: join(PICTURES, `accounts-${name}-${size}-${colorScheme}.png`), fullPage: true });
       if ((await page.evaluate("document.documentElement.scrollWidth")) !== width) tooWide.push(`${name} ${size}`);
     }
   }
