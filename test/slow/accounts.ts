@@ -68,7 +68,7 @@ async function firstOwner(t: Test, { data, service, ann }: Story): Promise<void>
   t.same(await picture(page, "first-link", BOTH), []);
   await page.getByRole("button", { name: `Sign in as ${ANN}` }).click();
   await page.waitForURL(`${service.url}/`);
-  t.match(await page.textContent("main"), /Signed in as ann@example\.com\.[^]*First team\s+owner\s+owner/);
+  t.match(await page.textContent("main"), /Signed in as ann@example\.com\.[\s\S]*First team\s+owner\s+owner/);
   t.same(await picture(page, "account", BOTH), []);
 
   const again = await ann.context.newPage();
@@ -97,7 +97,7 @@ async function terminalOfAnn(t: Test, { service, mailbox, ann }: Story): Promise
   await page.getByLabel("The code that it shows").fill(code === "000 000" ? "111 111" : "000 000");
   await page.getByRole("button", { name: "Sign in that device" }).click();
   await page.getByRole("alert").waitFor();
-  t.match(await page.textContent("main"), /This is another code[^]*4 tries left/);
+  t.match(await page.textContent("main"), /This is another code[\s\S]*4 tries left/);
   t.same(await picture(page, "another-code", BOTH), []);
   await page.close();
   t.match(await typeCode(ann, mail.link, code), `The window or terminal that asked is now signed in as ${ANN}.`);
@@ -114,7 +114,7 @@ async function terminalOfAnn(t: Test, { service, mailbox, ann }: Story): Promise
   const second = await until("the code of the second sign-in", () => shownCode(added.text()));
   await typeCode(ann, (await mailbox.next(ANN)).link, second);
   const end = await added.ended;
-  t.match(end, { code: 0, text: /added the team night[^]*commands act for night now\r\n$/ });
+  t.match(end, { code: 0, text: /added the team night[\s\S]*commands act for night now\r\n$/ });
   transcript("team-add", end.text);
   t.match(await ann.run("team"), {
     code: 0,
@@ -158,7 +158,7 @@ async function invitedBob(t: Test, { service, mailbox, ann, bob }: Story): Promi
   t.same(await picture(page, "invite-signed-in"), []);
   await page.getByRole("button", { name: "Join First team" }).click();
   await page.waitForURL(`${url}/`);
-  t.match(await page.textContent("main"), /Signed in as bob@example\.com\.[^]*First team\s+owner\s+admin, current/);
+  t.match(await page.textContent("main"), /Signed in as bob@example\.com\.[\s\S]*First team\s+owner\s+admin, current/);
   t.same(await picture(page, "joined"), []);
 
   // An invite of another address.
