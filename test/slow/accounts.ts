@@ -2,14 +2,16 @@
 // its own, a mail server, and Chromium. Each step begins with what the one before it left.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
-import { listening, type Outcome, type Running, spawnTool, tool, until } from "../support/cli.ts";
-import { type Person, picture, shownCode, transcript, typeCode } from "../support/person.ts";
+import { newToken, tokenHash } from "../../logservice/access/token.ts";
+import { openEventsStore } from "../../logservice/events/open.ts";
+import { openDatabase } from "../../logservice/records/sqlite.ts";
+import { listening, type Outcome, type Running, root, spawnTool, tool, until } from "../support/cli.ts";
+import { callFrom, type Person, picture, shownCode, transcript, typeCode } from "../support/person.ts";
 import { processesWith } from "../support/processes.ts";
 import { requires } from "../support/require.ts";
 import { testSandbox } from "../support/sandbox.ts";
-import { ANN, BOB, beginStory, type Story } from "../support/story.ts";
+import { ANN, BOB, beginStory, type Story, signInWindow } from "../support/story.ts";
 import { openTerminal } from "../support/terminal.ts";
 
 const BOTH = ["light", "dark"] as const;
@@ -190,18 +192,6 @@ async function startApp(t: Test, { service }: Story, app: string, env: Readonly<
   };
   t.teardown(stop);
   return { running: running as Running, url: await listening(running), stop };
-}
-
-/** Calls an operation as a page of the service does, with the cookie of who is signed in there. */
-function callFrom(page: Page, name: string, body: object, team?: string): Promise<{ status: number; text: string }> {
-  return page.evaluate(
-    async ({ name, body, team }) => {
-      const headers = { "content-type": "application/json", ...(team !== undefined && { "x-team": team }) };
-      const response = await fetch(`/${name}`, { method: "POST", headers, body: JSON.stringify(body) });
-      return { status: response.status, text: await response.text() };
-    },
-    { name, body, team },
-  );
 }
 
 const logsOf = ({ service }: Story, who: Person, words: string) =>
@@ -412,10 +402,13 @@ async function removedBob(t: Test, story: Story): Promise<void> {
     text: /event: error\ndata: \{"type":"unauthorized","message":"you were removed from this team"\}\n\n$/,
   });
   t.match((await open["the query in the browser"]).value, { status: 401, text: "you were removed from this team" });
-  t.match((await open["the query with the token"]).value, { status: 401 });
+  t.match((await open["the query with the token"]).value, { status: 401, text: "you were removed from this team" });
   const followed = (await open["tool logs -f"]).value;
   t.equal(followed.code, 1);
-  t.match(followed.stderr, /\n {2}tool team login --email bob@example\.com --team owner --url \S+\n$/);
+  t.match(
+    followed.stderr,
+    /: you were removed from this team\n {2}tool team login --email bob@example\.com --team owner --url \S+\n$/,
+  );
   transcript("removed-follow", followed.stderr);
 
   await bob.page.reload();
@@ -459,15 +452,37 @@ async function removedElsewhere(t: Test, story: Story): Promise<void> {
   t.match((await ann.run("team members ls --format json")).stdout, /^(?!.*bob@)/s);
 }
 
-/** Signs a person in in the browser, by a mail. */
-async function signInWindow({ service, mailbox }: Story, who: Person): Promise<Page> {
-  const { page } = who;
-  await page.goto(`${service.url}/sign-in`);
-  await page.getByLabel("Email address").fill(who.email);
-  await page.getByRole("button", { name: "Continue" }).click();
-  await page.getByRole("heading", { name: "Check your mail" }).waitFor();
-  const code = (await page.locator(".half").allInnerTexts()).join(" ");
-  await typeCode(who, (await mailbox.next(who.email)).link, code);
-  await page.waitForURL(`${service.url}/`, { timeout: 20_000 });
-  return page;
-}
+t.test("a data directory of before there were accounts", { skip: requires("chromium"), timeout: 60_000 }, async (t) => {
+  const story = await beginStory(t);
+  const { service, ann, data } = story;
+  const token = newToken();
+  mkdirSync(data, { mode: 0o700 });
+  const records = await openDatabase(join(data, "records.sqlite"));
+  records.exec(readFileSync(join(root, "test/fixtures/records-2026-01.sql"), "utf8"));
+  records.prepare("update tokens set hash = ?").run([tokenHash(token)]);
+  records.close();
+  const events = await openEventsStore({ directory: join(data, "events") });
+  await events.append("shop", [{ timestamp: new Date().toISOString(), level: "info", message: "kept", fields: {} }]);
+  await events.close();
+
+  await service.start();
+  const ofShop = ["logs", "--service", service.url, "--project", "shop"];
+  const before = await tool(ofShop, { env: { TOOL_LOGS_TOKEN: token } });
+  t.match(before, { code: 0, stdout: /"message":"kept"/ }, before.stderr);
+  t.equal(await sendAs(story, token), 200, "to the project api");
+
+  // While the service runs.
+  const added = await tool(["service", "owner", "add", ANN, "--data", data]);
+  t.match(added, { code: 0, stderr: `${ANN} is an owner of the team owner.\n` }, added.stderr);
+  t.match(added.stdout, new RegExp(`^${service.url}/sign-in/link/\\S+\\n$`), "on stdout nothing but the link");
+  await ann.page.goto(added.stdout.trim());
+  await ann.page.getByRole("button", { name: `Sign in as ${ANN}` }).click();
+  await ann.page.waitForURL(`${service.url}/`);
+  const { text } = await callFrom(ann.page, "get_projects", {});
+  t.match(JSON.parse(text).projects, [{ id: "shop" }, { id: "api" }]);
+  const login = await ann.beginLogin(`--url ${service.url}`);
+  await typeCode(ann, (await story.mailbox.next(ANN)).link, login.code);
+  t.equal((await login.ended).code, 0);
+  t.match(await ann.run(ofShop.join(" ")), { code: 0, stdout: /"message":"kept"/ });
+  t.match((await tool(ofShop, { env: { TOOL_LOGS_TOKEN: token } })).stdout, /"message":"kept"/, "the token goes on");
+});

@@ -82,6 +82,23 @@ export async function typeCode({ context }: Person, link: string, code: string):
   }
 }
 
+/** Calls an operation as a page of the service does, with the cookie of who is signed in there. */
+export function callFrom(
+  page: Page,
+  name: string,
+  body: object,
+  team?: string,
+): Promise<{ status: number; text: string }> {
+  return page.evaluate(
+    async ({ name, body, team }) => {
+      const headers = { "content-type": "application/json", ...(team !== undefined && { "x-team": team }) };
+      const response = await fetch(`/${name}`, { method: "POST", headers, body: JSON.stringify(body) });
+      return { status: response.status, text: await response.text() };
+    },
+    { name, body, team },
+  );
+}
+
 const PICTURES = join(root, "dist/pictures");
 
 /** Keeps what a terminal showed beside the pictures. */

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { type Mailbox, startMailbox } from "./mailbox.ts";
-import { type Person, personAt } from "./person.ts";
+import { type Person, personAt, typeCode } from "./person.ts";
 import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 
 export const ANN = "ann@example.com";
@@ -38,4 +38,17 @@ export async function beginStory(t: Test): Promise<Story> {
   const service = await serviceProcess(t, { data, smtp: mailbox.url });
   const [ann, bob] = [await personAt(t, browser, ANN), await personAt(t, browser, BOB)];
   return { folder, data, browser, mailbox, service, ann, bob };
+}
+
+/** Signs a person in in the browser, by a mail. */
+export async function signInWindow({ service, mailbox }: Story, who: Person): Promise<Page> {
+  const { page } = who;
+  await page.goto(`${service.url}/sign-in`);
+  await page.getByLabel("Email address").fill(who.email);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("heading", { name: "Check your mail" }).waitFor();
+  const code = (await page.locator(".half").allInnerTexts()).join(" ");
+  await typeCode(who, (await mailbox.next(who.email)).link, code);
+  await page.waitForURL(`${service.url}/`, { timeout: 20_000 });
+  return page;
 }
