@@ -57,7 +57,7 @@ async function afterAsking(t: Test, { service, mailbox, ann }: Story): Promise<v
   await service.start();
   await typeCode(ann, (await mailbox.next(ANN)).link, login.code);
   await signedIn(t, login);
-  t.match(login.stderr(), /does not answer: .*ECONNREFUSED.*; trying again\n/, "it says why it waits");
+  t.match(login.stderr(), / does not answer: .+; trying again\n/, "it says why it waits");
   t.match(await ann.run("team"), { code: 0, stdout: /\n\* {2}owner {2}owner/ });
 }
 
@@ -86,8 +86,7 @@ async function beforePoll(t: Test, { service, mailbox, ann }: Story): Promise<vo
   await service.crash();
   login.kill("SIGCONT");
   await signedIn(t, login);
-  const tokens = await ann.run("team");
-  t.match(tokens, { code: 0, stdout: /\n\* {2}owner {2}owner/ }, "the token works");
+  t.match(await ann.run("team"), { code: 0, stdout: /\n\* {2}owner {2}owner/ }, "the token works");
 }
 
 async function whileWindowWaits(t: Test, story: Story): Promise<void> {
@@ -111,8 +110,8 @@ async function whileWindowWaits(t: Test, story: Story): Promise<void> {
   t.match(await page.textContent("main"), `Signed in as ${BOB}.`, "the session goes on");
 }
 
-/** Pauses in ms before the service is killed: before, in and after the transaction of a change. */
-const PAUSES_MS = [0, 2, 4, 8, 30];
+/** Pauses in ms between a request and the end of the service: before, in and after the transaction of a change. */
+const PAUSES_MS = [0, 1, 2, 4, 8, 20, 60];
 
 /** How a person is in the team night, as ann sees it; undefined if not at all. Never more than once. */
 async function stateOf(t: Test, { ann }: Story, email: string): Promise<string | undefined> {
@@ -129,7 +128,9 @@ async function whileAccepting(t: Test, story: Story): Promise<void> {
     t.equal(invited.status, 200, invited.text);
     const { link } = await mailbox.next(BOB);
     await bob.page.goto(link);
+    const sent = bob.page.waitForRequest((request) => request.method() === "POST");
     const joining = bob.page.getByRole("button", { name: "Join Night" }).click({ noWaitAfter: true });
+    await sent;
     await sleep(pauseMs);
     await service.kill();
     await joining;
@@ -150,13 +151,15 @@ async function whileAccepting(t: Test, story: Story): Promise<void> {
 }
 
 async function whileRemoving(t: Test, story: Story): Promise<void> {
-  const { service, ann, bob, mailbox } = story;
+  const { service, ann, bob } = story;
   await ann.page.goto(service.url);
   await bob.page.goto(service.url);
   for (const pauseMs of PAUSES_MS) {
     await joinNight(t, story);
     const token = JSON.parse((await callFrom(bob.page, "add_ci_token", { name: "build" }, "night")).text).token;
+    const sent = ann.page.waitForRequest(/remove_member/);
     const removing = callFrom(ann.page, "remove_member", { email: BOB, tokens: true }, "night").catch(() => undefined);
+    await sent;
     await sleep(pauseMs);
     await service.kill();
     const answer = await removing;
@@ -173,7 +176,6 @@ async function whileRemoving(t: Test, story: Story): Promise<void> {
     t.equal(await stateOf(t, story, BOB), undefined);
     t.equal((await callFrom(bob.page, "get_account", {}, "owner")).status, 200, "his other team stays");
   }
-  t.equal(mailbox.mails.filter(({ to }) => to !== ANN && to !== BOB).length, 0);
 }
 
 async function joinNight(t: Test, { service, mailbox, ann, bob }: Story): Promise<void> {
