@@ -297,7 +297,7 @@ async function ofCi(t: Test, story: Story): Promise<void> {
 }
 
 async function lastOwner(t: Test, { ann, bob }: Story): Promise<void> {
-  const hint = "  make another member an owner first: tool team members role <address> owner\n";
+  const hint = "  tool team members role <address> owner\n";
   const refused = {
     code: 1,
     stdout: "",
