@@ -101,7 +101,7 @@ async function whileWindowWaits(t: Test, story: Story): Promise<void> {
   await service.crash();
   await typeCode(bob, (await mailbox.next(BOB)).link, code);
   await service.crash();
-  // A window that found nobody there shows a page of the browser, which is not loaded again by itself.
+  // A window that found nobody there shows a page of the browser until it is loaded again.
   await page.goto(`${service.url}/sign-in/wait`);
   await page.waitForURL(`${service.url}/`);
   t.match(await page.textContent("main"), `Signed in as ${BOB}.`);
