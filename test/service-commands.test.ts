@@ -125,6 +125,11 @@ t.test("words that cannot be meant", async (t) => {
       2,
       /^error: 0\.0\.0\.0:0 can be reached by other machines, and plain HTTP would show them every token\n/,
     ],
+    [
+      ["service", "start", "--data", "data", "--public-url", "https://192.0.2.1", "--smtp", "smtp://localhost"],
+      1,
+      /^error: mails from 192\.0\.2\.1 need a sender, as no address ends in a number\n {2}add --mail-from logs@/,
+    ],
     [["service", "start", "--data", "data", "--address", "nowhere"], 2, /^error: "nowhere" is not an address\n/],
     [
       ["service", "start", "--data", "data", "--tls-cert", "no.pem"],

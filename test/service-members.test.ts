@@ -116,6 +116,7 @@ for (const [way, remove] of Object.entries(WAYS)) {
     for (const tail of tails) {
       await endsIn(t, "the tail", removedMs, endOf(tail));
       t.match(tail.text(), /\nevent: error\ndata: \{"type":"unauthorized","message":"/);
+      if (way === "by remove_member") t.match(tail.text(), '"message":"you were removed from this team"');
     }
     for (const one of [command, cookie]) t.notSame(await isOver(service, one), 200);
     t.equal(others.endedMs(), undefined, "that of another member goes on");

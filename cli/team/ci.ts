@@ -26,8 +26,11 @@ export function make(context: Context, { name: written, copy }: Options<"team ci
       await context.print(JSON.stringify(document, null, 2));
       return EXIT.ok;
     }
-    await context.say(`the CI token ${visible(id)} (${name}) of ${team} reads projects and writes events, and ends on`);
-    await context.say(`${expires_at.slice(0, 10)}; tool team ci rm ${visible(id)} revokes it`);
+    const until = expires_at.slice(0, 10);
+    await context.say(
+      `the CI token ${visible(id)} (${name}) of ${team} reads projects and writes events until ${until}`,
+    );
+    await context.say(`  tool team ci rm ${visible(id)} revokes it`);
     await context.say(copy ? "the value of TOOL_CONFIG is copied" : "keep this as the secret TOOL_CONFIG of CI:");
     if (!copy) await context.print(value);
     return EXIT.ok;

@@ -73,7 +73,7 @@ export function role(context: Context, options: Options<"team members role">): P
   });
 }
 
-const LAST_OWNER = "make another member an owner first: tool team members role <address> owner";
+const LAST_OWNER = "tool team members role <address> owner";
 
 /** `tool team members link`: a link that signs a member in once, on a service that sends no mails. */
 export function link(context: Context, { address }: Options<"team members link">): Promise<number> {

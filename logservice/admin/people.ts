@@ -1,5 +1,6 @@
+import { isIP } from "node:net";
 import { readNetworks } from "../access/client-address.ts";
-import { readPublicUrl } from "../account/public-address.ts";
+import { isLoopback, readPublicUrl } from "../account/public-address.ts";
 import { readSignUp } from "../account/sign-up.ts";
 import { OperatorError } from "../error.ts";
 import type { StartOptions } from "../start.ts";
@@ -47,10 +48,20 @@ export async function readPeople(
   return {
     publicUrl,
     signUp: read,
-    mailer: smtp === undefined ? undefined : await mailerOf(smtp, options.mailFrom ?? `logs@${host}`),
+    mailer: smtp === undefined ? undefined : await mailerOf(smtp, options.mailFrom ?? defaultSender(host!)),
     ...(options.oidc !== undefined && { oidc: await oidcOf(options.oidc) }),
     ...(trusted.length > 0 && { trusted: networks }),
   };
+}
+
+/** A mail address has the name of a host, and not its number. */
+function defaultSender(host: string): string {
+  const name = host.replace(/[[\]]/g, "");
+  if (isIP(name) === 0) return `logs@${host}`;
+  if (isLoopback(name)) return "logs@localhost";
+  throw new OperatorError(`mails from ${host} need a sender, as no address ends in a number`, {
+    hint: "add --mail-from logs@example.com",
+  });
 }
 
 // Both are loaded by the services that need them.

@@ -141,8 +141,9 @@ export const members: Handlers<
       removed = member;
       return { targetId: member.email };
     });
-    for (const { hash } of ended) service.exchanges.end(hash);
+    // First those that can be told why.
     if (removed !== undefined) service.exchanges.endIn(team, removed.id);
+    for (const { hash } of ended) service.exchanges.end(hash);
     return { tokens: left.map(({ id }) => id) };
   },
 };
