@@ -88,10 +88,22 @@ const pagesOf = (text: (member: string) => string, form: string): Record<string,
   account: accountPage({
     email: text("email"),
     teams: [{ id: text("id"), name: text("name"), role: text("role"), isCurrent: true }],
+    url: "https://logs.example.com",
+    isMailed: true,
     form,
+    confirmForm: form,
     service: text("version"),
   }),
-  "account without teams": accountPage({ email: text("email"), teams: [], form, service: "1" }),
+  "account where no mails are sent": accountPage({
+    email: text("email"),
+    teams: [],
+    url: "https://logs.example.com",
+    isMailed: false,
+    problem: text("problem"),
+    form,
+    confirmForm: form,
+    service: "1",
+  }),
   message: messagePage({
     title: text("title"),
     text: text("text"),
@@ -265,9 +277,12 @@ const WORDS: readonly (readonly [page: string, words: RegExp])[] = [
   ["accept, not signed in", /Sign in as plain email to join$/],
   [
     "account",
-    /^Signed in as plain email\. Teams plain name plain id plain role, current Sign out API reference · version plain version$/,
+    /^Signed in as plain email\. Teams plain name plain id plain role, current In a terminal tool team login --email &lt;email&gt; --url https:\/\/logs\.example\.com It shows a code; the link comes by mail\. Sign out API reference · version plain version$/,
   ],
-  ["account without teams", /You belong to no team yet/],
+  [
+    "account where no mails are sent",
+    /You belong to no team yet.* plain problem The code that it shows Six digits\. .* Sign in the terminal Sign out API reference/,
+  ],
 ];
 
 for (const [page, words] of WORDS) {

@@ -1,8 +1,11 @@
 // Members who are removed, or whose role changes: what ends, when, and what they cannot do on the way; and who may not
 // remove or raise whom.
+import { mkdirSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import t, { type Test } from "tap";
 import { inviteOfLink } from "../logservice/account/invites.ts";
+import { copyDataDirectory } from "../logservice/admin.ts";
 import { openRecords } from "../logservice/records/open.ts";
 import type { Role } from "../logservice/records/tables.ts";
 import { until } from "./support/cli.ts";
@@ -517,4 +520,25 @@ t.test("tokens that a member made, also with a token, are found", async (t) => {
   const ended = await ask(service, "remove_member", { email: "zed@example.com", tokens: true }, owner);
   t.same(ended.json.tokens, []);
   for (const one of [first, second, reader]) t.notOk(await works(one));
+});
+
+t.test("a restored backup signs nobody in who may have been removed since", async (t) => {
+  const { service } = await start(t);
+  const folder = t.testdir();
+  // The store of this service keeps its events in memory.
+  mkdirSync(join(service.directory, "events"));
+  const program = bearer(service.owner);
+  const { command, cookie } = await credentialsOf(service, "bob@example.com", "admin");
+  await copyDataDirectory({
+    kind: "data directory",
+    from: service.directory,
+    to: join(folder, "copy"),
+    progress: () => {},
+  });
+  await copyDataDirectory({ kind: "backup", from: join(folder, "copy"), to: join(folder, "back"), progress: () => {} });
+  const restored = await startTestService(t, { directory: join(folder, "back") });
+  const moved = cookie.cookie!.replace(String(service.running.port), String(restored.running.port));
+  const own = { cookie: moved, origin: restored.running.url };
+  for (const one of [command, own]) t.equal((await ask(restored, "get_account", {}, one)).status, 401);
+  t.equal((await ask(restored, "get_members", {}, program)).status, 403, "a program's token goes on");
 });

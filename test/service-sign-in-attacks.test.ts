@@ -16,6 +16,7 @@ import {
   signInWindow,
   startSignInService,
 } from "./support/sign-in/start.ts";
+import { statementsOf } from "./support/sign-in/statements.ts";
 
 const ANA = "ana@example.com";
 const OWNER = "owner@example.com";
@@ -589,6 +590,41 @@ t.test("a page counts as a use of the session", async (t) => {
     nowMs += 11 * HOUR_MS;
     t.equal((await window.open(`${ORIGIN}/`)).url, `${ORIGIN}/`);
   }
+  t.end();
+});
+
+t.test("a clock that is back for a moment ends neither sessions nor tokens", async (t) => {
+  const rightMs = Date.now();
+  let nowMs = rightMs;
+  const at = await startSignInService(t, { nowMs: () => nowMs });
+  await at.service.person(ANA, "member");
+  const { window } = await signInWindow(at, ANA);
+  const { token } = await signInCommand(at, ANA);
+  const statuses = async () => [
+    (await window.call(`${ORIGIN}/get_account`, {})).status,
+    (await at.rpc("get_account", {}, token)).status,
+  ];
+  t.same(await statuses(), [200, 200]);
+  nowMs = rightMs - 400 * DAY_MS;
+  t.same(await statuses(), [200, 200], "back");
+  nowMs = rightMs + 11 * HOUR_MS;
+  t.same(await statuses(), [200, 200], "and right again");
+  t.end();
+});
+
+t.test("who begins to sign in is refused by an own limit before anything is looked up", async (t) => {
+  const { at, from } = await startWithProxy(t);
+  await at.service.person(ANA, "member");
+  const ask = async (network: number) => (await askToSignIn(from(`198.51.100.${network}`), ANA)).status;
+  for (let i = 0; i < 20; i++) t.equal(await ask(i >> 2), 200);
+  for (let i = 0; i < 2; i++) t.equal(await ask(4), 429, "the address has had its mails");
+  for (let i = 0; i < 20; i++) await askToSignIn(from("198.51.100.9"), `a${i}@example.com`);
+  const statements = statementsOf(at.service.records);
+  t.equal(await ask(9), 429);
+  t.same(
+    statements.filter((sql) => sql.includes('"audit"')),
+    [],
+  );
   t.end();
 });
 

@@ -200,6 +200,61 @@ t.test("an invite that is handed over", async (t) => {
   t.end();
 });
 
+t.test("a terminal, where no mails are sent, by the account page", async (t) => {
+  const at = await startSignInService(t, { account: { mailer: undefined } });
+  const owner = await at.service.person("owner@example.com", "owner");
+  const other = await at.service.person("other@example.com", "owner", "other");
+  const window = at.browser();
+  const { link } = (await at.rpc("add_member", { email: ANA }, owner)).json;
+  const account = await window.submit(await window.open(link));
+  t.match(
+    account.text,
+    /<code>tool team login <span>--email ana@example\.com<\/span> <span>--url https:\/\/logs\.example\.com/,
+  );
+  const form = account.forms.find(({ action }) => action === "/account/confirm")!;
+  const begin = async (more: object = {}) => (await at.rpc("start_sign_in", { email: ANA, ...more })).json;
+  const poll = async ({ secret }: { secret: string }) => (await at.rpc("poll_sign_in", { secret })).json;
+
+  const terminal = await begin();
+  const stranger = (await at.rpc("start_sign_in", { email: "owner@example.com" })).json;
+  const asking = await askToSignIn(at.browser(), ANA);
+  for (const code of ["", "12345", stranger.code, codeOf(asking)]) {
+    const refused = await window.submit(account, { code }, { form });
+    t.equal(refused.status, 400, "an own terminal only, no window");
+    t.match(refused.text, /role="alert"[^>]*>Nothing that waits to sign in as you shows this code/);
+  }
+  t.equal((await poll(terminal)).status, "waiting");
+  const { code } = terminal;
+  const forged = await window.submit(account, { code, form: "x" }, { form });
+  t.equal(forged.status, 403);
+  const signedIn = await window.submit(account, { code: `${code.slice(0, 3)} ${code.slice(3)}` }, { form });
+  t.equal(titleOf(signedIn), "Signed in");
+  const { token } = await poll(terminal);
+  const roleIn = async () => (await at.rpc("get_account", {}, token)).json.account?.role;
+  t.equal(await roleIn(), "member");
+
+  // An invite into another team needs its own link: whoever invited this person may have kept the one that let it in.
+  await at.rpc("add_member", { email: ANA, role: "admin" }, other);
+  const elsewhere = await begin({ team_id: "other" });
+  await window.submit(account, { code: elsewhere.code }, { form });
+  t.same((await poll(elsewhere)).token, undefined);
+  t.equal((await at.rpc("get_members", {}, other)).json.members.length, 2, "invited still");
+
+  t.equal((await at.rpc("update_member", { email: ANA, role: "admin" }, owner)).status, 200);
+  t.equal(await roleIn(), undefined, "a token of such a session ends when its person becomes more");
+  t.equal((await window.open(`${ORIGIN}/`)).url, `${ORIGIN}/sign-in`);
+
+  const mailed = await startSignInService(t);
+  await mailed.service.person(ANA, "member");
+  const { window: own, page } = await signInWindow(mailed, ANA);
+  t.notOk(page.forms.some(({ action }) => action === "/account/confirm"));
+  const hidden = {
+    form: mailed.service.records.seal.sign(`${own.jar(ORIGIN).get("__Host-tool_form")} /account/confirm`, "form"),
+  };
+  t.equal((await own.post(`${ORIGIN}/account/confirm`, { ...hidden, code: "123456" })).status, 403);
+  t.end();
+});
+
 t.test("the first owner, by a link that the machine printed", async (t) => {
   const at = await startSignInService(t, { account: { mailer: undefined } });
   await at.service.person(ANA, "owner");
@@ -360,6 +415,19 @@ t.test("a mail that the server refuses for now is sent later, and does not stop 
   t.equal(at.mail.mails.length, 1);
   isRefusing = false;
   await at.mail.mailTo(ANA);
+  t.end();
+});
+
+t.test("a recipient whose server does not answer holds up no other mail", async (t) => {
+  const refuse = (to: string) => (to.startsWith("slow") ? new Promise<undefined>(() => {}) : undefined);
+  const at = await startSignInService(t, { mail: await startMailServer(t, { refuse }) });
+  const slow = [1, 2, 3].map((number) => `slow${number}@example.com`);
+  for (const email of [ANA, ...slow]) await at.service.person(email, "member");
+  for (const email of slow) await at.rpc("start_sign_in", { email });
+  await until("the mails are on their way", () => at.mail.connections() === slow.length);
+  await at.rpc("start_sign_in", { email: ANA });
+  await at.mail.mailTo(ANA);
+  t.same(at.service.logged, [], "before the others fail");
   t.end();
 });
 

@@ -16,6 +16,7 @@ import { onDataDirectory } from "../service/data-flag.ts";
 import { peopleOptions, wrongPeopleFlags } from "../service/people-options.ts";
 import { printLink } from "../service/print-link.ts";
 import { tlsFiles } from "../service/tls-files.ts";
+import { shellWord } from "../shell-word.ts";
 import { parseAddress } from "../start/address.ts";
 import type { Options } from "../table.ts";
 import { version } from "../version.ts";
@@ -161,9 +162,12 @@ export async function backup(context: Context, { to, data }: Options<"service ba
 
 /** `tool service restore`: makes a data directory from a backup, which is checked first. */
 export async function restore(context: Context, { from, data }: Options<"service restore">): Promise<number> {
-  return onDataDirectory(context, { data }, (folder) =>
-    copied(context, { kind: "backup", from: resolve(context.directory, from), to: folder }),
-  );
+  return onDataDirectory(context, { data }, async (folder) => {
+    const code = await copied(context, { kind: "backup", from: resolve(context.directory, from), to: folder });
+    await context.say("everybody is signed out; members, roles and tokens are as they were then: look at them again");
+    await context.say(`  tool team members ls; tool service token ls --data ${shellWord(folder)}`);
+    return code;
+  });
 }
 
 /** How often a slow copy reports its progress. */

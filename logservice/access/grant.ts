@@ -21,4 +21,12 @@ export interface Grant {
 }
 
 /** Whoever has no credential. */
-export const NOBODY: Grant = { id: "", kind: "nobody", team: "", actor: "", person: undefined, by: "", scopes: new Set() };
+export const NOBODY: Grant = {
+  id: "",
+  kind: "nobody",
+  team: "",
+  actor: "",
+  person: undefined,
+  by: "",
+  scopes: new Set(),
+};

@@ -40,7 +40,8 @@ export async function sessionGrantOf(
 export async function useSession(db: Kysely<Tables>, hash: string, nowMs: number): Promise<SessionRow | undefined> {
   const session = await sessionOf(db, hash, nowMs);
   if (session === undefined) return undefined;
-  if (Math.floor(nowMs / USED_STEP_MS) !== Math.floor(Date.parse(session.last_used_at) / USED_STEP_MS))
+  // Not by a clock that is back for a moment: with the right time, the session would have ended long ago.
+  if (Math.floor(nowMs / USED_STEP_MS) > Math.floor(Date.parse(session.last_used_at) / USED_STEP_MS))
     await unlessBusy(noteSessionUsed(db, hash, new Date(nowMs).toISOString()));
   return session;
 }

@@ -47,10 +47,12 @@ function hasEnded({ kind, expires_at, last_used_at, created_at }: TokenRow, nowM
   return kind === "command" && nowMs - Date.parse(last_used_at ?? created_at) > IDLE_MS;
 }
 
-async function noteUse(db: Db, { id, last_used_at }: TokenRow, nowMs: number): Promise<void> {
+async function noteUse(db: Db, { id, kind, last_used_at }: TokenRow, nowMs: number): Promise<void> {
   const lastMs = last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(last_used_at);
-  // An earlier time counts, too: otherwise one from a clock that was ahead would stay until that time.
-  if (Math.floor(nowMs / LAST_USED_STEP_MS) === Math.floor(lastMs / LAST_USED_STEP_MS)) return;
+  const [now, last] = [nowMs, lastMs].map((ms) => Math.floor(ms / LAST_USED_STEP_MS));
+  // An earlier time counts, too: otherwise one from a clock that was ahead would stay until that time. Not where it ends the
+  // token: a clock may be back for a moment.
+  if (now === last || (kind === "command" && now! < last!)) return;
   const used = db
     .updateTable("tokens")
     .set({ last_used_at: new Date(nowMs).toISOString() })
@@ -94,7 +96,16 @@ export interface NewToken {
 /** Makes a token. Returns the secret, which is stored nowhere, and the public id. */
 export async function addToken(
   db: Db,
-  { team, kind = "api", by = "", description = "", scopes, expiresAt, secret = newToken(), isUnproven = false }: NewToken,
+  {
+    team,
+    kind = "api",
+    by = "",
+    description = "",
+    scopes,
+    expiresAt,
+    secret = newToken(),
+    isUnproven = false,
+  }: NewToken,
   now: string,
 ): Promise<{ readonly secret: string; readonly id: string }> {
   const id = `tok_${newId()}`;

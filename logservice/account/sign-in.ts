@@ -16,6 +16,7 @@ import {
   signInOf,
   signInOfSecret,
   takeTry,
+  waitingOf,
 } from "../records/sign-ins.ts";
 import type { SignInKind, SignInRow, Tables, UserRow } from "../records/tables.ts";
 import { acceptInvite } from "./invites.ts";
@@ -124,14 +125,45 @@ export async function confirmSignIn(
   }
   const now = new Date(nowMs()).toISOString();
   if (!(await mayComeIn(records.db, account.signUp, row.email_key, now))) throw ENDED;
+  await confirmRow(entrance, row, { at: now, address });
+  return row;
+}
+
+/**
+ * Confirms the command that shows a code, for whoever is signed in as its address by a session: where no mails are sent, a
+ * person cannot prove it otherwise. What comes of it is worth no more than that session. Not for windows: those may link an
+ * identity of OpenID, which would stay. Throws `invalid`.
+ */
+export async function confirmBySession(
+  entrance: Entrance,
+  { emailKey, unproven }: { readonly emailKey: string; readonly unproven: number },
+  code: string,
+  address: string,
+): Promise<SignInRow> {
+  const { records, nowMs } = entrance;
+  const at = new Date(nowMs()).toISOString();
+  const waiting = await waitingOf(records.db, emailKey, at);
+  const typed = code.replace(/\s/g, "");
+  const row = waiting.find(({ kind, code }) => kind === "command" && isEqual(typed, code));
+  if (row === undefined)
+    throw new RpcError("invalid", "code: nothing that waits to sign in as this address shows this code");
+  await confirmRow(entrance, { ...row, unproven }, { at, address });
+  return row;
+}
+
+async function confirmRow(
+  { records }: Entrance,
+  row: SignInRow,
+  { at: now, address }: { readonly at: string; readonly address: string },
+): Promise<void> {
   await records.db.transaction().execute(async (db) => {
     if (!(await confirmOne(db, row))) throw ENDED;
     const user = await ensureUser(db, { email: row.email, emailKey: row.email_key }, now);
     if (row.identity !== "") await linkIdentity(db, user.id, JSON.parse(row.identity), now);
-    if (row.team_id !== "") await acceptOwnInvite(db, user, row.team_id, now);
+    // Whoever came in by a link that another person may have kept needs the link of the invite, too.
+    if (row.team_id !== "" && row.unproven === 0) await acceptOwnInvite(db, user, row.team_id, now);
     await noteSignIn(db, user, { at: now, address, askedFrom: row.address, target: row.id });
   });
-  return row;
 }
 
 /** Whoever asked for a team by its id and proved the address has accepted its invite. */

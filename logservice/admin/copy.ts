@@ -5,7 +5,7 @@ import { OperatorError } from "../error.ts";
 import { copyEvents, wrongEvents } from "../events/copy.ts";
 import { syncDirectory } from "../events/durable.ts";
 import { RecordsError } from "../records/check.ts";
-import { checkRecords, copyRecords } from "../records/copy.ts";
+import { checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
 import {
   type DirectoryKind,
   EVENTS_FOLDER,
@@ -58,6 +58,7 @@ export async function copyDataDirectory({ kind, from, to, progress }: CopyOption
     });
     // After the events: a project is in the records before it has events.
     await copyRecords(from, temporaryPath);
+    if (kind === "backup") await signEverybodyOut(temporaryPath);
     const lacking = await wrongEvents(join(temporaryPath, EVENTS_FOLDER));
     if (lacking !== undefined)
       throw new OperatorError(`${from} is incomplete: ${lacking.replaceAll(temporaryPath, from)}`);

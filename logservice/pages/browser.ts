@@ -12,6 +12,13 @@ import { personIn } from "../records/people.ts";
 import type { SessionRow } from "../records/tables.ts";
 import type { Service } from "../rpc/call.ts";
 
+/** A page that is shown, and the form that is sent to the same path. */
+export interface PageRoute {
+  readonly path: string;
+  readonly show?: (browser: Browser) => Promise<void>;
+  readonly send?: (browser: Browser, fields: URLSearchParams) => Promise<void>;
+}
+
 /** The exchange of a page with a browser: its cookies, its forms, who is signed in. */
 export class Browser {
   readonly service: Service;

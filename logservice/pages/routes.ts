@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { accountPage } from "../account/pages/account.ts";
 import { STYLESHEET_PATH } from "../account/pages/document.ts";
 import { messagePage } from "../account/pages/message.ts";
 import { PAGES_STYLE } from "../account/pages/style.ts";
@@ -8,10 +7,10 @@ import { ERROR_STATUS, RpcError } from "../error.ts";
 import type { RequestBodies } from "../http/body.ts";
 import { runExchange, type ServiceLog } from "../http/exchange.ts";
 import { sendText } from "../http/send.ts";
-import { teamsOf } from "../records/people.ts";
 import type { Service } from "../rpc/call.ts";
 import { sendAccept, sendAcceptSignIn, showAccept } from "./accept.ts";
-import { Browser } from "./browser.ts";
+import { accountRoutes } from "./account.ts";
+import { Browser, type PageRoute } from "./browser.ts";
 import { OIDC_CALLBACK, sendOidc, showOidcCallback } from "./oidc.ts";
 import {
   sendConfirm,
@@ -47,11 +46,8 @@ export interface PagesOptions {
   onlyBy(methods: string): Handler;
 }
 
-type Show = (browser: Browser) => Promise<void>;
-type Send = (browser: Browser, fields: URLSearchParams) => Promise<void>;
-
 /** The pages that are shown and the forms that are sent. No script is needed for any of them. */
-const PAGES: readonly { readonly path: string; readonly show?: Show; readonly send?: Send }[] = [
+const PAGES: readonly PageRoute[] = [
   { path: "/sign-in", show: showSignIn, send: sendSignIn },
   { path: "/sign-in/wait", show: showWait },
   { path: "/sign-in/confirm/:link", show: showConfirm, send: sendConfirm },
@@ -66,15 +62,8 @@ const PAGES: readonly { readonly path: string; readonly show?: Show; readonly se
 /** Adds the pages for people. Requests under another host than the public address are refused (421). */
 export function addPages(app: Router, options: PagesOptions): void {
   const { service, version, log, bodies, addressOf, limit, onlyBy } = options;
-  const home: Show = async (browser) => {
-    const person = await browser.person();
-    if (person === undefined) return browser.redirect("/sign-in");
-    const teams = await teamsOf(service.records.db, person.id);
-    const listed = teams.map(({ id, name, role }) => ({ id, name, role, isCurrent: teams.length === 1 }));
-    const form = browser.form("/sign-out");
-    browser.sendPage(accountPage({ email: person.email, teams: listed, form, service: version }));
-  };
-  for (const { path, show, send } of [...PAGES, { path: "/", show: home, send: undefined }]) {
+  const account = accountRoutes(version);
+  for (const { path, show, send } of [...PAGES, ...account]) {
     if (show !== undefined) {
       app.get(path, exchange(show));
       app.head(path, exchange(show));
@@ -109,7 +98,7 @@ export function addPages(app: Router, options: PagesOptions): void {
       });
   }
 
-  function receive(browser: Browser, signal: AbortSignal, send: Send): Promise<void> {
+  function receive(browser: Browser, signal: AbortSignal, send: NonNullable<PageRoute["send"]>): Promise<void> {
     const type = (browser.request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
     if (type !== "application/x-www-form-urlencoded")
       throw new RpcError("unsupported_media_type", "Content-Type: must be application/x-www-form-urlencoded");

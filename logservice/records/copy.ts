@@ -1,10 +1,12 @@
 import { copyFile, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Kysely, SqliteDialect } from "kysely";
 import { checkFile, RecordsError } from "./check.ts";
 import { KEY_FILE } from "./key-file.ts";
 import { RECORDS_FILE } from "./open.ts";
 import { SEAL_KEY_BYTES } from "./seal.ts";
-import { openDatabase } from "./sqlite.ts";
+import { openDatabase, openSqlite } from "./sqlite.ts";
+import type { Tables } from "./tables.ts";
 
 /** Copies a snapshot of the records of a data directory, with the key of their secrets, also while a service runs. */
 export async function copyRecords(from: string, to: string): Promise<void> {
@@ -19,6 +21,26 @@ export async function copyRecords(from: string, to: string): Promise<void> {
   for (const name of [RECORDS_FILE, KEY_FILE]) {
     const handle = await open(join(to, name), "r+");
     await handle.sync().finally(() => handle.close());
+  }
+}
+
+/**
+ * Signs everybody out in a copy of the records: it may bring back a session or a token of the command line that was ended
+ * since. What programs ask with stays, as they could not sign in again. Records from before there were people have nothing.
+ */
+export async function signEverybodyOut(directory: string): Promise<void> {
+  const database = await openSqlite(join(directory, RECORDS_FILE));
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+  try {
+    const tables = await db.introspection.getTables();
+    if (!tables.some(({ name }) => name === "sessions")) return;
+    await db.transaction().execute(async (transaction) => {
+      await transaction.deleteFrom("sessions").execute();
+      await transaction.deleteFrom("sign_ins").execute();
+      await transaction.deleteFrom("tokens").where("kind", "=", "command").execute();
+    });
+  } finally {
+    await db.destroy();
   }
 }
 

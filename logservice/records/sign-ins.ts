@@ -14,10 +14,7 @@ export async function addSignIn(
   { nowMs, lastsMs }: { readonly nowMs: number; readonly lastsMs: number },
 ): Promise<SignInRow> {
   const time = (ms: number) => new Date(ms).toISOString();
-  await db
-    .deleteFrom("sign_ins")
-    .where("expires_at", "<=", time(nowMs))
-    .execute();
+  await db.deleteFrom("sign_ins").where("expires_at", "<=", time(nowMs)).execute();
   const row: SignInRow = {
     ...signIn,
     id: `sig_${newId()}`,

@@ -103,7 +103,8 @@ export const members: Handlers<
       const given = ROLES.filter((one) => isAbove(one, role) || role === "member");
       if (given.length > 0) await removeInvitesBy(db, { team, userId: member.id, roles: given });
       const made = await tokensBy(db, team, member.id);
-      const mayMore = ({ scopes }: TokenRow) => (JSON.parse(scopes) as Scope[]).some((one) => !ROLE_SCOPES[role].has(one));
+      const mayMore = ({ scopes }: TokenRow) =>
+        (JSON.parse(scopes) as Scope[]).some((one) => !ROLE_SCOPES[role].has(one));
       beyond = made.filter((one) => one.kind !== "command" && mayMore(one));
       return { targetId: member.email, detail: role };
     });

@@ -5,6 +5,9 @@ import { addTeam, listMembers, removeTeam, renameTeam, setRole } from "../record
 import { endIfTeamless } from "../records/unproven.ts";
 import { type Call, changeRecords, type Handlers } from "./call.ts";
 
+/** Teams that a person may be in and still add another one. */
+const MOST_TEAMS = 100;
+
 export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_team"> = {
   async get_teams({ records }, _, { grant }) {
     return { teams: await teamsOf(records.db, grant.person!.id) };
@@ -12,6 +15,8 @@ export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_
 
   async add_team(service, { id, name }, call) {
     const { targetId } = await changeRecords(service, call, "add_team", async (db, now) => {
+      if ((await teamsOf(db, call.grant.person!.id)).length >= MOST_TEAMS)
+        throw new RpcError("conflict", `you are in ${MOST_TEAMS} teams already: leave or remove one first`);
       const team = await addTeam(db, { id: id ?? "", name }, now);
       await setRole(db, { team_id: team, user_id: call.grant.person!.id, role: "owner" }, now, call.grant.id);
       return { teamId: team, targetId: team };

@@ -1,7 +1,8 @@
 import { html } from "../html.ts";
 import { shownText } from "../shown-text.ts";
 import { pageDocument } from "./document.ts";
-import { postForm } from "./form.ts";
+import { describedBy, postForm, problemOf } from "./form.ts";
+import { commandWord } from "./on-machine.ts";
 
 export interface AccountPage {
   readonly email: string;
@@ -11,13 +12,23 @@ export interface AccountPage {
     readonly role: string;
     readonly isCurrent: boolean;
   }[];
+  /** The origin of the service. */
+  readonly url: string;
+  /** Whether the service sends mails. Otherwise this page is where a person signs in a terminal. */
+  readonly isMailed: boolean;
+  /** What is wrong with the code that was sent. */
+  readonly problem?: string | undefined;
+  /** Of the form that signs out. */
   readonly form: string;
+  /** Of the form that signs in a terminal. */
+  readonly confirmForm: string;
   /** The version of the service. */
   readonly service: string;
 }
 
-/** Who is signed in, and the teams of that person. Posts to /sign-out. */
-export function accountPage({ email, teams, form, service }: AccountPage): string {
+/** Who is signed in, the teams of that person, and how to go on in a terminal. Posts to /sign-out and /account/confirm. */
+export function accountPage(page: AccountPage): string {
+  const { email, teams, url, isMailed, problem, form, confirmForm, service } = page;
   const rows = teams.map(
     ({ id, name, role, isCurrent }) => html`<li${isCurrent && html` aria-current="true"`}>
 <span class="name">${shownText(name)}</span> <span class="id">${shownText(id)}</span>
@@ -31,8 +42,19 @@ export function accountPage({ email, teams, form, service }: AccountPage): strin
       : html`<h2>Teams</h2>
 <ul class="teams">
 ${rows}</ul>`;
+  const confirm = postForm({
+    action: "/account/confirm",
+    form: confirmForm,
+    content: html`${problemOf(problem)}<label for="code">The code that it shows</label>
+<input id="code" name="code" class="digits" type="text" inputmode="numeric" autocomplete="one-time-code" pattern=" *[0-9]{3} ?[0-9]{3} *" maxlength="12" title="Six digits" required${describedBy(problem, "code-hint")}>
+<p id="code-hint" class="hint">Six digits. Type a code only if it is on a screen in front of you: nobody else has a reason to tell you one.</p>
+<button>Sign in the terminal</button>`,
+  });
   const content = html`<p>Signed in as <strong>${email}</strong>.</p>
 ${list}
+<h2>In a terminal</h2>
+<pre class="command"><code>tool team login <span>--email ${commandWord(email)}</span> <span>--url ${url}</span></code></pre>
+${isMailed ? html`<p class="hint">It shows a code; the link comes by mail.</p>` : confirm}
 ${postForm({ action: "/sign-out", form, content: html`<button>Sign out</button>` })}
 <p class="hint"><a href="/reference">API reference</a> · version ${service}</p>`;
   return pageDocument({ title: "Your account", content });

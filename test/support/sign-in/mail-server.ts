@@ -25,13 +25,20 @@ export interface MailServer {
   mailer(): Mailer;
   /** Waits for the mail of this number to an address, the first one unless told otherwise. */
   mailTo(email: string, number?: number): Promise<Mail>;
+  /** How many connections are open. */
+  connections(): number;
   stop(): Promise<void>;
 }
 
-/** `refuse` gives the answer to a recipient that is not taken. */
+export interface MailServerOptions {
+  readonly port?: number;
+  /** Gives the answer to a recipient that is not taken, perhaps late or never. */
+  readonly refuse?: (to: string) => string | undefined | Promise<string | undefined>;
+}
+
 export async function startMailServer(
   t: Test,
-  { port = 0, refuse = () => undefined }: { port?: number; refuse?: (to: string) => string | undefined } = {},
+  { port = 0, refuse = () => undefined }: MailServerOptions = {},
 ): Promise<MailServer> {
   const mails: Mail[] = [];
   const server = new SMTPServer({
@@ -39,8 +46,9 @@ export async function startMailServer(
     disableReverseLookup: true,
     closeTimeout: 20,
     onRcptTo({ address }, _session, callback) {
-      const refusal = refuse(address);
-      callback(refusal === undefined ? null : Object.assign(new Error(refusal), { responseCode: 451 }));
+      void Promise.resolve(refuse(address)).then((refusal) =>
+        callback(refusal === undefined ? null : Object.assign(new Error(refusal), { responseCode: 451 })),
+      );
     },
     onData(stream, { envelope }, callback) {
       void readAll(stream).then(async (raw) => {
@@ -74,6 +82,7 @@ export async function startMailServer(
     mailer: () => openMailer({ url: `smtp://127.0.0.1:${actual}`, from: "Logs <logs@example.com>" }),
     mailTo: (email, number = 1) =>
       until(`mail ${number} to ${email}`, () => mails.filter(({ to }) => to === email)[number - 1]),
+    connections: () => (server as unknown as { readonly connections: ReadonlySet<unknown> }).connections.size,
     stop,
   };
 }
