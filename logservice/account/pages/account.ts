@@ -18,9 +18,9 @@ export interface AccountPage {
   readonly isMailed: boolean;
   /** What is wrong with the code that was sent. */
   readonly problem?: string | undefined;
-  /** Of the form that signs out. */
+  /** The token of the form that signs out. */
   readonly form: string;
-  /** Of the form that signs in a terminal. */
+  /** The token of the form that signs in a terminal. */
   readonly confirmForm: string;
   /** The version of the service. */
   readonly service: string;
