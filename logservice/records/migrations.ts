@@ -8,6 +8,7 @@ import {
   Migrator,
 } from "kysely";
 import { ACCOUNTS } from "./accounts-migration.ts";
+import { ALERTING } from "./alerting-migration.ts";
 import type { Tables } from "./tables.ts";
 import { UNPROVEN } from "./unproven-migration.ts";
 
@@ -154,4 +155,5 @@ const MIGRATIONS: Record<string, Migration> = {
   },
   "2026-11-teams": ACCOUNTS,
   "2026-11-unproven": UNPROVEN,
+  "2026-12-alerting": ALERTING,
 };

@@ -8,7 +8,9 @@ export interface Tables {
   searches: SearchRow;
   tokens: TokenRow;
   audit: AuditRow;
-  outbox: OutboxRow;
+  alert_states: AlertStateRow;
+  episodes: EpisodeRow;
+  deliveries: DeliveryRow;
   instance: InstanceRow;
   accepted_losses: AcceptedLossRow;
   users: UserRow;
@@ -57,8 +59,91 @@ export interface AlertRow extends Changed, OfProject {
   interval: number;
   notification_id: string;
   muted: number;
+  /** 1 if any group is triggered, or was when it was evaluated last. */
   triggered: number;
+  /** Slots in a row that breach before it is triggered, and that do not before it is resolved. */
+  for: number;
+  recover: number;
+  /** Minutes after which whoever was told is told again while it is triggered; 0 is never. */
+  repeat: number;
+  /** Grows when what it counts or compares changes: what an evaluation of before found is dropped. */
+  revision: number;
+  /** The first slot that is not evaluated yet, counted in intervals since 1970; 0 if none was. */
+  next_slot: number;
+  /** Failed evaluations in a row, why the last one failed, and the episode that told it, or "". */
+  failures: number;
+  failure: string;
+  failing_episode_id: string;
+  /** When it was evaluated last, or "". */
+  evaluated_at: string;
 }
+
+/** Where an alert is for one group of its query; there is no row for a group that is well. */
+export interface AlertStateRow extends OfProject {
+  alert_id: string;
+  /** "" where the query makes no groups, else the JSON of its values. */
+  group_key: string;
+  is_triggered: number;
+  /** Slots in a row that breach, and that do not, up to now. */
+  breaches: number;
+  recoveries: number;
+  /** The last value. */
+  value: number;
+  /** "" if it is not triggered. */
+  episode_id: string;
+  /** When it was triggered; "" if it is not. */
+  since: string;
+  /** The slot that was told last, for `repeat`. */
+  told_slot: number;
+}
+
+/** The time between a trigger and its resolution, or between the failure of an alert's query and its end. */
+export interface EpisodeRow extends OfProject {
+  id: string;
+  alert_id: string;
+  group_key: string;
+  /** `failed` if the query could not be evaluated. */
+  kind: "triggered" | "failed";
+  /** Whom it was told to. */
+  notification_id: string;
+  /** JSON of the alert as it was then: name, query, severity, operator, threshold, interval. */
+  alert: string;
+  /** Why it ended, or why the query failed, or "". */
+  reason: string;
+  triggered_at: string;
+  resolved_at: string | null;
+  value: number;
+  /** 0 if the alert was muted. */
+  is_told: number;
+}
+
+/** Something that is told to the target of a notification, until a while after it was. */
+export interface DeliveryRow extends OfProject {
+  id: string;
+  /** Counts all deliveries in the order in which they are made. */
+  sequence: number;
+  alert_id: string;
+  notification_id: string;
+  episode_id: string;
+  group_key: string;
+  kind: DeliveryKind;
+  slot: number;
+  /** JSON of an AlertMessage. */
+  message: string;
+  status: DeliveryStatus;
+  attempts: number;
+  /** Why the last attempt failed, for people; "" if it did not. */
+  failure: string;
+  created_at: string;
+  /** When it is tried next. */
+  due_at: string;
+  finished_at: string | null;
+}
+
+export type DeliveryKind = "triggered" | "resolved" | "failed" | "repeated";
+
+/** Not yet delivered; delivered, perhaps within a digest; given up. */
+export type DeliveryStatus = "waiting" | "delivered" | "failed";
 
 export interface NotificationRow extends Changed, OfProject {
   id: string;
@@ -71,6 +156,8 @@ export interface NotificationRow extends Changed, OfProject {
   slack_webhook_url: string;
   webhook_url: string;
   pagerduty_service_key: string;
+  /** The secrets that sign what is posted to `webhook_url`: JSON, encrypted by seal.ts, or "". */
+  webhook_secrets: string;
 }
 
 export interface SearchRow extends Changed, OfProject {
@@ -119,15 +206,6 @@ export interface AuditRow {
   result: AuditEntry["result"];
   /** What else matters, such as the statement of SQL. */
   detail: string;
-}
-
-/** A message to deliver. */
-export interface OutboxRow extends OfProject {
-  id: string;
-  kind: string;
-  notification_id: string;
-  payload: string;
-  created_at: string;
 }
 
 /** A loss of events that was accepted. */
