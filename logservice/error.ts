@@ -26,6 +26,7 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   rate_limited: 429,
   internal: 500,
+  notification_failed: 502,
   unavailable: 503,
   timeout: 504,
 } as const;

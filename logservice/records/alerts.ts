@@ -36,7 +36,7 @@ export async function addAlert(db: Db, team_id: string, alert: AlertInput, now: 
   const id = newId();
   await db
     .insertInto("alerts")
-    .values({ ...rowOf(alert), team_id, id, triggered: 0, created_at: now, updated_at: now })
+    .values({ ...rowOf(alert), ...NEW, team_id, id, created_at: now, updated_at: now })
     .execute();
   return id;
 }
@@ -62,13 +62,28 @@ export async function countAlertsUsing(db: Db, notificationId: string): Promise<
   return rows.length;
 }
 
-function alertOf({ team_id: _, ...row }: AlertRow): Alert {
-  return { ...row, muted: row.muted === 1, triggered: row.triggered === 1 } as Alert;
+/** What an alert has that was never evaluated. */
+const NEW = {
+  ...{ triggered: 0, revision: 0, next_slot: 0 },
+  ...{ failures: 0, failure: "", failing_episode_id: "", evaluated_at: "" },
+} as const;
+
+function alertOf(row: AlertRow): Alert {
+  const { team_id: _, revision: __, next_slot: ___, failures: ____, failing_episode_id, ...shown } = row;
+  const state = failing_episode_id !== "" ? "failing" : row.triggered === 1 ? "triggered" : "ok";
+  const { evaluated_at } = row;
+  return {
+    ...shown,
+    muted: row.muted === 1,
+    triggered: row.triggered === 1,
+    state,
+    evaluated_at: evaluated_at === "" ? null : evaluated_at,
+  } as Alert;
 }
 
 function rowOf(alert: AlertInput) {
   const { project_id, name, description = "", query, severity, operator, notification_id } = alert;
-  const { threshold = 0, limit = 10, interval = 5, muted = false } = alert;
+  const { threshold = 0, limit = 10, interval = 5, muted = false, recover = 1, repeat = 0 } = alert;
   return {
     project_id,
     name,
@@ -81,5 +96,8 @@ function rowOf(alert: AlertInput) {
     interval,
     notification_id,
     muted: muted ? 1 : 0,
+    for: alert.for ?? 1,
+    recover,
+    repeat,
   };
 }

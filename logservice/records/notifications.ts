@@ -48,7 +48,7 @@ export async function addNotification(
   const id = newId();
   await db
     .insertInto("notifications")
-    .values({ ...rowOf(notification, id, seal), team_id, id, created_at: now, updated_at: now })
+    .values({ ...rowOf(notification, id, seal), team_id, id, webhook_secrets: "", created_at: now, updated_at: now })
     .execute();
   return id;
 }
@@ -85,7 +85,7 @@ export const SECRETS = ["slack_webhook_url", "webhook_url", "pagerduty_service_k
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
   // A secret that cannot be decrypted reads as empty: it has to be set again, and the rest stays usable until then.
   const secrets = SECRETS.map((name) => [name, opened(row, name, seal) ?? ""]);
-  const { team_id: _, ...shown } = row;
+  const { team_id: _, webhook_secrets: __, ...shown } = row;
   return {
     ...shown,
     email_addresses: JSON.parse(row.email_addresses),
