@@ -39,12 +39,17 @@ const TABLE = `
   add_alert                 alerts:write         member   -   200
   update_alert              alerts:write         member   -   204
   remove_alert              alerts:write         member   -   404
-  test_alert                alerts:write         member   -   204
+  test_alert                alerts:write         member   -   502
+  preview_alert             alerts:write         member   -   200
+  get_alert_episodes        alerts:read          member   -   200
   get_notifications         notifications:read   member   -   200
   get_notification          notifications:read   member   -   200
   add_notification          notifications:write  member   -   200
   update_notification       notifications:write  member   -   204
   remove_notification       notifications:write  member   -   404
+  get_deliveries            notifications:read   member   -   200
+  retry_delivery            notifications:write  member   -   404
+  rotate_webhook_secret     notifications:write  member   -   409
   get_searches              searches:read        member   -   200
   add_search                searches:write       member   -   200
   update_search             searches:write       member   -   204

@@ -1,5 +1,6 @@
 import type { NotificationInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
+import { rotateWebhookSecret } from "../notify/webhook-secrets.ts";
 import { countAlertsUsing } from "../records/alerts.ts";
 import {
   addNotification,
@@ -14,7 +15,12 @@ import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
 import { readChanged } from "./read-input.ts";
 
 export const notifications: Handlers<
-  "get_notifications" | "get_notification" | "add_notification" | "update_notification" | "remove_notification"
+  | "get_notifications"
+  | "get_notification"
+  | "add_notification"
+  | "update_notification"
+  | "remove_notification"
+  | "rotate_webhook_secret"
 > = {
   async get_notifications({ records }, { project_id }, call) {
     const project = projectOf(call, project_id);
@@ -60,6 +66,19 @@ export const notifications: Handlers<
       return { projectId: project_id, targetId: notification_id };
     });
     return undefined;
+  },
+
+  async rotate_webhook_secret(service, { project_id, notification_id }, call) {
+    const { seal } = service.records;
+    let secret = "";
+    await changeRecords(service, call, "rotate_webhook_secret", async (db) => {
+      const { type } = await getNotification({ db, seal }, projectOf(call, project_id), notification_id);
+      if (type !== "webhook")
+        throw new RpcError("conflict", `this notification is of type ${type}: only what is posted to a webhook is signed`);
+      secret = await rotateWebhookSecret({ db, seal }, notification_id, service.nowMs());
+      return { projectId: project_id, targetId: notification_id };
+    });
+    return { secret };
   },
 };
 

@@ -3,6 +3,7 @@ import { alerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
 import type { Handlers } from "./call.ts";
 import { ciTokens } from "./ci-tokens.ts";
+import { deliveries } from "./deliveries.ts";
 import { events } from "./events.ts";
 import { instance } from "./instance.ts";
 import { members } from "./members.ts";
@@ -18,6 +19,7 @@ export const operations: Handlers = {
   ...events,
   ...alerts,
   ...notifications,
+  ...deliveries,
   ...searches,
   ...tokens,
   ...instance,

@@ -79,6 +79,11 @@ export const BODIES: { readonly [N in Name]: (world: World) => Operations[N]["in
   update_alert: ({ project, alert }) => ({ alert: { id: alert, project_id: project, threshold: 0 } }),
   remove_alert: ({ project, alert }) => ({ project_id: project, alert_id: alert }),
   test_alert: (world) => ({ alert: alertIn(world) as Operations["test_alert"]["input"]["alert"] }),
+  preview_alert: (world) => ({
+    ...{ start: "2026-01-01T00:00:00Z", stop: "2026-01-01T01:00:00Z" },
+    alert: alertIn(world) as Operations["preview_alert"]["input"]["alert"],
+  }),
+  get_alert_episodes: ({ project, alert }) => ({ project_id: project, alert_id: alert, limit: 5 }),
   get_notifications: ({ project }) => ({ project_id: project }),
   get_notification: ({ project, notification }) => ({ project_id: project, notification_id: notification }),
   add_notification: ({ project }) => ({
@@ -88,6 +93,9 @@ export const BODIES: { readonly [N in Name]: (world: World) => Operations[N]["in
     notification: { id: notification, project_id: project, name: "others" },
   }),
   remove_notification: ({ project, notification }) => ({ project_id: project, notification_id: notification }),
+  get_deliveries: ({ project, alert }) => ({ project_id: project, alert_id: alert, status: "failed", limit: 5 }),
+  retry_delivery: ({ project }) => ({ project_id: project, delivery_id: "dlv_absent" }),
+  rotate_webhook_secret: ({ project, notification }) => ({ project_id: project, notification_id: notification }),
   get_searches: ({ project }) => ({ project_id: project }),
   add_search: ({ project }) => ({ search: { project_id: project, name: "new", query: "status >= 500" } }),
   update_search: ({ project, search }) => ({ search: { id: search, project_id: project, name: "slower" } }),

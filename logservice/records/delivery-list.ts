@@ -1,0 +1,66 @@
+import type { Kysely } from "kysely";
+import type { Delivery } from "../../schema/rpc.generated.ts";
+import type { AlertMessage } from "../alerts/message.ts";
+import { RpcError } from "../error.ts";
+import type { ProjectKey } from "./projects.ts";
+import type { DeliveryRow, DeliveryStatus, Tables } from "./tables.ts";
+
+type Db = Kysely<Tables>;
+
+export interface DeliveryFilter {
+  readonly alertId?: string | undefined;
+  readonly notificationId?: string | undefined;
+  readonly status?: DeliveryStatus | undefined;
+  readonly limit: number;
+  /** The last one of the previous page. */
+  readonly after: { readonly at: string; readonly id: string } | undefined;
+}
+
+/** A page of the deliveries of a project, newest first. */
+export async function findDeliveries(db: Db, project: ProjectKey, filter: DeliveryFilter): Promise<Delivery[]> {
+  const { alertId, notificationId, status, limit, after } = filter;
+  let found = db
+    .selectFrom("deliveries")
+    .selectAll()
+    .where("team_id", "=", project.team_id)
+    .where("project_id", "=", project.id);
+  if (alertId) found = found.where("alert_id", "=", alertId);
+  if (notificationId) found = found.where("notification_id", "=", notificationId);
+  if (status !== undefined) found = found.where("status", "=", status);
+  if (after !== undefined) {
+    found = found.where((where) =>
+      where.or([
+        where("created_at", "<", after.at),
+        where.and([where("created_at", "=", after.at), where("id", "<", after.id)]),
+      ]),
+    );
+  }
+  const rows = await found.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
+  return rows.map(deliveryOf);
+}
+
+/** Makes a delivery that waits or was given up due now. Throws `not_found`, and `conflict` if it was delivered. */
+export async function makeDue(db: Db, project: ProjectKey, id: string, now: string): Promise<void> {
+  const row = await db
+    .selectFrom("deliveries")
+    .select("status")
+    .where("id", "=", id)
+    .where("team_id", "=", project.team_id)
+    .where("project_id", "=", project.id)
+    .executeTakeFirst();
+  if (row === undefined) throw new RpcError("not_found", `there is no delivery ${JSON.stringify(id)} in this project`);
+  if (row.status === "delivered") throw new RpcError("conflict", "it was delivered already: test_alert sends a message");
+  await db
+    .updateTable("deliveries")
+    .set({ status: "waiting", due_at: now, attempts: 0, finished_at: null })
+    .where("id", "=", id)
+    .execute();
+}
+
+function deliveryOf(row: DeliveryRow): Delivery {
+  const { id, alert_id, notification_id, episode_id, kind, status, attempts, failure } = row;
+  const { created_at, due_at, finished_at, message } = row;
+  const { alert } = JSON.parse(message) as AlertMessage;
+  const told = { id, alert_id, alert_name: alert.name, notification_id, episode_id, kind };
+  return { ...told, status, attempts, failure, created_at, due_at, finished_at };
+}

@@ -1,0 +1,27 @@
+import { findDeliveries, makeDue } from "../records/delivery-list.ts";
+import { getProject } from "../records/projects.ts";
+import { changeRecords, type Handlers, projectOf } from "./call.ts";
+import { pageOf, readCursor } from "./page-cursor.ts";
+
+const DEFAULT_LIMIT = 100;
+
+export const deliveries: Handlers<"get_deliveries" | "retry_delivery"> = {
+  async get_deliveries({ records: { db } }, input, call) {
+    const { project_id, alert_id, notification_id, status, limit = DEFAULT_LIMIT, cursor } = input;
+    const project = projectOf(call, project_id);
+    await getProject(db, project);
+    const filter = { alertId: alert_id, notificationId: notification_id, status };
+    const found = await findDeliveries(db, project, { ...filter, limit: limit + 1, after: readCursor(cursor) });
+    const { rows, ...more } = pageOf(found, limit, ({ created_at: at, id }) => ({ at, id }));
+    return { deliveries: [...rows], ...more };
+  },
+
+  async retry_delivery(service, { project_id, delivery_id }, call) {
+    await changeRecords(service, call, "retry_delivery", async (db, now) => {
+      await makeDue(db, projectOf(call, project_id), delivery_id, now);
+      return { projectId: project_id, targetId: delivery_id };
+    });
+    service.deliveries.kick();
+    return undefined;
+  },
+};
