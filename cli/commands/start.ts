@@ -138,7 +138,7 @@ async function serviceOf(context: Context, url: string, name: string) {
   const { userAgent } = await import("../user-agent.ts");
   const client = rpcClient({ ...address, userAgent: userAgent() });
   return ({ note }: { note: (text: string) => void }) =>
-    shipEntries({ client, project, name, remedy: address.remedy, note });
+    shipEntries({ client, url, project, name, remedy: address.remedy, note });
 }
 
 interface Project extends ResolvedProject {
