@@ -360,6 +360,10 @@ t.test("locks that are left", async (t) => {
   await new Promise((done) => setTimeout(done, 200));
   t.same(teamsIn(home.path), ["acme"], "waits for one that is held");
   rmSync(lock);
+  spawnSync("mkfifo", [lock]);
+  utimesSync(lock, new Date(), new Date(Date.now() - 60_000));
+  await home.file.change((config) => config);
+  t.same(readdirSync(join(lock, "..")), ["config.json"], "a pipe is no lock, and is not waited for");
   await changed;
   t.same(teamsIn(home.path), ["acme", "shop"]);
 });
@@ -430,7 +434,7 @@ t.test("which token tool logs sends where", async (t) => {
       "several, none current",
       { config: configOf(here, alsoHere, ACME) },
       undefined,
-      /^error: the current team is none of http.*\n {2}choose one of acme, shop: tool team switch acme\n$/,
+      /^error: you are in several teams at http.*, and none of them is the current one\n {2}choose one of acme, shop: tool team switch acme\n$/,
     ],
     [
       "another origin of the same machine",
@@ -521,6 +525,7 @@ t.test("connections that fail over TLS", async (t) => {
     const logs = await tool(["logs", "--service", address, "--project", "app"], { env });
     t.ok(logs.stderr.includes(`${reason}\n  ${hint}\n`), logs.stderr);
     const { running } = await startTool(cwd, ["--logs-url", address], env);
+    t.match(running.stderr() + running.stdout(), /Its log goes to the project \S+ of (?:the team \S+ at )?http/);
     await fetch(await listening(running)).then((response) => response.text());
     await until("the reason", () => (running.stderr() + running.stdout()).includes(`${reason} (${hint})`));
     running.kill("SIGTERM");

@@ -133,12 +133,17 @@ export function login(context: Context, options: Options<"team login">): Promise
     const others = teams.filter(({ id }) => id !== kept.team);
     if (others.length > 0) {
       await context.say(`this token acts for ${kept.team} only; you are in other teams, too:`);
-      for (const { id } of others)
-        await context.say(`  ${visible(loginCommand({ url, email: kept.email, team: id }))}`);
+      for (const { id } of others) {
+        const known = config.credentials.find((one) => one.url === url && one.team === id && one.email === kept.email);
+        const command = known === undefined ? loginCommand({ url, email: kept.email, team: id }) : switchTo(known.key);
+        await context.say(`  ${visible(command)}`);
+      }
     }
     return EXIT.ok;
   });
 }
+
+const switchTo = (key: string) => `tool team switch ${shellWord(key)}`;
 
 type Asked = Pick<SignInOptions, "url" | "email" | "team" | "progress" | "signal">;
 
@@ -289,7 +294,9 @@ export function logout(context: Context, options: Options<"team logout">): Promi
     if (left.current !== undefined && left.current.key !== config.current?.key) {
       await context.say(`commands act for ${left.current.key} now`);
     } else if (left.current === undefined && left.credentials.length > 0) {
-      await context.say(`no team is chosen now: tool team switch ${left.credentials[0]!.key}`);
+      const keys = left.credentials.map(({ key }) => key);
+      await context.say(`no team is chosen now: ${keys.length === 1 ? switchTo(keys[0]!) : "tool team switch <team>"}`);
+      if (keys.length > 1) await context.say(`  you are signed in to ${keys.join(", ")}`);
     }
     return EXIT.ok;
   });

@@ -79,9 +79,14 @@ export function role(context: Context, options: Options<"team members role">): P
   const role = readRole(context, options.role);
   return forCurrentTeam(context, async (client, { team }) => {
     const remedies = { ...ADDRESS, 404: inviteHint(address, role), 409: LAST_OWNER };
-    await client.call("update_member", { email: address, role }, remedies);
-    if (context.format === "json") await context.print(JSON.stringify({ email: address, role }, null, 2));
-    else await context.print(`${address} is ${role === "member" ? "a member" : `an ${role}`} of ${team} now`);
+    const left = (await client.call("update_member", { email: address, role }, remedies)).tokens;
+    if (context.format === "json") {
+      await context.print(JSON.stringify({ email: address, role, tokens: left }, null, 2));
+      return EXIT.ok;
+    }
+    await context.print(`${address} is ${role === "member" ? "a member" : `an ${role}`} of ${team} now`);
+    if (left.length > 0)
+      await context.say(`tokens that ${address} made may still do more: ${left.map(visible).join(", ")}`);
     return EXIT.ok;
   });
 }

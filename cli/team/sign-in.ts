@@ -81,9 +81,11 @@ async function showCode(context: Context, { url, email }: SignInOptions, started
     : [
         `${url} sends no mails. Whoever runs it prints the link for you:`,
         `  tool service sign-in ${shellWord(email)} --data DIR`,
+        "In a browser that is signed in, the page is",
+        `  ${url}`,
       ];
   for (const line of lines) await context.say(line);
-  await context.say(`\nType this code on the page that the link opens${until}:\n`);
+  await context.say(`\nType this code on the page${started.mailed ? " that the link opens" : ""}${until}:\n`);
   await context.say(`    ${color ? `\u001b[1m${code}\u001b[0m` : code}\n`);
 }
 

@@ -7,6 +7,8 @@ import { isLoopback } from "./origin.ts";
 export interface ServiceToken {
   readonly token: string;
   readonly remedy: string;
+  /** The team that it acts for; undefined if only the service knows. */
+  readonly team: string | undefined;
 }
 
 /**
@@ -15,18 +17,19 @@ export interface ServiceToken {
  */
 export function tokenForService(context: Context, url: string): ServiceToken {
   const token = context.io.env.TOOL_LOGS_TOKEN ?? "";
-  if (token !== "") return { token, remedy: "set TOOL_LOGS_TOKEN to what tool service token add prints" };
+  if (token !== "")
+    return { token, remedy: "set TOOL_LOGS_TOKEN to what tool service token add prints", team: undefined };
   const { source, config } = readCredentials(context);
   const { origin } = new URL(url);
   const some = config.credentials.filter((one) => one.url === origin);
   const chosen = some.find((one) => one === config.current) ?? (some.length === 1 ? some[0] : undefined);
   if (chosen !== undefined) {
-    return { token: chosen.token, remedy: remedyOf(source, chosen) };
+    return { token: chosen.token, remedy: remedyOf(source, chosen), team: chosen.team };
   }
   if (some.length > 1) {
     const keys = some.map(({ key }) => key).join(", ");
     throw new TeamError(
-      `the current team is none of ${origin}`,
+      `you are in several teams at ${origin}, and none of them is the current one`,
       `choose one of ${keys}: tool team switch ${some[0]!.key}`,
     );
   }
