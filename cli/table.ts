@@ -478,7 +478,7 @@ export const TABLE = {
   "team members add <address>": {
     summary: "Invite a person; prints the link if the service sends no mails",
     flags: {
-      "--role <role>": { about: "member, admin or owner", default: "member" },
+      "--role <role>": "member, admin or owner (default: as invited before, else member)",
     },
     examples: ["team members add ben@example.com", "team members add eve@example.com --role admin"],
   },

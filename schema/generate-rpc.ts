@@ -2,6 +2,7 @@
 import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { compile, type JSONSchema } from "json-schema-to-typescript";
+import type { AnswerShape } from "./rpc-answer-shape.ts";
 import { standaloneModule } from "./standalone-module.ts";
 
 type Schema = Record<string, unknown> & {
@@ -17,6 +18,7 @@ interface RpcSource {
 
 interface Operation {
   readonly input: Schema;
+  readonly group?: string;
   readonly output?: Schema;
   readonly outputIf?: string;
 }
@@ -30,9 +32,38 @@ export async function generateRpc(source: RpcSource, folder: string): Promise<Re
   return {
     "rpc.generated.ts": await types(definitions, source.operations),
     "rpc-validate.generated.js": await validators(definitions, source.operations, folder),
+    "rpc-answers.generated.ts": accountAnswers(definitions, source.operations),
     "rpc-schema.generated.ts":
       `${BANNER}\nimport type { RpcSchema } from "./rpc-schema.ts";\n\n` +
       `export const rpcSchema: RpcSchema = ${JSON.stringify(whole)};\n`,
+  };
+}
+
+/**
+ * The shape of the answer of each operation about people and teams: the command asks services that it did not start.
+ * Validators of ajv would be half of its bundle.
+ */
+function accountAnswers(definitions: Record<string, Schema>, operations: Record<string, Operation>): string {
+  const shapes = Object.entries(operations).flatMap(([name, { group, output }]) =>
+    group === "account" && output !== undefined ? [[name, shapeOf(output, definitions)] as const] : [],
+  );
+  return (
+    `${BANNER}\nimport type { AnswerShape } from "./rpc-answer-shape.ts";\n\n` +
+    `export const accountAnswers: Readonly<Record<string, AnswerShape>> = ${JSON.stringify(Object.fromEntries(shapes))};\n`
+  );
+}
+
+/** What a schema says about types alone. Words are left out, so that a later service may have another role. */
+function shapeOf(schema: Schema, definitions: Record<string, Schema>): AnswerShape {
+  const name = /^#\/definitions\/(\w+)$/.exec(String(schema.$ref))?.[1];
+  if (name !== undefined) return shapeOf(definitions[name]!, definitions);
+  const { type = "string", properties, required, items } = schema;
+  const members = Object.entries(properties ?? {}).map(([key, part]) => [key, shapeOf(part, definitions)]);
+  return {
+    type: type as AnswerShape["type"],
+    ...(properties !== undefined && { properties: Object.fromEntries(members) }),
+    ...(required !== undefined && { required }),
+    ...(items !== undefined && { items: shapeOf(items as Schema, definitions) }),
   };
 }
 

@@ -77,6 +77,8 @@ const DOORS: Record<string, readonly string[]> = {
     "languages.ts",
     "openapi.ts",
     "project-id.ts",
+    "rpc-answer-shape.ts",
+    "rpc-answers.generated.ts",
     "rpc-client.ts",
     "rpc-reference.ts",
     "rpc-schema.generated.ts",

@@ -1,14 +1,19 @@
 // The log service from the command line, as people run it: the real command, the real store, loopback.
+import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { openRecords } from "../logservice/records/open.ts";
+import { addTeam } from "../logservice/records/teams.ts";
 import { anyPort } from "../runtime/port.ts";
 import { rpcClient } from "../schema/rpc-client.ts";
 import { isRunning, listening, type Running, root, spawnTool, tool, until } from "./support/cli.ts";
-import { SCOPES } from "./support/service.ts";
+import { SCOPES, sendTo } from "./support/service.ts";
+
+const CERT = join(root, "test/fixtures/localhost.cert.pem");
 
 function folderOf(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "tool-service-"));
@@ -109,6 +114,8 @@ t.test("words that cannot be meant", async (t) => {
   const folder = folderOf(t);
   await initIn(folder);
   await writeFile(join(folder, "no.pem"), "nothing");
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  await writeFile(join(folder, "other.pem"), privateKey.export({ type: "pkcs8", format: "pem" }));
   const rows: [argv: string[], code: number, stderr: RegExp][] = [
     [
       ["service", "start"],
@@ -144,7 +151,17 @@ t.test("words that cannot be meant", async (t) => {
     [
       ["service", "start", "--data", "data", "--tls-cert", "no.pem", "--tls-key", "no.pem"],
       2,
-      /^error: no\.pem and no\.pem are not a certificate and its key: /,
+      /^error: no\.pem holds no certificate \(PEM\)\n {2}give --tls-cert the certificate's file\n$/,
+    ],
+    [
+      ["service", "start", "--data", "data", "--tls-cert", CERT, "--tls-key", CERT],
+      2,
+      /^error: \S+cert\.pem holds no private key \(PEM\)\n {2}give --tls-key the file of the certificate's key\n$/,
+    ],
+    [
+      ["service", "start", "--data", "data", "--tls-cert", CERT, "--tls-key", "other.pem"],
+      2,
+      /^error: \S+cert\.pem and other\.pem are not a certificate and its key: /,
     ],
     [
       ["service", "token", "make", "--data", "data"],
@@ -172,7 +189,7 @@ t.test("words that cannot be meant", async (t) => {
     [
       ["logs", "--service", "http://localhost:1", "--project", "x"],
       2,
-      /^error: the log service needs a token\n {2}sign in: tool team login --url .*\n {2}or set TOOL_LOGS_TOKEN; /,
+      /^error: the log service needs a token\n {2}sign in: tool team login --email <address> --url .*\n {2}or set TOOL_LOGS_TOKEN; /,
     ],
   ];
   for (const [argv, code, stderr] of rows) {
@@ -206,12 +223,65 @@ t.test("tokens of the terminal, beside a service that runs", async (t) => {
     { description: "board", scopes: ["projects:read"] },
   ]);
   const text = await tool(["service", "token", "ls", "--data", "data"], { cwd: folder });
-  t.match(text.stdout, /\ntok_\w+ {2}projects:read {2}used \S+ {2}board\n$/);
+  t.match(text.stdout, /^tok_\w+ {2}all scopes {2}.*owner\ntok_\w+ {2}projects:read {2}used \S+ {2}board\n$/);
   t.equal((await tool(["service", "token", "rm", list[1].id, "--data", "data"], { cwd: folder })).code, 0);
   await t.rejects(client.call("get_projects", {}), {
     name: "RpcFailure",
     message: "this token is not known: it may have been removed",
   });
+});
+
+t.test("tokens of several teams, with the team of each", async (t) => {
+  const folder = folderOf(t);
+  await initIn(folder);
+  const { db, close } = await openRecords(join(folder, "data"));
+  await addTeam(db, { id: "shop", name: "Shop" }, new Date().toISOString());
+  await close();
+  const add = ["service", "token", "add", "--data", "data", "--scope", "events:read", "--team", "shop"];
+  t.equal((await tool(add, { cwd: folder })).code, 0);
+  const { stdout } = await tool(["service", "token", "ls", "--data", "data"], { cwd: folder });
+  t.match(
+    stdout,
+    /^tok_\w+ {2}owner {2}all scopes {2}never used {2}owner\ntok_\w+ {2}shop {2}events:read {2}never used\n$/,
+  );
+});
+
+t.test("what the commands of the machine say about signing in", async (t) => {
+  const folder = folderOf(t);
+  const init = ["service", "init", "--owner", "ann@example.com"];
+  const made = await tool([...init, "--data", "my data"], { cwd: folder });
+  t.match(made, { code: 0, stdout: /^lgs_\w+\nhttp:\/\/127\.0\.0\.1:5000\/sign-in\/link\/\S+\n$/ });
+  const elsewhere =
+    "The link leads to http://127.0.0.1:5000. If people reach the service elsewhere, --public-url (or TOOL_PUBLIC_URL)\n" +
+    "says where; this makes another link:\n" +
+    "  tool service sign-in ann@example.com --data 'my data' --public-url https://logs.example.com\n";
+  t.ok(made.stderr.endsWith(elsewhere), made.stderr);
+  const named = await tool([...init, "--data", "data", "--public-url", "https://logs.example.com"], { cwd: folder });
+  t.match(named, { code: 0, stdout: /\nhttps:\/\/logs\.example\.com\/sign-in\/link\/\S+\n$/ });
+  t.notMatch(named.stderr, "The link leads to");
+
+  const here = await serveIn(t, folder);
+  await until("the address", () => here.running.stdout() !== "");
+  t.equal(here.running.stdout(), `The log service is at ${here.url}\n`);
+  const noMail = "no mail server is set (--smtp): this prints the links for signing in:\n";
+  t.equal(here.running.stderr(), `${noMail}  tool service sign-in <email> --data data\n`);
+  here.running.kill("SIGTERM");
+  await here.running.ended;
+
+  // Nobody listens on port 1.
+  const flags = ["--public-url", "https://logs.example.com", "--smtp", "smtp://127.0.0.1:1"];
+  const { url, running } = await serveIn(t, folder, flags);
+  await until("the address", () => running.stdout() !== "");
+  t.equal(running.stdout(), `The log service is at https://logs.example.com, and listens on ${url}\n`);
+  const port = Number(new URL(url).port);
+  const headers = { host: "logs.example.com", "content-type": "application/json" };
+  const started = await sendTo(port, { path: "/start_sign_in", headers, body: '{"email":"ann@example.com"}' });
+  t.equal(started.status, 200, started.text);
+  await until("the failure", () => running.stderr().includes("could not be sent"));
+  t.match(
+    running.stderr(),
+    /^error: a mail could not be sent; trying again: the SMTP server 127\.0\.0\.1:1 could not take the message: .*\n$/,
+  );
 });
 
 t.test("what was acknowledged is there after kill -9, and a second process is refused", async (t) => {

@@ -20,7 +20,7 @@ t.test("levels are called as the language calls them, found or followed", async 
     });
   await add("warn", "warning", "WARN", "fatal", "info");
   const asked: ServiceQuestion = {
-    address: { url: service.running.url, project: "app", token: service.owner, remedy: "" },
+    address: { url: service.running.url, project: "app", token: service.owner, remedy: "", team: undefined },
     query: "",
     startMs: Date.parse("2026-01-01T00:00:00Z"),
     stopMs: Date.parse("2026-01-01T00:01:00Z"),

@@ -433,6 +433,36 @@ t.test("an invite that is no longer a stranger's lets nobody in by its link alon
   t.equal((await found()).isEnough, false);
 });
 
+t.test("the role of an invite that is made again", async (t) => {
+  const { service, owner } = await start(t);
+  const adam = bearer(await service.person("adam@example.com", "admin"));
+  const rows: [email: string, role: Role | undefined, by: Credential, status: number, expected?: Role][] = [
+    ["bob@example.com", undefined, owner, 200, "member"],
+    ["bob@example.com", "admin", owner, 200, "admin"],
+    ["Bob@example.com", undefined, adam, 200, "admin"],
+    ["bob@example.com", "member", adam, 200, "member"],
+    ["bob@example.com", "owner", owner, 200, "owner"],
+    ["bob@example.com", undefined, adam, 403],
+    ["bob@example.com", undefined, owner, 200, "owner"],
+  ];
+  for (const [email, role, by, status, expected] of rows) {
+    const made = await ask(service, "add_member", { email, role }, by);
+    t.equal(made.status, status, `${email} as ${role}`);
+    t.equal(made.json.role, expected, `${email} as ${role}`);
+    if (expected === undefined) continue;
+    const { members } = (await ask(service, "get_members", {}, owner)).json;
+    const invited = members.filter(({ state }: { state: string }) => state === "invited");
+    t.match(invited, [{ role: expected }], `${email} as ${role}`);
+  }
+  for (const [operation, more] of [
+    ["update_member", { role: "admin" }],
+    ["add_member_link", {}],
+  ] as const) {
+    const answer = await ask(service, operation, { email: "bob@example.com", ...more }, owner);
+    t.same([answer.status, answer.json.message], [404, "bob@example.com was invited, and has not accepted yet"]);
+  }
+});
+
 t.test("invites of somebody who may not invite any more", async (t) => {
   const { service, owner } = await start(t);
   const invitesLeft = async () => {

@@ -1,4 +1,5 @@
 // Records, tokens and the description of the interface, beyond what every operation has in common.
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +21,7 @@ import { openApi } from "../schema/openapi.ts";
 import { projectIdOf } from "../schema/project-id.ts";
 import type { Operations } from "../schema/rpc.generated.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
+import { requires } from "./support/require.ts";
 import { SCOPES, startTestService } from "./support/service.ts";
 
 t.test("the published schema of OpenAPI 3.1 accepts the description", async (t) => {
@@ -268,6 +270,12 @@ t.test("at rest: hashes of tokens, sealed secrets, files for their owner", async
   for (const text of ["SECRET", service.owner]) t.notOk(bytes.includes(text), text);
   t.ok(bytes.includes(tokenHash(service.owner)));
   t.equal(statSync(join(service.directory, "secrets.key")).mode & 0o777, 0o600);
+});
+
+t.test("a key that is no file is refused instead of waited for", { skip: requires("mkfifo") }, async (t) => {
+  const directory = t.testdir();
+  spawnSync("mkfifo", [join(directory, "secrets.key")]);
+  await t.rejects(openRecords(directory), { message: `${join(directory, "secrets.key")} is not a file` });
 });
 
 t.test("secrets are masked, and a mask that is sent back keeps the secret", async (t) => {

@@ -364,7 +364,7 @@ t.test("mails that were not sent when the service ended are sent after the next 
   const [failure] = before.service.logged;
   t.match(
     failure,
-    /^a mail could not be sent: MailFailure: the SMTP server 127\.0\.0\.1:\d+ could not take the message/,
+    /^a mail could not be sent; trying again: MailFailure: the SMTP server 127\.0\.0\.1:\d+ could not take the message/,
   );
 
   const at = await startSignInService(t, { directory: before.service.directory });

@@ -83,6 +83,7 @@ async function ship(
   const notes: string[] = [];
   const shipper = shipEntries({
     client: rpcClient({ url: gate.url, token: scopes === undefined ? service.owner : await service.token(scopes) }),
+    url: gate.url,
     project: "shop",
     name: "Shop",
     remedy: "set TOOL_LOGS_TOKEN to a token",

@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +36,7 @@ import {
   withoutCredential,
 } from "../cli/team/team-config.ts";
 import { readToolConfig } from "../cli/team/tool-config.ts";
-import { root, startTool, tool, until } from "./support/cli.ts";
+import { listening, root, startTool, tool, until } from "./support/cli.ts";
 
 const ACME = { team: "acme", email: "ann@example.com", url: "https://logs.example.com", token: "lgs_secretone" };
 const SHOP = { ...ACME, team: "shop", token: "lgs_secrettwo" };
@@ -43,7 +44,7 @@ const json = (value: unknown) => JSON.stringify(value);
 const configOf = (...credentials: Credential[]) => credentials.reduce(withCredential, NO_TEAMS);
 
 t.test("origins that a token may go to", (t) => {
-  const rows: [address: string, expected: string | RegExp][] = [
+  const rows: [address: string, expected: string | RegExp, hint?: string][] = [
     ["https://logs.example.com", "https://logs.example.com"],
     ["https://LOGS.example.com:443/", "https://logs.example.com"],
     ["https://logs.example.com:8443", "https://logs.example.com:8443"],
@@ -53,6 +54,7 @@ t.test("origins that a token may go to", (t) => {
     ["http://127.1:5000", "http://127.0.0.1:5000"],
     ["http://[::1]:5000", "http://[::1]:5000"],
     ["http://logs.example.com", /^plain HTTP would show the token/],
+    ["http://logs.example.com:5711", /^plain HTTP would show the token/, "write https://logs.example.com:5711"],
     ["http://localhost.example.com", /^plain HTTP/],
     ["http://notlocalhost", /^plain HTTP/],
     ["http://127.0.0.1.example.com", /^plain HTTP/],
@@ -67,10 +69,10 @@ t.test("origins that a token may go to", (t) => {
     ["localhost:5000", /is not an address/],
     ["", /is not an address/],
   ];
-  for (const [address, expected] of rows) {
+  for (const [address, expected, hint = /^write http/] of rows) {
     const read = readOrigin(address);
     if (typeof expected === "string") t.same(read, { ok: true, value: expected }, address);
-    else t.match(read, { ok: false, message: expected, hint: /^write http/ }, address);
+    else t.match(read, { ok: false, message: expected, hint }, address);
   }
   t.end();
 });
@@ -206,7 +208,7 @@ t.test("the file", async (t) => {
   t.test("damaged: named, and never written", async (t) => {
     const { file, path } = homeOf(t, '{"teams": {"acme": ');
     const message = `${path} is not valid JSON: see line 1, and is left as it is`;
-    const hint = `mend it, or move it away and sign in again:\nmv ${path} ${path}.damaged\ntool team login`;
+    const hint = `mend it, or move it away and sign in again:\nmv ${path} ${path}.damaged\ntool team login --email you@example.com --url https://logs.example.com`;
     t.throws(() => file.read(), { message, hint });
     await t.rejects(
       file.change(() => configOf(ACME)),
@@ -358,6 +360,10 @@ t.test("locks that are left", async (t) => {
   await new Promise((done) => setTimeout(done, 200));
   t.same(teamsIn(home.path), ["acme"], "waits for one that is held");
   rmSync(lock);
+  spawnSync("mkfifo", [lock]);
+  utimesSync(lock, new Date(), new Date(Date.now() - 60_000));
+  await home.file.change((config) => config);
+  t.same(readdirSync(join(lock, "..")), ["config.json"], "a pipe is no lock, and is not waited for");
   await changed;
   t.same(teamsIn(home.path), ["acme", "shop"]);
 });
@@ -428,25 +434,31 @@ t.test("which token tool logs sends where", async (t) => {
       "several, none current",
       { config: configOf(here, alsoHere, ACME) },
       undefined,
-      /^error: the current team is none of http.*\n {2}choose one of acme, shop: tool team switch acme\n$/,
+      /^error: you are in several teams at http.*, and none of them is the current one\n {2}choose one of acme, shop: tool team switch acme\n$/,
     ],
     [
       "another origin of the same machine",
       { config: configOf(here), url: other },
       undefined,
-      /^error: there is no token for http:\/\/localhost:\d+: you are signed in at http:\/\/127.*\n {2}sign in: tool team login --url http:\/\/localhost:\d+\n {2}or set TOOL_LOGS_TOKEN/,
+      /^error: there is no token for http:\/\/localhost:\d+: you are signed in at http:\/\/127.*\n {2}if that is the same service, write http:\/\/127\.0\.0\.1:\d+: .*\n {2}sign in: tool team login --email <address> --url http:\/\/localhost:\d+\n {2}or set TOOL_LOGS_TOKEN/,
     ],
     [
       "TOOL_ACCOUNT_URL sends no token anywhere",
       { config: configOf(ACME), env: { TOOL_ACCOUNT_URL: url } },
       undefined,
-      /^error: there is no token for http:/,
+      /^error: there is no token for http:.*\n {2}sign in: /,
+    ],
+    [
+      "a TOOL_CONFIG without a team",
+      { env: { TOOL_CONFIG: '{"a":1}' } },
+      undefined,
+      /^error: the log service needs a token\n {2}set TOOL_CONFIG to what tool team ci prints, or unset it\n {2}or set TOOL_LOGS_TOKEN/,
     ],
     [
       "nobody is signed in",
       {},
       undefined,
-      /^error: the log service needs a token\n {2}sign in: tool team login --url http:\/\/127.*\n {2}or set TOOL_LOGS_TOKEN; tool service token add makes one\n$/,
+      /^error: the log service needs a token\n {2}sign in: tool team login --email <address> --url http:\/\/127.*\n {2}or set TOOL_LOGS_TOKEN; tool service token add makes one\n$/,
     ],
     [
       "a damaged file",
@@ -476,6 +488,48 @@ t.test("which token tool logs sends where", async (t) => {
     );
     for (const { headers } of asked) t.match(headers["user-agent"], /^tool\/\S+ \(\w+\)$/);
     t.notMatch(ran.stdout + ran.stderr, "lgs_", title);
+  }
+});
+
+t.test("TOOL_CONFIG without a team", async (t) => {
+  const { env } = homeOf(t);
+  const ran = await tool(["team"], { env: { ...env, TOOL_CONFIG: '{"a":1}' } });
+  t.match(ran, {
+    code: 0,
+    stdout: "TOOL_CONFIG holds no team\n",
+    stderr: "  set TOOL_CONFIG to what tool team ci prints, or unset it\n",
+  });
+});
+
+t.test("connections that fail over TLS", async (t) => {
+  const fixture = (name: string) => readFileSync(join(root, "test/fixtures", name));
+  const tls = createSecureServer(
+    { cert: fixture("localhost.cert.pem"), key: fixture("localhost.key.pem") },
+    (_, response) => response.end("{}"),
+  );
+  await new Promise<void>((done) => tls.listen(0, "127.0.0.1", done));
+  t.teardown(() => tls.close());
+  const selfSigned = `https://127.0.0.1:${(tls.address() as AddressInfo).port}`;
+  const { url } = await openListener(t);
+  const noTls = url.replace("http:", "https:");
+  const trust = "if you trust its certificate, set NODE_EXTRA_CA_CERTS to a file with that, or with its issuer's (PEM)";
+  const rows: [url: string, reason: string, hint: string][] = [
+    [noTls, "this port speaks HTTP without TLS", `try ${url}`],
+    [selfSigned, "self-signed certificate", trust],
+  ];
+  const env = { TOOL_LOGS_TOKEN: "lgs_env" };
+  const cwd = t.testdir({ "tool.json": json({ name: "app" }), "index.html": "" });
+  for (const [address, reason, hint] of rows) {
+    const login = await tool(["team", "login", "--email", "ann@example.com", "--url", address], { env: homeOf(t).env });
+    t.match(login, { code: 1, stderr: `error: ${address} does not answer: ${reason}\n  ${hint}\n` }, address);
+    const logs = await tool(["logs", "--service", address, "--project", "app"], { env });
+    t.ok(logs.stderr.includes(`${reason}\n  ${hint}\n`), logs.stderr);
+    const { running } = await startTool(cwd, ["--logs-url", address], env);
+    t.match(running.stderr() + running.stdout(), /Its log goes to the project \S+ of (?:the team \S+ at )?http/);
+    await fetch(await listening(running)).then((response) => response.text());
+    await until("the reason", () => (running.stderr() + running.stdout()).includes(`${reason} (${hint})`));
+    running.kill("SIGTERM");
+    await running.ended;
   }
 });
 

@@ -34,11 +34,25 @@ export async function init(context: Context, flags: Options<"service init">): Pr
     } else {
       await context.say(`${folder} is ready. The owner's token may do everything, and is shown only once:`);
       await context.print(secret);
-      if (link !== undefined) await printLink(context, link, `${owner} signs in`);
+      if (link !== undefined && owner !== undefined) {
+        await printLink(context, link, `${owner} signs in`);
+        if (publicUrl === undefined) await sayWhereTo(context, link.link, { owner, data: flags.data ?? folder });
+      }
     }
     return EXIT.ok;
   });
 }
+
+/** The link works only where the service says that it is. */
+function sayWhereTo(context: Context, link: string, { owner, data }: { owner: string; data: string }): Promise<void> {
+  const command = signInCommand(shellWord(owner), data);
+  return context.say(
+    `The link leads to ${new URL(link).origin}. If people reach the service elsewhere, --public-url (or TOOL_PUBLIC_URL)\n` +
+      `says where; this makes another link:\n  ${command} --public-url https://logs.example.com`,
+  );
+}
+
+const signInCommand = (email: string, data: string) => `tool service sign-in ${email} --data ${shellWord(data)}`;
 
 const DEFAULT_ADDRESS = ":5000";
 /** How far the default address moves on when ports are taken, as that of tool start does. */
@@ -72,6 +86,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       });
       io.onParentGone(() => done("SIGTERM"));
     });
+    const people = peopleOptions(flags, io.env);
     const running = await serveDataDirectory({
       folder,
       host: address.host,
@@ -81,11 +96,14 @@ export async function start(context: Context, flags: Options<"service start">): 
       version,
       nowMs: io.nowMs,
       say: (line) => void context.say(line),
-      people: peopleOptions(flags, io.env),
+      people,
+      signInCommand: signInCommand("<email>", flags.data ?? folder),
     });
-    await context.print(
-      context.format === "json" ? JSON.stringify({ url: running.url }) : `The log service is at ${running.url}`,
-    );
+    const publicUrl = people.publicUrl === undefined ? undefined : new URL(people.publicUrl).origin;
+    if (context.format === "json") await context.print(JSON.stringify({ url: running.url, public_url: publicUrl }));
+    else if (publicUrl === undefined || publicUrl === running.url) {
+      await context.print(`The log service is at ${running.url}`);
+    } else await context.print(`The log service is at ${publicUrl}, and listens on ${running.url}`);
     io.notifyParent({ type: "listening", url: running.url });
     const signal = await stopped;
     await running.close();
@@ -130,10 +148,15 @@ async function added(context: Context, folder: string, options: Options<"service
 
 async function listed(context: Context, folder: string): Promise<number> {
   const tokens = await listTokens(folder);
-  if (context.format === "json") await context.print(JSON.stringify(tokens));
-  for (const one of context.format === "json" ? [] : tokens) {
-    const used = one.last_used_at === null ? "never used" : `used ${one.last_used_at}`;
-    await context.print([one.id, one.scopes.join(","), used, one.description].join("  ").trimEnd());
+  if (context.format === "json") {
+    await context.print(JSON.stringify(tokens));
+    return EXIT.ok;
+  }
+  const hasTeams = new Set(tokens.map(({ team }) => team)).size > 1;
+  for (const { id, team, scopes, last_used_at, description } of tokens) {
+    const allowed = SCOPES.every((scope) => scopes.includes(scope)) ? "all scopes" : scopes.join(",");
+    const used = last_used_at === null ? "never used" : `used ${last_used_at}`;
+    await context.print([id, ...(hasTeams ? [team] : []), allowed, used, description].join("  ").trimEnd());
   }
   return EXIT.ok;
 }

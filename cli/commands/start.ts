@@ -70,7 +70,7 @@ export async function start(context: Context, options: Options<"start">): Promis
   const view = entryView(io.stdout, { textOf: entryText(context), nowMs: io.nowMs });
   // Not awaited: a reader that stopped reading must not block anything else.
   const note = (text: string) => (context.format === "json" ? void context.say(text) : view.say(text));
-  const shipper = service?.({ note: (text) => void context.say(`warning: ${text}`) });
+  const shipper = service?.open((text) => void context.say(`warning: ${text}`));
   const log = (entries: readonly Entry[]) => {
     developmentLog.write(entries);
     shipper?.write(entries);
@@ -94,6 +94,8 @@ export async function start(context: Context, options: Options<"start">): Promis
     if (own.length > 0) note(`Variables of tool env: ${shortList(own)}`);
     const others = names.filter((name) => !own.includes(name));
     if (others.length > 0) note(`Variables of the shell that replace those of tool env: ${shortList(others)}`);
+    // Which team that is may depend on what was signed in to last.
+    if (service !== undefined) note(`Its log goes to the ${service.place}`);
     if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
     if (options.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
@@ -128,7 +130,7 @@ export async function start(context: Context, options: Options<"start">): Promis
 /** Creates the sender of entries to a log service, for the project with the app's name. */
 async function serviceOf(context: Context, url: string, name: string) {
   const { projectIdOf } = await import("../../schema/project-id.ts");
-  const { serviceAddress } = await import("../service/service-address.ts");
+  const { placeText, serviceAddress } = await import("../service/service-address.ts");
   // The name of an app has letters, so that it has an id.
   const project = projectIdOf(name)!;
   const address = await serviceAddress(context, url, project);
@@ -137,8 +139,10 @@ async function serviceOf(context: Context, url: string, name: string) {
   const { shipEntries } = await import("../service/ship-entries.ts");
   const { userAgent } = await import("../user-agent.ts");
   const client = rpcClient({ ...address, userAgent: userAgent() });
-  return ({ note }: { note: (text: string) => void }) =>
-    shipEntries({ client, project, name, remedy: address.remedy, note });
+  return {
+    place: placeText(address),
+    open: (note: (text: string) => void) => shipEntries({ client, url, project, name, remedy: address.remedy, note }),
+  };
 }
 
 interface Project extends ResolvedProject {

@@ -6,15 +6,23 @@ import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
 import type { Options } from "../table.ts";
-import { accountClient, isTokenRefused } from "../team/account-client.ts";
-import { changeableCredentials, currentCredential, LOGIN, readCredentials, remedyOf } from "../team/credentials.ts";
+import { accountClient, isTokenRefused, notUnderstood } from "../team/account-client.ts";
+import {
+  changeableCredentials,
+  currentCredential,
+  readCredentials,
+  remedyOf,
+  TOOL_CONFIG_REMEDY,
+} from "../team/credentials.ts";
+import { isEmailAddress } from "../team/email-address.ts";
 import { TeamError } from "../team/error.ts";
-import { loginCommand } from "../team/login-command.ts";
+import { LOGIN, loginCommand } from "../team/login-command.ts";
 import { readOrigin } from "../team/origin.ts";
 import { type SignInOptions, signIn, type Team } from "../team/sign-in.ts";
 import { forCurrentTeam, teamCommand } from "../team/team-command.ts";
 import {
   type Credential,
+  isTeamId,
   type KeyedCredential,
   type TeamConfig,
   withCredential,
@@ -52,7 +60,7 @@ export function status(context: Context): Promise<number> {
     }
     if (asked.length === 0) {
       await context.print(source === "file" ? "nobody is signed in" : "TOOL_CONFIG holds no team");
-      await context.say(`  ${LOGIN}`);
+      await context.say(`  ${source === "file" ? LOGIN : TOOL_CONFIG_REMEDY}`);
       return EXIT.ok;
     }
     const rows = asked.map(({ key, email, url, account, state }) => [
@@ -65,7 +73,8 @@ export function status(context: Context): Promise<number> {
     await context.print(alignedTable(["", "TEAM", "ROLE", "EMAIL", "SERVICE"], rows, context.io.stdout));
     if (source === "TOOL_CONFIG") await context.say("this is from TOOL_CONFIG, which wins over who is signed in here");
     for (const { trouble } of asked) {
-      if (trouble !== undefined) await context.say(`${visible(trouble.message)}\n  ${trouble.hint}`);
+      if (trouble === undefined) continue;
+      await context.say([trouble.message, ...trouble.hint.split("\n")].map(visible).join("\n  "));
     }
     if (config.current === undefined) await context.say(`no team is chosen: tool team switch ${asked[0]!.key}`);
     return EXIT.ok;
@@ -108,7 +117,8 @@ export function login(context: Context, options: Options<"team login">): Promise
     const { config, file } = changeableCredentials(context);
     const url = addressOf(context, options, config);
     const email = options.email ?? (await askForAddress(context, config, url));
-    if (!isAddress(email)) context.misuse(`${JSON.stringify(email)} is not an email address`, "write ann@example.com");
+    if (!isEmailAddress(email))
+      context.misuse(`${JSON.stringify(email)} is not an email address`, "write ann@example.com");
     await file.checkChangeable();
     // The key of a team of another service is not its id.
     const team = config.credentials.find(({ key }) => key === options.team)?.team ?? options.team;
@@ -123,12 +133,17 @@ export function login(context: Context, options: Options<"team login">): Promise
     const others = teams.filter(({ id }) => id !== kept.team);
     if (others.length > 0) {
       await context.say(`this token acts for ${kept.team} only; you are in other teams, too:`);
-      for (const { id } of others)
-        await context.say(`  ${visible(loginCommand({ url, email: kept.email, team: id }))}`);
+      for (const { id } of others) {
+        const known = config.credentials.find((one) => one.url === url && one.team === id && one.email === kept.email);
+        const command = known === undefined ? loginCommand({ url, email: kept.email, team: id }) : switchTo(known.key);
+        await context.say(`  ${visible(command)}`);
+      }
     }
     return EXIT.ok;
   });
 }
+
+const switchTo = (key: string) => `tool team switch ${shellWord(key)}`;
 
 type Asked = Pick<SignInOptions, "url" | "email" | "team" | "progress" | "signal">;
 
@@ -144,9 +159,8 @@ async function signInAndKeep(context: Context, asked: Asked) {
     );
   }
   const { team, token } = credential;
-  const made: Credential = { team, email, url, token };
   if (wanted !== undefined && wanted !== team) {
-    await end(made);
+    await end(credential);
     throw notIn(wanted, { url, email, teams });
   }
   const { file } = changeableCredentials(context);
@@ -154,12 +168,12 @@ async function signInAndKeep(context: Context, asked: Asked) {
   try {
     const config = await file.change((now) => {
       replaced = now.credentials.find((one) => one.team === team && one.url === url);
-      return withCredential(now, made);
+      return withCredential(now, credential);
     });
     if (replaced !== undefined && replaced.token !== token) await end(replaced);
     return { key: config.current!.key, team, email, teams };
   } catch (error) {
-    await end(made);
+    await end(credential);
     throw error;
   }
 }
@@ -216,9 +230,6 @@ async function askForAddress(context: Context, config: TeamConfig, url: string):
   return answer.trim() || (known ?? "");
 }
 
-/** What is certainly no address. The rest is for the service, and its mail server, to say. */
-const isAddress = (text: string) => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254;
-
 /** `tool team switch`: makes another team the current one. */
 export function switchTeam(context: Context, options: Options<"team switch">): Promise<number> {
   return teamCommand(context, {}, async () => {
@@ -252,7 +263,7 @@ function named(context: Context, config: TeamConfig, key: string): KeyedCredenti
   if (found !== undefined) return found;
   const keys = config.credentials.map((one) => one.key);
   const near = didYouMean(key, keys);
-  const signIn = `tool team login --team ${/^[a-z0-9][a-z0-9-]*$/.test(key) ? key : "<team>"}`;
+  const signIn = `tool team login --email <address> --team ${/^[a-z0-9][a-z0-9-]*$/.test(key) ? key : "<team>"}`;
   const hint = near === undefined ? `signed in: ${keys.join(", ") || "nobody"}\n${signIn}` : `did you mean ${near}?`;
   return context.fail(`nobody is signed in to ${JSON.stringify(key)}`, hint);
 }
@@ -283,7 +294,9 @@ export function logout(context: Context, options: Options<"team logout">): Promi
     if (left.current !== undefined && left.current.key !== config.current?.key) {
       await context.say(`commands act for ${left.current.key} now`);
     } else if (left.current === undefined && left.credentials.length > 0) {
-      await context.say(`no team is chosen now: tool team switch ${left.credentials[0]!.key}`);
+      const keys = left.credentials.map(({ key }) => key);
+      await context.say(`no team is chosen now: ${keys.length === 1 ? switchTo(keys[0]!) : "tool team switch <team>"}`);
+      if (keys.length > 1) await context.say(`  you are signed in to ${keys.join(", ")}`);
     }
     return EXIT.ok;
   });
@@ -291,10 +304,21 @@ export function logout(context: Context, options: Options<"team logout">): Promi
 
 /** `tool team add`: adds a team; on a terminal the sign-in to it follows, as a token acts for one team. */
 export function add(context: Context, { name, id }: Options<"team add">): Promise<number> {
+  if (name.trim() === "" || name.length > MAX_NAME_LENGTH) {
+    const wrong = name.trim() === "" ? "the team has no name" : "the name of the team is too long";
+    context.misuse(wrong, `write tool team add 'Night shift', with at most ${MAX_NAME_LENGTH} characters`);
+  }
+  if (id !== undefined && !isTeamId(id)) {
+    const rule = "an id has up to 40 characters of a-z, 0-9 and -, and does not begin with -";
+    context.misuse(`${JSON.stringify(id)} is not a team's id`, rule);
+  }
   let asked: Pick<Asked, "url" | "email" | "team"> | undefined;
   const added = forCurrentTeam(context, async (client, { url, email }) => {
     const taken = `choose another id: tool team add ${shellWord(name)} --id <id>`;
-    const answer = await client.call("add_team", { name, ...(id !== undefined && { id }) }, { 409: taken, 400: taken });
+    const misread = `the team may be there: ${loginCommand({ url, email })} says which teams you are in`;
+    const remedies = { 409: taken, 400: taken, misread };
+    const answer = await client.call("add_team", { name, ...(id !== undefined && { id }) }, remedies);
+    if (!isTeamId(answer.id)) throw notUnderstood(url, misread);
     asked = { url, email, team: answer.id };
     if (context.format === "json") await context.print(JSON.stringify({ id: answer.id, name }, null, 2));
     else await context.print(`added the team ${answer.id}`);
@@ -319,3 +343,6 @@ export function add(context: Context, { name, id }: Options<"team add">): Promis
     });
   });
 }
+
+/** The schema's limit. */
+const MAX_NAME_LENGTH = 100;

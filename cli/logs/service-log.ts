@@ -10,6 +10,7 @@ import {
 import type { Event, Operations } from "../../schema/rpc.generated.ts";
 import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.ts";
 import type { ServiceAddress } from "../service/service-address.ts";
+import { connectionFailure } from "../team/connection-failure.ts";
 import { userAgent } from "../user-agent.ts";
 import { type Block, LineBlocks } from "./line-blocks.ts";
 import { InputError } from "./read-files.ts";
@@ -267,10 +268,8 @@ function inputError({ address }: ServiceQuestion, error: unknown): InputError {
     const hint = error.type === "unauthorized" ? address.remedy : undefined;
     return new InputError(address.url, error.message, hint, error);
   }
-  // fetch only says that it failed; the cause says why.
-  const { cause, message } = error as Error;
-  const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message;
-  return new InputError(address.url, reason, "is the log service running there?", error);
+  const { reason, hint = "is the log service running there?" } = connectionFailure(error, address.url);
+  return new InputError(address.url, reason, hint, error);
 }
 
 /** Events as lines that this command prints: the query language says `warn`, the service `warning`. */

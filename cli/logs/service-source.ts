@@ -1,7 +1,7 @@
 import { printQuery, type Query } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
-import { serviceAddress } from "../service/service-address.ts";
+import { placeText, serviceAddress } from "../service/service-address.ts";
 import {
   aggregateInService,
   discoveredFields,
@@ -58,7 +58,7 @@ export async function serviceSource(
     ok: true,
     source: {
       sinceMs,
-      note: `reading the project ${address.project} of ${address.url}`,
+      note: `reading the ${placeText(address)}`,
       live: follow,
       limitsToNewest: !follow && isLimited,
       known: (signal) => discoveredFields(wanted, signal),

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Entry } from "../../grammar/entry.ts";
 import { type RpcClient, RpcFailure } from "../../schema/rpc-client.ts";
+import { type ConnectionFailure, connectionFailure } from "../team/connection-failure.ts";
+import { withinTime } from "../within-time.ts";
 
 export interface Shipper {
   /** Returns at once. */
@@ -11,6 +13,8 @@ export interface Shipper {
 
 export interface ShipperOptions {
   readonly client: RpcClient;
+  /** Where the service is, for hints. */
+  readonly url: string;
   readonly project: string;
   /** Name of the project, used if it has to be added. */
   readonly name: string;
@@ -46,7 +50,7 @@ const CLOSE_MS = 2_000;
  * one if the service says which they are.
  */
 export function shipEntries(options: ShipperOptions): Shipper {
-  const { client, project, note, maxWaitingBytes = MAX_WAITING_BYTES, closeMs = CLOSE_MS } = options;
+  const { client, url, project, note, maxWaitingBytes = MAX_WAITING_BYTES, closeMs = CLOSE_MS } = options;
   let waiting: string[] = [];
   let waitingBytes = 0;
   let dropped = 0;
@@ -149,14 +153,13 @@ export function shipEntries(options: ShipperOptions): Shipper {
         return (await sendWhole(lines.slice(0, middle))) && (await sendWhole(lines.slice(middle)));
       }
       if (remedy !== "try again" && remedy !== "use another token") {
-        leaveOut(lines.length, reasonOf(failure));
+        leaveOut(lines.length, reasonOf(failure).reason);
         return true;
       }
-      const hint =
-        remedy === "try again"
-          ? ""
-          : ` (${isProjectMissing ? projectHint(project) : `${options.remedy}, and start again`})`;
-      say(`the log service does not accept entries: ${reasonOf(failure)}${hint}; trying again`);
+      const { reason, hint: network } = reasonOf(failure);
+      const own = isProjectMissing ? projectHint(project) : `${options.remedy}, and start again`;
+      const hint = remedy === "try again" ? network : own;
+      say(`the log service does not accept entries: ${reason}${hint === undefined ? "" : ` (${hint})`}; trying again`);
       const askedMs = failure instanceof RpcFailure ? (failure.retryAfterMs ?? 0) : 0;
       await pause(Math.max(waitMs, Math.min(askedMs, MAX_ASKED_WAIT_MS)));
       if (stop.signal.aborted) return false;
@@ -166,7 +169,7 @@ export function shipEntries(options: ShipperOptions): Shipper {
   /** Sends a request once. */
   async function attempt<T>(request: (signal: AbortSignal) => Promise<T>): Promise<Attempt<T>> {
     try {
-      const value = await request(AbortSignal.any([stop.signal, AbortSignal.timeout(ANSWER_MS)]));
+      const value = await withinTime(request, { limitMs: ANSWER_MS, signal: stop.signal });
       return { ok: true, value };
     } catch (failure) {
       return { ok: false, failure };
@@ -183,6 +186,11 @@ export function shipEntries(options: ShipperOptions): Shipper {
       };
       if (stop.signal.aborted) wake();
     });
+  }
+
+  function reasonOf(failure: unknown): ConnectionFailure {
+    if (failure instanceof RpcFailure) return { reason: failure.message, hint: undefined };
+    return connectionFailure(failure, url);
   }
 
   function leaveOut(count: number, reason: string): void {
@@ -219,11 +227,4 @@ function remedyOf(failure: unknown): Remedy {
   // Proxies have limits of their own. A 400 from one of them says nothing about a line.
   if (status === 413 || (status === 400 && type !== "unknown")) return "send parts";
   return status >= 500 || status === 408 || status === 429 ? "try again" : "leave it out";
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  // fetch itself only says that it failed.
-  return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : error.message;
 }

@@ -27,6 +27,16 @@ export async function tlsFiles({ directory }: Context, cert?: string, key?: stri
     }
   }
   const pair = { cert: texts[0]!, key: texts[1]! };
+  if (!/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(pair.cert)) {
+    return { ok: false, message: `${cert} holds no certificate (PEM)`, hint: "give --tls-cert the certificate's file" };
+  }
+  if (!/-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/.test(pair.key)) {
+    return {
+      ok: false,
+      message: `${key} holds no private key (PEM)`,
+      hint: "give --tls-key the file of the certificate's key",
+    };
+  }
   try {
     createSecureContext(pair);
   } catch (error) {

@@ -1,6 +1,11 @@
 import type { Operations } from "../../schema/rpc.generated.ts";
+import { hasShape } from "../../schema/rpc-answer-shape.ts";
+import { accountAnswers } from "../../schema/rpc-answers.generated.ts";
 import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.ts";
 import { userAgent } from "../user-agent.ts";
+import { version } from "../version.ts";
+import { withinTime } from "../within-time.ts";
+import { connectionFailure } from "./connection-failure.ts";
 import { TeamError } from "./error.ts";
 
 /** A service that does not answer within this time is not there. */
@@ -20,39 +25,56 @@ export interface AccountClientOptions {
   readonly answerMs?: number;
 }
 
-/** Calls operations of a log service about people and teams. What fails is a TeamError, which names the next command. */
+/**
+ * Calls operations of a log service about people and teams. What fails is a TeamError, which names the next command. Answers
+ * have the types of the schema; their texts may be anything.
+ */
 export interface AccountClient {
-  /** `hints` say what to type for statuses that are about this call alone. */
+  /** `remedies` say what to type for failures that are about this call alone. */
   call<Name extends keyof Operations>(
     name: Name,
     input: Operations[Name]["input"],
-    hints?: Hints,
+    remedies?: Remedies,
   ): Promise<Operations[Name]["output"]>;
 }
 
-type Hints = Readonly<Partial<Record<number, string>>>;
+/** What to type for a status, or for an answer that is not understood: what was asked for may have been done. */
+export type Remedies = Readonly<Partial<Record<number | "misread", string | Remedy>>>;
+
+interface Remedy {
+  /** In place of what the service says. */
+  readonly message: string;
+  readonly hint: string;
+}
 
 export function accountClient(options: AccountClientOptions): AccountClient {
   const { url, token, signIn, forbidden = FORBIDDEN, signal, answerMs = ANSWER_MS } = options;
   const client: RpcClient = rpcClient({ url, userAgent: userAgent(), ...(token !== undefined && { token }) });
   return {
-    async call(name, input, hints = {}) {
-      const limit = AbortSignal.timeout(answerMs);
+    async call(name, input, remedies = {}) {
+      const own = { 401: { message: endedAt(url), hint: `${signIn}\n${REMOVED}` }, 403: forbidden, ...remedies };
       try {
-        return await client.call(name, input, {
-          signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
-        });
+        const send = (stop: AbortSignal) => client.call(name, input, { signal: stop });
+        const answer = await withinTime(send, { limitMs: answerMs, signal });
+        const shape = accountAnswers[name];
+        if (shape !== undefined && !hasShape(answer, shape))
+          throw new AnswerError(`the answer to ${name} has other types`);
+        return answer;
       } catch (error) {
         if (signal?.aborted) throw error;
-        throw explained(error, url, { 401: signIn, 403: forbidden, ...hints });
+        throw explained(error, url, own);
       }
     },
   };
 }
 
+const endedAt = (url: string) =>
+  `${url} does not know this token any more: it has ended, or you were removed from the team`;
+const REMOVED = "if you were removed, ask an admin of the team for an invite";
+
 /** Whether the same call may succeed in a moment. */
 export function isPassing({ cause }: TeamError): boolean {
-  if (!(cause instanceof RpcFailure)) return !(cause instanceof SyntaxError);
+  if (!(cause instanceof RpcFailure)) return !(cause instanceof SyntaxError || cause instanceof AnswerError);
   return cause.status >= 500 || cause.status === 408 || cause.status === 429;
 }
 
@@ -61,19 +83,41 @@ export function isTokenRefused({ cause }: TeamError): boolean {
   return cause instanceof RpcFailure && cause.status === 401;
 }
 
-const FORBIDDEN = "tool team shows what you may do; an admin or owner may do more";
+/** An answer that a service of this version does not give. */
+class AnswerError extends Error {
+  override readonly name = "AnswerError";
+}
 
-function explained(error: unknown, url: string, hints: Hints): TeamError {
+/** An answer with a text that cannot be used, such as a team without a valid id. */
+export function notUnderstood(
+  url: string,
+  hint = MISREAD,
+  cause: Error = new AnswerError("a text is not valid"),
+): TeamError {
+  return new TeamError(`the service at ${url} gave an answer that this version does not understand`, hint, { cause });
+}
+
+const MISREAD = `check the address; tool and the service may differ too much, this is tool ${version}`;
+
+const FORBIDDEN = "ask somebody with a higher role in the team: tool team members ls lists them";
+
+function explained(error: unknown, url: string, remedies: Remedies): TeamError {
   const options = { cause: error };
+  if (error instanceof AnswerError) {
+    const { misread } = remedies;
+    return notUnderstood(url, typeof misread === "object" ? misread.hint : misread, error);
+  }
   if (error instanceof RpcFailure) {
     const { status, type, message, retryAfterMs } = error;
-    const own = hints[status];
+    const own = remedies[status];
     if (type === "unknown") {
       const hint = "check the address; curl -i on it shows who answers";
       return new TeamError(`${url} does not answer as a log service: ${message}`, hint, options);
     }
     if (own !== undefined) {
-      return new TeamError(status === 401 ? `${url} does not know this token any more` : message, own, options);
+      return typeof own === "string"
+        ? new TeamError(message, own, options)
+        : new TeamError(own.message, own.hint, options);
     }
     if (status === 404) {
       return new TeamError(
@@ -93,19 +137,7 @@ function explained(error: unknown, url: string, hints: Hints): TeamError {
   if (error instanceof SyntaxError) {
     return new TeamError(`${url} answers, but not as a log service`, "check the address", options);
   }
-  return new TeamError(
-    `${url} does not answer: ${reasonOf(error)}`,
-    `check that it runs: curl -i ${url}/_health`,
-    options,
-  );
-}
-
-/** fetch only says that it failed; the cause says why. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return "it takes too long";
-  const { cause } = error;
-  if (!(cause instanceof Error)) return error.message;
-  if (cause.message === "unexpected redirect") return "it redirects, and a token is sent to no other address";
-  return cause.message || String((cause as NodeJS.ErrnoException).code);
+  const { reason, hint = `check that it runs: curl -i ${url}/_health` } = connectionFailure(error, url);
+  const why = reason === "unexpected redirect" ? "it redirects, and a token is sent to no other address" : reason;
+  return new TeamError(`${url} does not answer: ${why}`, hint, options);
 }

@@ -3,7 +3,8 @@ import { type Context, EXIT } from "../context.ts";
 import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
 import type { Options } from "../table.ts";
-import { TeamError } from "./error.ts";
+import { notUnderstood } from "./account-client.ts";
+import { dayOf } from "./day-of.ts";
 import { forCurrentTeam } from "./team-command.ts";
 import { type Credential, isToken, NO_TEAMS, printTeamConfig, withCredential } from "./team-config.ts";
 
@@ -11,8 +12,8 @@ import { type Credential, isToken, NO_TEAMS, printTeamConfig, withCredential } f
 export function make(context: Context, { name: written, copy }: Options<"team ci">): Promise<number> {
   const name = written ?? `ci ${new Date(context.io.nowMs()).toISOString().slice(0, 10)}`;
   return forCurrentTeam(context, async (client, { team, email, url }) => {
-    const { id, token, expires_at } = await client.call("add_ci_token", { name });
-    if (!isToken(token)) throw new TeamError(`${url} answers, but not as a log service`, "check the address");
+    const { id, token, expires_at } = await client.call("add_ci_token", { name }, { misread: MISREAD });
+    if (!isToken(token)) throw notUnderstood(url, MISREAD);
     const value = toolConfigOf({ team, email, url, token });
     if (copy && !(await copyToClipboard(context.io, value))) {
       await client.call("remove_ci_token", { token_id: id });
@@ -26,7 +27,7 @@ export function make(context: Context, { name: written, copy }: Options<"team ci
       await context.print(JSON.stringify(document, null, 2));
       return EXIT.ok;
     }
-    const until = expires_at.slice(0, 10);
+    const until = dayOf(expires_at);
     await context.say(
       `the CI token ${visible(id)} (${name}) of ${team} reads projects and writes events until ${until}`,
     );
@@ -36,6 +37,8 @@ export function make(context: Context, { name: written, copy }: Options<"team ci
     return EXIT.ok;
   });
 }
+
+const MISREAD = "a token may have been made: tool team ci ls lists it, and tool team ci rm <id> revokes it";
 
 /** Base64, as settings of CI may change quotes and line breaks of JSON. */
 function toolConfigOf(credential: Credential): string {
@@ -65,8 +68,8 @@ export function ls(context: Context): Promise<number> {
     const rows = tokens.map(({ id, name, created_by, last_used_at, expires_at }) => [
       id,
       name,
-      last_used_at?.slice(0, 10) ?? "never",
-      expires_at.slice(0, 10),
+      last_used_at === null ? "never" : dayOf(last_used_at),
+      dayOf(expires_at),
       created_by,
     ]);
     await context.print(alignedTable(["ID", "NAME", "USED", "ENDS", "MADE BY"], rows, context.io.stdout));

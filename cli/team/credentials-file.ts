@@ -21,6 +21,7 @@ import { dirname, join } from "node:path";
 import { shellWord } from "../shell-word.ts";
 import { TeamError } from "./error.ts";
 import { FileLockedError, withFileLock } from "./file-lock.ts";
+import { LOGIN } from "./login-command.ts";
 import { NO_TEAMS, printTeamConfig, readTeamConfig, type TeamConfig } from "./team-config.ts";
 
 interface Effects {
@@ -140,7 +141,7 @@ export class CredentialsFile {
   #damaged(why: string): TeamError {
     return new TeamError(
       `${this.path} ${why}, and is left as it is`,
-      `mend it, or move it away and sign in again:\n${moveAway(this.path)}\ntool team login`,
+      `mend it, or move it away and sign in again:\n${moveAway(this.path)}\n${LOGIN}`,
     );
   }
 

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { CredentialsFile } from "./credentials-file.ts";
 import { TeamError } from "./error.ts";
-import { loginCommand } from "./login-command.ts";
+import { LOGIN, loginCommand } from "./login-command.ts";
 import type { KeyedCredential, TeamConfig } from "./team-config.ts";
 import { readToolConfig } from "./tool-config.ts";
 
@@ -34,16 +34,17 @@ export function changeableCredentials(context: Context): Extract<Credentials, { 
 export function currentCredential({ source, config }: Credentials): KeyedCredential {
   if (config.current !== undefined) return config.current;
   if (source === "TOOL_CONFIG") {
-    throw new TeamError("TOOL_CONFIG names no current team", "set it to what tool team ci prints, or unset it");
+    throw new TeamError("TOOL_CONFIG names no current team", TOOL_CONFIG_REMEDY);
   }
   if (config.credentials.length === 0) throw new TeamError("nobody is signed in", LOGIN);
   const keys = config.credentials.map(({ key }) => key).join(", ");
   throw new TeamError("no team is chosen", `choose one of ${keys}: tool team switch ${config.credentials[0]!.key}`);
 }
 
-export const LOGIN = "tool team login --email you@example.com --url https://logs.example.com";
-
 /** What to type if the service does not know the token of a credential. */
 export function remedyOf(source: Credentials["source"], credential: KeyedCredential): string {
-  return source === "file" ? loginCommand(credential) : "set TOOL_CONFIG to what tool team ci prints, or unset it";
+  return source === "file" ? loginCommand(credential) : TOOL_CONFIG_REMEDY;
 }
+
+/** Nobody signs in while TOOL_CONFIG is set. */
+export const TOOL_CONFIG_REMEDY = "set TOOL_CONFIG to what tool team ci prints, or unset it";

@@ -82,7 +82,8 @@ function isRunning(pid: number): boolean {
 
 function contentOf(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    // Opening a pipe would wait for whoever writes to it. What is no file is nobody's lock.
+    return statSync(path).isFile() ? readFileSync(path, "utf8") : "";
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

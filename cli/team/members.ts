@@ -4,7 +4,11 @@ import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
 import type { Options } from "../table.ts";
+import type { Remedies } from "./account-client.ts";
 import { readCredentials } from "./credentials.ts";
+import { dayOf } from "./day-of.ts";
+import { isEmailAddress } from "./email-address.ts";
+import { loginCommand } from "./login-command.ts";
 import { forCurrentTeam } from "./team-command.ts";
 import { withoutCredential } from "./team-config.ts";
 
@@ -42,18 +46,26 @@ export function ls(context: Context): Promise<number> {
 
 /** `tool team members add`: invites a person. The link is printed if the service sends no mails. */
 export function add(context: Context, options: Options<"team members add">): Promise<number> {
-  const { address } = options;
-  const role = readRole(context, options.role);
-  return forCurrentTeam(context, async (client, { team }) => {
-    const { mailed, link, expires_at } = await client.call("add_member", { email: address, role }, { 409: LIST });
+  const address = readAddress(context, options.address);
+  const wanted = options.role === undefined ? undefined : readRole(context, options.role);
+  return forCurrentTeam(context, async (client, { team, url }) => {
+    const input = { email: address, ...(wanted !== undefined && { role: wanted }) };
+    const change = `to change the role: tool team members role ${shellWord(address)} ${wanted ?? "admin"}`;
+    const isMember = { message: `${address} is a member already`, hint: change };
+    const answer = await client.call("add_member", input, { ...ADDRESS, 409: isMember });
+    // A service of before does not tell the role, which it makes "member" unless told otherwise.
+    const { mailed, link, expires_at, role = wanted ?? "member" } = answer;
     if (context.format === "json") {
       const document = { email: address, role, mailed, link: link ?? null, expiresAt: expires_at };
       await context.print(JSON.stringify(document, null, 2));
       return EXIT.ok;
     }
-    await context.say(`invited ${address} to ${team} as ${role}, until ${dayOf(expires_at)}`);
+    await context.say(`invited ${address} to ${team} as ${visible(role)}, until ${dayOf(expires_at)}`);
     if (link === undefined) await context.say("a mail with the link is on its way");
-    else {
+    await context.say(
+      `they accept on the page of the link, and then sign in on their terminal:\n  ${loginCommand({ url, email: address })}`,
+    );
+    if (link !== undefined) {
       await context.say("the service sends no mails: hand this link over");
       await context.print(visible(link));
     }
@@ -63,25 +75,37 @@ export function add(context: Context, options: Options<"team members add">): Pro
 
 /** `tool team members role`: changes what a member may do. */
 export function role(context: Context, options: Options<"team members role">): Promise<number> {
-  const { address } = options;
+  const address = readAddress(context, options.address);
   const role = readRole(context, options.role);
   return forCurrentTeam(context, async (client, { team }) => {
-    await client.call("update_member", { email: address, role }, { 404: LIST, 409: LAST_OWNER });
-    if (context.format === "json") await context.print(JSON.stringify({ email: address, role }, null, 2));
-    else await context.print(`${address} is ${role === "member" ? "a member" : `an ${role}`} of ${team} now`);
+    const remedies = { ...ADDRESS, 404: inviteHint(address, role), 409: LAST_OWNER };
+    const left = (await client.call("update_member", { email: address, role }, remedies)).tokens;
+    if (context.format === "json") {
+      await context.print(JSON.stringify({ email: address, role, tokens: left }, null, 2));
+      return EXIT.ok;
+    }
+    await context.print(`${address} is ${role === "member" ? "a member" : `an ${role}`} of ${team} now`);
+    if (left.length > 0)
+      await context.say(`tokens that ${address} made may still do more: ${left.map(visible).join(", ")}`);
     return EXIT.ok;
   });
 }
 
 const LAST_OWNER = "tool team members role <address> owner";
 
+/** Right for who is invited, and for who is not. */
+const inviteHint = (address: string, role: Role) =>
+  `to invite them, also again with this role: tool team members add ${shellWord(address)} --role ${role}\n${LIST}`;
+
 /** `tool team members link`: a link that signs a member in once, on a service that sends no mails. */
-export function link(context: Context, { address }: Options<"team members link">): Promise<number> {
+export function link(context: Context, options: Options<"team members link">): Promise<number> {
+  const address = readAddress(context, options.address);
   return forCurrentTeam(context, async (client) => {
     const hint = `${LIST}; tool team login --email ${shellWord(address)} sends a mail if the service can`;
     const onMachine = `tool service sign-in ${shellWord(address)} --data DIR, on the service's machine, makes one`;
-    const hints = { 403: onMachine, 404: LIST, 409: hint };
-    const answer = await client.call("add_member_link", { email: address }, hints);
+    const invite = `for the link of an invite: tool team members add ${shellWord(address)}\n${LIST}`;
+    const remedies = { ...ADDRESS, 403: onMachine, 404: invite, 409: hint };
+    const answer = await client.call("add_member_link", { email: address }, remedies);
     if (context.format === "json") {
       const document = { email: address, link: answer.link, expiresAt: answer.expires_at };
       await context.print(JSON.stringify(document, null, 2));
@@ -94,10 +118,11 @@ export function link(context: Context, { address }: Options<"team members link">
 }
 
 /** `tool team members rm`: removes a member or an invite, and names the tokens of that person that still work. */
-export function rm(context: Context, { address, tokens }: Options<"team members rm">): Promise<number> {
+export function rm(context: Context, { address: written, tokens }: Options<"team members rm">): Promise<number> {
+  const address = readAddress(context, written);
   return forCurrentTeam(context, async (client, credential) => {
-    const hints = { 404: LIST, 409: LAST_OWNER };
-    const left = (await client.call("remove_member", { email: address, tokens }, hints)).tokens;
+    const remedies = { ...ADDRESS, 404: LIST, 409: LAST_OWNER };
+    const left = (await client.call("remove_member", { email: address, tokens }, remedies)).tokens;
     await forgetOwn(context, credential, address);
     if (context.format === "json") {
       await context.print(JSON.stringify({ email: address, tokens: left }, null, 2));
@@ -129,9 +154,17 @@ interface Own {
   readonly token: string;
 }
 
+function readAddress(context: Context, written: string): string {
+  if (isEmailAddress(written)) return written;
+  return context.misuse(`${JSON.stringify(written)} is not an email address`, NAME_AT);
+}
+
+const NAME_AT = "write it as name@example.com";
+
+/** For calls that change something about an address, which the service reads more strictly. */
+const ADDRESS: Remedies = { 400: NAME_AT, misread: "it may be done all the same: tool team members ls shows that" };
+
 function readRole(context: Context, written: string): Role {
   const role = ROLES.find((one) => one === written);
   return role ?? context.misuse(`${JSON.stringify(written)} is not a role`, `write one of ${ROLES.join(", ")}`);
 }
-
-const dayOf = (time: string) => time.slice(0, 10);

@@ -23,13 +23,13 @@ export function readOrigin(text: string): Origin {
     return {
       ok: false,
       message: `plain HTTP would show the token to everybody between here and ${url.host}`,
-      hint: `write https://${url.hostname}`,
+      hint: `write https://${url.host}`,
     };
   }
   return { ok: true, value: url.origin };
 }
 
 /** Takes a host name as `URL` writes it: in lower case, IPv4 addresses in four parts. RFC 6761 section 6.3 for localhost. */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return /^(?:.+\.)?localhost$/.test(hostname) || /^127(?:\.\d+){3}$/.test(hostname) || hostname === "[::1]";
 }

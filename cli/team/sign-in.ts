@@ -5,10 +5,11 @@ import type { Context } from "../context.ts";
 import type { DeployProgress } from "../output/deploy-progress.ts";
 import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
-import { type AccountClient, accountClient, isPassing } from "./account-client.ts";
+import { type AccountClient, accountClient, isPassing, notUnderstood } from "./account-client.ts";
+import { isEmailAddress } from "./email-address.ts";
 import { TeamError } from "./error.ts";
 import { loginCommand } from "./login-command.ts";
-import { isToken } from "./team-config.ts";
+import { type Credential, isTeamId, readCredential } from "./team-config.ts";
 
 export interface SignInOptions {
   /** The service's origin. */
@@ -27,7 +28,7 @@ export interface SignedIn {
   readonly email: string;
   readonly teams: readonly Team[];
   /** Undefined if the person has no team. */
-  readonly credential: { readonly team: string; readonly token: string } | undefined;
+  readonly credential: Credential | undefined;
 }
 
 export type Team = NonNullable<Operations["poll_sign_in"]["output"]["teams"]>[number];
@@ -46,18 +47,19 @@ export async function signIn(context: Context, options: SignInOptions): Promise<
     device: device.slice(0, MAX_DEVICE),
     ...(team !== undefined && { team_id: team }),
   });
-  if (!isStarted(started)) throw new TeamError(`${url} answers, but not as a log service`, "check the address");
+  if (!/^\d{6}$/.test(started.code)) throw notUnderstood(url);
   await showCode(context, options, started);
   progress.report({ kind: "begin", phase: "waiting for the code to be typed there" });
   const answer = await pollUntilEnd(client, started, options);
   progress.end();
   if (answer.status !== "confirmed") throw new TeamError("the sign-in was denied, or has expired", again);
   const { token, team_id, email: confirmed, teams = [] } = answer;
-  if (typeof confirmed !== "string" || (token !== undefined && (!isToken(token) || typeof team_id !== "string"))) {
-    throw new TeamError(`${url} answers, but not as a log service`, "check the address");
-  }
-  const credential = token === undefined ? undefined : { team: team_id!, token };
-  return { email: confirmed, teams, credential };
+  if (confirmed === undefined || !isEmailAddress(confirmed)) throw notUnderstood(url);
+  if (!teams.every(({ id }) => isTeamId(id))) throw notUnderstood(url);
+  if (token === undefined) return { email: confirmed, teams, credential: undefined };
+  const read = readCredential({ team: team_id, email: confirmed, url, token });
+  if (!read.ok) throw notUnderstood(url);
+  return { email: confirmed, teams, credential: read.value };
 }
 
 /** The schema's limit. */
@@ -67,10 +69,6 @@ const LEAST_POLL_MS = 500;
 const MOST_POLL_MS = 30_000;
 /** A restart takes seconds, a network that is away perhaps minutes. */
 const GIVE_UP_MS = 5 * 60_000;
-
-function isStarted(answer: Started | undefined): answer is Started {
-  return typeof answer?.secret === "string" && /^\d{6}$/.test(answer.code) && typeof answer.mailed === "boolean";
-}
 
 async function showCode(context: Context, { url, email }: SignInOptions, started: Started): Promise<void> {
   const { color } = context.io.stderr;
@@ -83,9 +81,11 @@ async function showCode(context: Context, { url, email }: SignInOptions, started
     : [
         `${url} sends no mails. Whoever runs it prints the link for you:`,
         `  tool service sign-in ${shellWord(email)} --data DIR`,
+        "In a browser that is signed in, the page is",
+        `  ${url}`,
       ];
   for (const line of lines) await context.say(line);
-  await context.say(`\nType this code on the page that the link opens${until}:\n`);
+  await context.say(`\nType this code on the page${started.mailed ? " that the link opens" : ""}${until}:\n`);
   await context.say(`    ${color ? `\u001b[1m${code}\u001b[0m` : code}\n`);
 }
 
@@ -99,7 +99,7 @@ async function pollUntilEnd(client: AccountClient, { secret, interval }: Started
     let waitMs = pollMs;
     try {
       const answer = await client.call("poll_sign_in", { secret });
-      if (answer?.status !== "waiting") return answer ?? { status: "ended" as const };
+      if (answer.status !== "waiting") return answer;
       if (silentSinceMs !== undefined) {
         progress.report({ kind: "note", phase: "waiting", text: "the service answers again", isDetail: true });
       }

@@ -43,4 +43,4 @@ export function forCurrentTeam(
   });
 }
 
-const CI_ONLY = "TOOL_CONFIG may hold a token of CI: unset it and sign in: tool team login";
+const CI_ONLY = "TOOL_CONFIG may hold a token of CI: unset it and sign in: tool team login --email <address>";

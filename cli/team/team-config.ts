@@ -98,17 +98,21 @@ function configOf(document: Document, credentials: readonly KeyedCredential[]): 
   return { document, credentials, current: credentials.find(({ key }) => key === document.team) };
 }
 
-function readCredential(entry: unknown) {
+/** Reads an entry of the file, or what is about to become one: what the file refuses must not get into it. */
+export function readCredential(entry: unknown) {
   if (!isObject(entry)) return { ok: false, message: "no object" } as const;
   const { team, email, url, token } = entry as Record<string, unknown>;
-  if (typeof team !== "string" || !/^[a-z0-9][a-z0-9-]{0,39}$/.test(team)) {
-    return { ok: false, message: 'no valid "team"' } as const;
-  }
+  if (!isTeamId(team)) return { ok: false, message: 'no valid "team"' } as const;
   if (typeof email !== "string") return { ok: false, message: 'no "email"' } as const;
   const origin = typeof url === "string" ? readOrigin(url) : undefined;
   if (!origin?.ok) return { ok: false, message: 'no valid "url"' } as const;
   if (!isToken(token)) return { ok: false, message: 'no valid "token"' } as const;
   return { ok: true, value: { team, email, url: origin.value, token } } as const;
+}
+
+/** Whether a value is the id of a team, as TeamId of the schema has it. */
+export function isTeamId(value: unknown): value is string {
+  return typeof value === "string" && /^[a-z0-9][a-z0-9-]{0,39}$/.test(value);
 }
 
 /** Whether a text can be sent as a token: longer ones, and other characters, are not valid in a header. */

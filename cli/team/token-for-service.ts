@@ -1,11 +1,14 @@
 import type { Context } from "../context.ts";
-import { readCredentials, remedyOf } from "./credentials.ts";
+import { readCredentials, remedyOf, TOOL_CONFIG_REMEDY } from "./credentials.ts";
 import { TeamError } from "./error.ts";
+import { isLoopback } from "./origin.ts";
 
 /** A token for a service, and what to do if the service refuses it. */
 export interface ServiceToken {
   readonly token: string;
   readonly remedy: string;
+  /** The team that it acts for; undefined if only the service knows. */
+  readonly team: string | undefined;
 }
 
 /**
@@ -14,25 +17,40 @@ export interface ServiceToken {
  */
 export function tokenForService(context: Context, url: string): ServiceToken {
   const token = context.io.env.TOOL_LOGS_TOKEN ?? "";
-  if (token !== "") return { token, remedy: "set TOOL_LOGS_TOKEN to what tool service token add prints" };
+  if (token !== "")
+    return { token, remedy: "set TOOL_LOGS_TOKEN to what tool service token add prints", team: undefined };
   const { source, config } = readCredentials(context);
   const { origin } = new URL(url);
   const some = config.credentials.filter((one) => one.url === origin);
   const chosen = some.find((one) => one === config.current) ?? (some.length === 1 ? some[0] : undefined);
   if (chosen !== undefined) {
-    return { token: chosen.token, remedy: remedyOf(source, chosen) };
+    return { token: chosen.token, remedy: remedyOf(source, chosen), team: chosen.team };
   }
   if (some.length > 1) {
     const keys = some.map(({ key }) => key).join(", ");
     throw new TeamError(
-      `the current team is none of ${origin}`,
+      `you are in several teams at ${origin}, and none of them is the current one`,
       `choose one of ${keys}: tool team switch ${some[0]!.key}`,
     );
   }
-  const elsewhere = [...new Set(config.credentials.map((one) => one.url))].join(", ");
+  const elsewhere = [...new Set(config.credentials.map((one) => one.url))];
   const known = source === "file" ? "you are signed in at" : "TOOL_CONFIG is for";
+  const where = elsewhere.join(", ");
+  const alias = elsewhere.find((one) => isSamePortHere(one, origin));
   throw new TeamError(
-    elsewhere === "" ? "the log service needs a token" : `there is no token for ${origin}: ${known} ${elsewhere}`,
-    `sign in: tool team login --url ${origin}\nor set TOOL_LOGS_TOKEN; tool service token add makes one`,
+    where === "" ? "the log service needs a token" : `there is no token for ${origin}: ${known} ${where}`,
+    [
+      ...(alias === undefined
+        ? []
+        : [`if that is the same service, write ${alias}: a token goes only where it came from`]),
+      source === "file" ? `sign in: tool team login --email <address> --url ${origin}` : TOOL_CONFIG_REMEDY,
+      "or set TOOL_LOGS_TOKEN; tool service token add makes one",
+    ].join("\n"),
   );
+}
+
+/** Whether two origins are names of this machine with the same port: often the same service, but not certainly. */
+function isSamePortHere(one: string, other: string): boolean {
+  const [a, b] = [new URL(one), new URL(other)];
+  return isLoopback(a.hostname) && isLoopback(b.hostname) && a.port === b.port && a.protocol === b.protocol;
 }

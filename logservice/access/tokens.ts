@@ -67,9 +67,14 @@ export async function unlessBusy(write: Promise<unknown>): Promise<void> {
   });
 }
 
-/** The API tokens of a team, or of all teams, oldest first. */
-export async function listTokens(db: Db, team?: string): Promise<Token[]> {
+/** The API tokens of a team, oldest first. */
+export async function listTokens(db: Db, team: string): Promise<Token[]> {
   return (await listRows(db, "api", team)).map(tokenOf);
+}
+
+/** The API tokens of all teams, each with its team's id, oldest first. */
+export async function listTokensOfAll(db: Db): Promise<(Token & { readonly team: string })[]> {
+  return (await listRows(db, "api")).map((row) => ({ ...tokenOf(row), team: row.team_id }));
 }
 
 /** The rows of the tokens of a kind, oldest first. */

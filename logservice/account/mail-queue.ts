@@ -188,10 +188,11 @@ export class MailQueue {
     } catch (error) {
       if (this.#closing.signal.aborted) throw error;
       const before = this.#failures.get(id)?.pauseMs;
-      if (before === undefined) failed("a mail could not be sent", error);
+      const isPermanent = error instanceof MailFailure && error.isPermanent;
+      if (before === undefined) failed(`a mail could not be sent${isPermanent ? "" : "; trying again"}`, error);
       const pauseMs = before === undefined ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, before * 2);
       this.#failures.set(id, { atMs: performance.now() + pauseMs, pauseMs });
-      if (error instanceof MailFailure && error.isPermanent) await finish();
+      if (isPermanent) await finish();
     }
   }
 

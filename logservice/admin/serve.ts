@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { MailFailure } from "../account/mail/failure.ts";
 import { isLoopback } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
@@ -23,6 +24,8 @@ export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls"
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
   readonly people: PeopleOptions;
+  /** What to type on this machine to get a link for signing in, for who has no other way. */
+  readonly signInCommand: string;
   readonly nowMs: () => number;
   /** Takes a line for the operators of the service. */
   readonly say: (line: string) => void;
@@ -47,7 +50,7 @@ export async function serveDataDirectory(options: ServeOptions): Promise<Running
   const unopened = await unopenedSecrets(folder, records);
   if (unopened !== undefined) say(unopened);
   const log = {
-    error: (message: string, error: unknown) => say(`error: ${message}: ${(error as Error).stack ?? error}`),
+    error: (message: string, error: unknown) => say(`error: ${message}: ${textOf(error)}`),
   };
   try {
     return await listening(options, (port) =>
@@ -60,13 +63,19 @@ export async function serveDataDirectory(options: ServeOptions): Promise<Running
   }
 }
 
+/** A mail server that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
+function textOf(error: unknown): string {
+  if (error instanceof MailFailure) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
 /** What keeps people from signing in, if there are any. */
-async function peopleWarnings({ db }: Records, { host, people }: ServeOptions): Promise<string[]> {
+async function peopleWarnings({ db }: Records, { host, people, signInCommand }: ServeOptions): Promise<string[]> {
   if ((await db.selectFrom("users").select("id").limit(1).executeTakeFirst()) === undefined) return [];
   if (people.publicUrl === undefined && !isLoopback(host))
     return ["warn: nobody can sign in: name the address for people with --public-url or TOOL_PUBLIC_URL"];
   if (people.smtp !== undefined) return [];
-  return ["no mail server is set (--smtp): tool service sign-in <email> prints the links for signing in"];
+  return [`no mail server is set (--smtp): this prints the links for signing in:\n  ${signInCommand}`];
 }
 
 async function openEvents(folder: string, records: Records, say: (line: string) => void): Promise<EventsStore> {

@@ -34,9 +34,10 @@ export async function addToken(
   );
 }
 
-export async function listTokens(folder: string): Promise<Token[]> {
+/** The API tokens of all teams, oldest first. */
+export async function listTokens(folder: string): Promise<(Token & { readonly team: string })[]> {
   await requireDataDirectory(folder);
-  return withRecords(folder, ({ db }) => tokens.listTokens(db));
+  return withRecords(folder, ({ db }) => tokens.listTokensOfAll(db));
 }
 
 export async function removeToken(folder: string, idOrSecret: string, nowMs: number): Promise<void> {

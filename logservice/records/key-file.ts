@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { link, open, readFile, rm } from "node:fs/promises";
+import { link, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { RecordsError, unreadable } from "./check.ts";
 import { SEAL_KEY_BYTES } from "./seal.ts";
@@ -19,16 +19,21 @@ export async function readOrMakeKey(path: string): Promise<Buffer> {
 export async function readKey(path: string): Promise<Buffer | undefined> {
   let key: Buffer;
   try {
+    // Opening a pipe would wait for whoever writes to it.
+    if (!(await stat(path)).isFile()) throw new RecordsError(`${path} is not a file`, { hint: PUT_BACK });
     key = await readFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw unreadable(path, error);
+    throw error instanceof RecordsError ? error : unreadable(path, error);
   }
   if (key.length === SEAL_KEY_BYTES) return key;
   throw new RecordsError(`${path} has ${key.length} bytes instead of ${SEAL_KEY_BYTES}`, {
-    hint: "put it back from a backup, or move it away to continue with a new key, which opens none of the secrets stored so far",
+    hint: PUT_BACK,
   });
 }
+
+const PUT_BACK =
+  "put it back from a backup, or move it away to continue with a new key, which opens none of the secrets stored so far";
 
 /** The file gets its name only when it is complete and durable: half a key would be refused forever. */
 async function makeKey(path: string): Promise<Buffer> {

@@ -29,10 +29,11 @@ export const members: Handlers<
     return { members: [...joined, ...invited].sort((a, b) => (a.email < b.email ? -1 : 1)) };
   },
 
-  async add_member(service, { email: text, role = "member" }, call) {
+  async add_member(service, { email: text, role: wanted }, call) {
     const { records, account, nowMs } = service;
     const { team, person } = call.grant;
     const { address: email, key: email_key } = requireAddress(text);
+    let role: Role = wanted ?? "member";
     refuseAbove(call, role);
     let [link, expires_at] = ["", ""];
     const { targetId: id } = await changeRecords(service, call, "add_member", async (db, now) => {
@@ -42,6 +43,7 @@ export const members: Handlers<
       // The new invite ends an earlier one.
       const earlier = (await listInvites(db, team, now)).find((one) => one.email_key === email_key);
       if (earlier !== undefined) refuseAbove(call, earlier.role);
+      role = wanted ?? earlier?.role ?? "member";
       if (account.mails !== undefined) account.limits.takeInvite(person!.id, email_key);
       const invite = await addInvite(db, { team_id: team, email, email_key, role, created_by: person!.id }, nowMs());
       // Whoever holds the link of an invite that is not mailed comes in by it: not as somebody of other teams.
@@ -53,7 +55,7 @@ export const members: Handlers<
     });
     account.mails?.kick();
     const isMailed = account.mails !== undefined;
-    return { id, mailed: isMailed, ...(!isMailed && { link }), expires_at };
+    return { id, role, mailed: isMailed, ...(!isMailed && { link }), expires_at };
   },
 
   async add_member_link(service, { email: text }, call) {
@@ -160,8 +162,10 @@ function tokensBy(db: Db, team: string, userId: string): Promise<TokenRow[]> {
 
 async function memberNamed(db: Db, team: string, emailKey: string, text: string): Promise<MemberOf> {
   const member = (await listMembers(db, team)).find((one) => one.emailKey === emailKey);
-  if (member === undefined) throw notMember(text);
-  return member;
+  if (member !== undefined) return member;
+  const invite = (await listInvites(db, team, "")).find((one) => one.email_key === emailKey);
+  if (invite === undefined) throw notMember(text);
+  throw new RpcError("not_found", `${invite.email} was invited, and has not accepted yet`);
 }
 
 /** Nobody gives or takes a role above their own. */

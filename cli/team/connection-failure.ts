@@ -1,0 +1,38 @@
+import { isLoopback } from "./origin.ts";
+
+export interface ConnectionFailure {
+  readonly reason: string;
+  /** What to do about it, if that can be told. */
+  readonly hint: string | undefined;
+}
+
+/** Why nobody answered a request that was sent to an address. `fetch` only says that it failed; the cause says why. */
+export function connectionFailure(error: unknown, address: string): ConnectionFailure {
+  if (!(error instanceof Error)) return { reason: String(error), hint: undefined };
+  const { cause } = error;
+  if (!(cause instanceof Error)) return { reason: error.message, hint: undefined };
+  const { code = "", reason } = cause as NodeJS.ErrnoException & { readonly reason?: string };
+  if (SPEAKS_NO_TLS.has(code)) {
+    const { hostname, host } = new URL(address);
+    const hint = isLoopback(hostname)
+      ? `try http://${host}`
+      : "name the port that speaks TLS, or that of a proxy that does";
+    return { reason: "this port speaks HTTP without TLS", hint };
+  }
+  // OpenSSL's message is a line of its own with the place in its sources; its reason is the end of that.
+  return { reason: reason || cause.message || code, hint: CERTIFICATES[code] };
+}
+
+/** OpenSSL takes the letters of an answer in plain HTTP for the version or the length of a record. */
+const SPEAKS_NO_TLS = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
+
+const TRUST = "if you trust its certificate, set NODE_EXTRA_CA_CERTS to a file with that, or with its issuer's (PEM)";
+
+const CERTIFICATES: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: TRUST,
+  SELF_SIGNED_CERT_IN_CHAIN: TRUST,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: TRUST,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: TRUST,
+  CERT_HAS_EXPIRED: "whoever runs the service has to renew its certificate",
+  ERR_TLS_CERT_ALTNAME_INVALID: "use a name that its certificate is for",
+};
