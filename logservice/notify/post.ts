@@ -1,0 +1,100 @@
+import { Agent as HttpAgent, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { CheckedTarget } from "./target-guard.ts";
+
+/** A request that a channel makes of a message. The method is POST. */
+export interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What was answered. The body is not read: it is nothing that is shown or counts. */
+export interface PostAnswer {
+  readonly status: number;
+  /** The header Retry-After as it was sent, or "". */
+  readonly retryAfter: string;
+}
+
+/** There was no answer. The message names the part of the request that failed, in words that may be shown to anybody. */
+export class PostFailure extends Error {
+  override readonly name = "PostFailure";
+}
+
+export interface PostOptions {
+  readonly signal: AbortSignal;
+  /** Certificates of authorities that are trusted instead of the usual ones. */
+  readonly ca?: string | undefined;
+  /** All of it, with the answer. */
+  readonly timeoutMs?: number;
+}
+
+/** Long enough for a slow receiver; short enough for a hundred of them. */
+const TIMEOUT_MS = 10_000;
+
+/** Of an answer's body. It is read at all so that the receiver can finish its answer. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** Longest head of an answer; node's own limit may be raised for the process. */
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/**
+ * Posts to a target. Redirects are not followed: they are an answer. Each request has a connection of its own, so that none
+ * goes to an address that was checked for another one. Rejects with PostFailure, or the reason of the signal.
+ */
+export function post(
+  target: CheckedTarget | { readonly url: URL },
+  sent: Post,
+  options: PostOptions,
+): Promise<PostAnswer> {
+  const { signal, ca, timeoutMs = TIMEOUT_MS } = options;
+  const { url } = target;
+  const isHttps = url.protocol === "https:";
+  const [request, Agent] = isHttps ? [requestHttps, HttpsAgent] : [requestHttp, HttpAgent];
+  const deadline = AbortSignal.timeout(timeoutMs);
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const outgoing = request(url, {
+      method: "POST",
+      headers: { "User-Agent": "tool-logservice", ...sent.headers, "Content-Length": Buffer.byteLength(sent.body) },
+      agent: new Agent({ keepAlive: false }),
+      maxHeaderSize: MAX_HEAD_BYTES,
+      signal: AbortSignal.any([signal, deadline]),
+      ...("lookup" in target && { lookup: target.lookup }),
+      ...(ca !== undefined && { ca }),
+    });
+    outgoing.on("response", (answer) => {
+      // The receiver has answered: what happens to the rest of its answer changes nothing.
+      resolve({ status: answer.statusCode!, retryAfter: answer.headers["retry-after"] ?? "" });
+      let bytes = 0;
+      answer.on("error", () => {});
+      answer.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > MAX_ANSWER_BYTES) outgoing.destroy();
+      });
+    });
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      if (signal.aborted) reject(signal.reason);
+      else
+        reject(new PostFailure(deadline.aborted ? `gave no answer within ${timeoutMs / 1000} s` : whatFailed(error)));
+    });
+    outgoing.end(sent.body);
+  });
+}
+
+/** What failed, without what the other end sent: the messages of node quote certificates and parts of answers. */
+function whatFailed({ code = "" }: NodeJS.ErrnoException): string {
+  const known = FAILURES.find(({ codes }) => codes.test(code));
+  return known?.what ?? "could not be connected to";
+}
+
+const FAILURES: readonly { readonly codes: RegExp; readonly what: string }[] = [
+  { codes: /^ECONNREFUSED$/, what: "refused the connection" },
+  { codes: /^(?:ECONNRESET|EPIPE)$/, what: "closed the connection before it answered" },
+  { codes: /^(?:ENOTFOUND|EAI_.*)$/, what: "has no address" },
+  { codes: /^HPE_/, what: "gave an answer that is not HTTP" },
+  {
+    codes: /CERT|^ERR_TLS|^ERR_SSL|SIGNATURE|^EPROTO$/,
+    what: "could not be spoken to over TLS: check its certificate",
+  },
+];
