@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
-import type { CheckedTarget } from "./target-guard.ts";
+import { type CheckedTarget, checkTarget, type GuardOptions } from "./target-guard.ts";
 
 /** A request that a channel makes of a message. The method is POST. */
 export interface Post {
@@ -23,43 +23,66 @@ export class PostFailure extends Error {
 
 export interface PostOptions {
   readonly signal: AbortSignal;
+  /** What checks the target; without it, the operator has set the address and it may be any. */
+  readonly guard: GuardOptions | undefined;
   /** Certificates of authorities that are trusted instead of the usual ones. */
   readonly ca?: string | undefined;
-  /** All of it, with the answer. */
-  readonly timeoutMs?: number;
+  /** For all of it, from the lookup of the name to the answer. */
+  readonly timeoutMs?: number | undefined;
 }
 
-/** Long enough for a slow receiver; short enough for a hundred of them. */
+/** Long enough for a slow receiver, and short enough for a queue of them. */
 const TIMEOUT_MS = 10_000;
 
-/** Of an answer's body. It is read at all so that the receiver can finish its answer. */
+/** Longest body of an answer. It is read at all so that the receiver can finish its answer. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Longest head of an answer; node's own limit may be raised for the process. */
+/** Longest head of an answer; the process may have been started with another limit. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
 /**
  * Posts to a target. Redirects are not followed: they are an answer. Each request has a connection of its own, so that none
- * goes to an address that was checked for another one. Rejects with PostFailure, or the reason of the signal.
+ * uses one that was checked for another target. Rejects with what `checkTarget` does, a PostFailure, or the reason of the
+ * signal.
  */
-export function post(
+export async function post(sent: Post, options: PostOptions): Promise<PostAnswer> {
+  const { signal, guard, timeoutMs = TIMEOUT_MS } = options;
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const ended = AbortSignal.any([signal, deadline]);
+  try {
+    const target = guard === undefined ? { url: new URL(sent.url) } : await before(ended, checkTarget(sent.url, guard));
+    return await exchange(target, sent, ended, options.ca);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (deadline.aborted) throw new PostFailure(`gave no answer within ${timeoutMs / 1000} s`);
+    throw error;
+  }
+}
+
+/** The lookup of a name cannot be stopped, but what waits for it can. */
+function before<T>(ended: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    ended.addEventListener("abort", () => reject(ended.reason), { once: true });
+    ended.throwIfAborted();
+    work.then(resolve, reject);
+  });
+}
+
+function exchange(
   target: CheckedTarget | { readonly url: URL },
   sent: Post,
-  options: PostOptions,
+  signal: AbortSignal,
+  ca: string | undefined,
 ): Promise<PostAnswer> {
-  const { signal, ca, timeoutMs = TIMEOUT_MS } = options;
-  const { url } = target;
-  const isHttps = url.protocol === "https:";
+  const isHttps = target.url.protocol === "https:";
   const [request, Agent] = isHttps ? [requestHttps, HttpsAgent] : [requestHttp, HttpAgent];
-  const deadline = AbortSignal.timeout(timeoutMs);
   return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const outgoing = request(url, {
+    const outgoing = request(target.url, {
       method: "POST",
       headers: { "User-Agent": "tool-logservice", ...sent.headers, "Content-Length": Buffer.byteLength(sent.body) },
       agent: new Agent({ keepAlive: false }),
       maxHeaderSize: MAX_HEAD_BYTES,
-      signal: AbortSignal.any([signal, deadline]),
+      signal,
       ...("lookup" in target && { lookup: target.lookup }),
       ...(ca !== undefined && { ca }),
     });
@@ -73,11 +96,7 @@ export function post(
         if (bytes > MAX_ANSWER_BYTES) outgoing.destroy();
       });
     });
-    outgoing.on("error", (error: NodeJS.ErrnoException) => {
-      if (signal.aborted) reject(signal.reason);
-      else
-        reject(new PostFailure(deadline.aborted ? `gave no answer within ${timeoutMs / 1000} s` : whatFailed(error)));
-    });
+    outgoing.on("error", (error: NodeJS.ErrnoException) => reject(new PostFailure(whatFailed(error))));
     outgoing.end(sent.body);
   });
 }
