@@ -11,10 +11,7 @@ export function defangedText(text: string, maxLength?: number): string {
       .replace(/(?<=[\p{L}\p{N}_-])[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu, `$&${BREAK}`)
       .replace(/[@\uff20]/gu, `${BREAK}$&${BREAK}`)
       .replace(/:(?=\/\/)/g, `${BREAK}:${BREAK}`)
-      .replace(/\b(mailto|tel|https?|javascript|data|sms|geo):/giu, `$1${BREAK}:`)
-      // A number of ten digits and more is called by a tap on it.
-      .replace(/\d{3}(?=\d{7})/g, `$&${BREAK}`)
-  );
+      .replace(/\b(mailto|tel|https?|javascript|data|sms|geo):/giu, `$1${BREAK}:`);
 }
 
 /** U+200B. */

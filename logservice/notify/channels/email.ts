@@ -24,7 +24,14 @@ export function alertMail(message: AlertMessage, origin: string | undefined): Om
   const url = linkOf(message, origin);
   const events = message.events.slice(0, MAX_EVENTS);
   const hasMore = message.hasMoreEvents || message.events.length > MAX_EVENTS;
-  const parts = { title, summary: summaryText(message, defangedText), facts: factsOf(message), url, events, hasMore };
+  const parts = {
+    title,
+    summary: summaryText(message, defangedText),
+    facts: factsOf(message, url !== undefined),
+    url,
+    events,
+    hasMore,
+  };
   return { id: message.id, subject: title, text: textOf(message, parts), html: pageOf(message, parts) };
 }
 
@@ -85,7 +92,7 @@ interface Parts {
   readonly hasMore: boolean;
 }
 
-function factsOf(message: AlertMessage): Parts["facts"] {
+function factsOf(message: AlertMessage, hasLink: boolean): Parts["facts"] {
   const { alert, team, project, group, kind, value } = message;
   const facts: [string, string][] = [
     ["Alert", defangedText(alert.name)],
@@ -94,7 +101,8 @@ function factsOf(message: AlertMessage): Parts["facts"] {
     ["Value", value === null ? "" : valueText(message)],
     ["Group", groupText(group, defangedText)],
     ["Triggers at", conditionText(message)],
-    ["Query", defangedText(alert.query, 500)],
+    // Without a link it is copied from here.
+    ["Query", hasLink ? defangedText(alert.query, 500) : shownText(alert.query, 2_000)],
     ["Time", windowText(message)],
     ["Severity", alert.severity],
     ["Reason", kind === "failed" || kind === "resolved" ? defangedText(message.reason, 300) : ""],
