@@ -6,12 +6,11 @@ import { shownText } from "../account/shown-text.ts";
  * text reads as before.
  */
 export function defangedText(text: string, maxLength?: number): string {
-  return (
-    shownText(text, maxLength)
-      .replace(/(?<=[\p{L}\p{N}_-])[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu, `$&${BREAK}`)
-      .replace(/[@\uff20]/gu, `${BREAK}$&${BREAK}`)
-      .replace(/:(?=\/\/)/g, `${BREAK}:${BREAK}`)
-      .replace(/\b(mailto|tel|https?|javascript|data|sms|geo):/giu, `$1${BREAK}:`);
+  return shownText(text, maxLength)
+    .replace(/(?<=[\p{L}\p{N}_-])[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu, `$&${BREAK}`)
+    .replace(/[@\uff20]/gu, `${BREAK}$&${BREAK}`)
+    .replace(/:(?=\/\/)/g, `${BREAK}:${BREAK}`)
+    .replace(/\b(mailto|tel|https?|javascript|data|sms|geo):/giu, `$1${BREAK}:`);
 }
 
 /** U+200B. */

@@ -9,14 +9,16 @@ export interface WebhookTarget {
   readonly secrets: readonly string[];
 }
 
-/**
- * The request that posts one or several messages. `id` is that of the delivery or of the digest, and the same in each
- * attempt: receivers drop what they have had.
- */
+/** What one request tells. The id is that of the delivery or of the digest: receivers drop what they have had. */
+export interface Told {
+  readonly id: string;
+  readonly messages: readonly AlertMessage[];
+}
+
+/** The request that posts one or several messages. The id is the same in each attempt. */
 export function webhookPost(
   { url, secrets }: WebhookTarget,
-  id: string,
-  messages: readonly AlertMessage[],
+  { id, messages }: Told,
   origin: string | undefined,
   nowMs: number,
 ): Post {
