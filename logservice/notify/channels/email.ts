@@ -1,0 +1,209 @@
+import { type Html, html } from "../../account/html.ts";
+import type { MailMessage } from "../../account/mail/mailer.ts";
+import { shownText } from "../../account/shown-text.ts";
+import type { AlertMessage } from "../../alerts/message.ts";
+import type { Event } from "../../events/store.ts";
+import { defangedText } from "../defanged-text.ts";
+import {
+  conditionText,
+  digestHeadline,
+  groupText,
+  headline,
+  LABELS,
+  linkOf,
+  plainText,
+  subjectOf,
+  summaryText,
+  valueText,
+  windowText,
+} from "../wording.ts";
+
+/** The mail about one message, without its recipient. `origin` is the public address of the service, if it has one. */
+export function alertMail(message: AlertMessage, origin: string | undefined): Omit<MailMessage, "to"> {
+  const title = headline(message, defangedText);
+  const url = linkOf(message, origin);
+  const events = message.events.slice(0, MAX_EVENTS);
+  const hasMore = message.hasMoreEvents || message.events.length > MAX_EVENTS;
+  const parts = {
+    title,
+    summary: summaryText(message, defangedText),
+    facts: factsOf(message, url !== undefined),
+    url,
+    events,
+    hasMore,
+  };
+  return { id: message.id, subject: title, text: textOf(message, parts), html: pageOf(message, parts) };
+}
+
+/** The mail about several messages. The id is that of the digest. */
+export function digestMail(
+  id: string,
+  messages: readonly AlertMessage[],
+  origin: string | undefined,
+): Omit<MailMessage, "to"> {
+  const title = digestHeadline(messages, defangedText);
+  const shown = messages.slice(0, MAX_LINES);
+  const more = messages.length > MAX_LINES ? `And ${messages.length - MAX_LINES} more.` : "";
+  const intro = "So much happened within a minute that it is told in one mail.";
+  const lines = shown.map((message) => ({
+    message,
+    title: headline(message, defangedText).replace(/^\[.*?\] /, ""),
+    where: `Project ${defangedText(message.project.name)}, ${windowText(message)}`,
+    url: linkOf(message, origin),
+  }));
+  const text = [
+    intro,
+    ...lines.map(({ message, title, where, url }) =>
+      [`[${LABELS[message.kind]}] ${title}`, where, url].filter((line) => line !== undefined).join("\n"),
+    ),
+    more,
+  ];
+  const rows = lines.map(
+    ({ message, title, where, url }) => html`<div style="padding:12px 0;${RULE}">${label(message)}
+<div style="margin-top:6px;font-weight:600">${url === undefined ? title : html`<a href="${url}" style="color:inherit">${title}</a>`}</div>
+<div style="${SMALL}">${where}</div></div>
+`,
+  );
+  const body = html`<h1 style="${HEADING}">${title}</h1>
+<p style="margin:0 0 16px">${intro}</p>
+${rows}${more !== "" && html`<p style="margin:16px 0">${more}</p>`}`;
+  return {
+    id,
+    subject: title,
+    text: `${text.filter((part) => part !== "").join("\n\n")}\n`,
+    html: document(title, intro, body),
+  };
+}
+
+/** Sample events in a mail: Gmail hides what is after the first 102 KB. */
+const MAX_EVENTS = 30;
+/** Alerts in a digest, for the same reason. */
+const MAX_LINES = 60;
+/** Characters of an event's message and of its fields. */
+const MAX_MESSAGE = 400;
+const MAX_FIELDS = 200;
+
+interface Parts {
+  readonly title: string;
+  readonly summary: string;
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly url: string | undefined;
+  readonly events: readonly Event[];
+  readonly hasMore: boolean;
+}
+
+function factsOf(message: AlertMessage, hasLink: boolean): Parts["facts"] {
+  const { alert, team, project, group, kind, value } = message;
+  const facts: [string, string][] = [
+    ["Alert", defangedText(alert.name)],
+    ["Description", defangedText(alert.description, 300)],
+    ["Project", `${defangedText(project.name)} (${defangedText(team.name)})`],
+    ["Value", value === null ? "" : valueText(message)],
+    ["Group", groupText(group, defangedText)],
+    ["Triggers at", conditionText(message)],
+    // Without a link it is copied from here.
+    ["Query", hasLink ? defangedText(alert.query, 500) : shownText(alert.query, 2_000)],
+    ["Time", windowText(message)],
+    ["Severity", alert.severity],
+    ["Reason", kind === "failed" || kind === "resolved" ? defangedText(message.reason, 300) : ""],
+  ];
+  return facts.filter(([, text]) => text !== "");
+}
+
+function textOf(message: AlertMessage, { summary, facts, url, events, hasMore }: Parts): string {
+  const sampled = events.map((event) => {
+    const fields = fieldsText(event);
+    return `${timeText(event)} ${shownText(event.level)}  ${defangedText(event.message, MAX_MESSAGE)}${fields && `\n    ${fields}`}`;
+  });
+  const parts = [
+    summary,
+    url === undefined ? `To see the events, search for the query below in that time.` : `${linkText(message)}:\n${url}`,
+    facts.map(([name, text]) => `${name}: ${text}`).join("\n"),
+    sampled.length > 0 && `${samplesTitle(hasMore)}:\n\n${sampled.join("\n")}`,
+  ];
+  return `${parts.filter((part) => part !== false).join("\n\n")}\n`;
+}
+
+/**
+ * The HTML has inline styles alone, as clients drop the rest, and nothing remote. It sets no colours besides those of the
+ * label and the button, which are readable on light and dark: the client chooses the others.
+ */
+function pageOf(message: AlertMessage, { title, summary, facts, url, events, hasMore }: Parts): string {
+  const body = html`${label(message)}
+<h1 style="${HEADING}">${subjectOf(message, defangedText)}</h1>
+<p style="margin:0 0 16px">${summary}</p>
+${
+  url !== undefined &&
+  html`<p style="margin:20px 0"><a href="${url}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#2855d9;color:#ffffff;font-weight:600;text-decoration:none">${linkText(message)}</a></p>
+`
+}<table role="presentation" cellpadding="0" cellspacing="0" style="width:100%;border-collapse:collapse;font-size:14px">
+${facts.map(
+  ([
+    name,
+    text,
+  ]) => html`<tr><td style="padding:6px 12px 6px 0;${RULE}vertical-align:top;white-space:nowrap;${DIM}">${name}</td><td style="padding:6px 0;${RULE}width:100%;overflow-wrap:anywhere">${name === "Query" ? html`<code style="${CODE}">${text}</code>` : text}</td></tr>
+`,
+)}</table>
+${events.length > 0 && eventsTable(events, hasMore)}`;
+  return document(title, summary, body);
+}
+
+function eventsTable(events: readonly Event[], hasMore: boolean): Html {
+  const rows = events.map((event) => {
+    const fields = fieldsText(event);
+    return html`<tr><td style="padding:8px 0;${RULE}overflow-wrap:anywhere"><div style="${SMALL}">${timeText(event)} <b style="font-weight:600">${shownText(event.level)}</b></div><code style="${CODE}">${defangedText(event.message, MAX_MESSAGE)}</code>${fields !== "" && html`<div style="${SMALL}"><code style="${CODE}">${fields}</code></div>`}</td></tr>
+`;
+  });
+  return html`<h2 style="margin:24px 0 8px;font-size:16px;line-height:1.3">${samplesTitle(hasMore)}</h2>
+<table cellpadding="0" cellspacing="0" style="width:100%;border-collapse:collapse;table-layout:fixed;font-size:14px">
+${rows}</table>
+`;
+}
+
+function document(title: string, preview: string, body: Html): string {
+  // Clients show the first text of a mail next to its subject.
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><meta name="format-detection" content="telephone=no,address=no,email=no,date=no"><title>${title}</title></head>
+<body style="margin:0;padding:24px 16px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"><div style="display:none;max-height:0;overflow:hidden">${preview}</div><div style="max-width:600px;margin:0 auto;overflow-wrap:anywhere">
+${body}</div></body></html>
+`.toString();
+}
+
+function label({ kind, alert }: AlertMessage): Html {
+  return html`<span style="display:inline-block;padding:2px 10px;border-radius:999px;background:${labelColor(kind, alert.severity)};color:#ffffff;font-size:13px;font-weight:600">${LABELS[kind]}</span>`;
+}
+
+/** White text is readable on each of them: a contrast of at least 4.5. */
+function labelColor(kind: AlertMessage["kind"], severity: AlertMessage["alert"]["severity"]): string {
+  if (kind === "resolved") return "#1a7f37";
+  if (kind === "test") return "#57606a";
+  return { info: "#2855d9", notice: "#8a5a00", error: "#c0341d", critical: "#a40e26" }[severity];
+}
+
+const HEADING = "margin:10px 0 8px;font-size:20px;line-height:1.3";
+const RULE = "border-top:1px solid rgba(128,128,128,.3);";
+const DIM = "opacity:.75;";
+const SMALL = `font-size:13px;${DIM}`;
+const CODE = "font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere";
+
+function linkText({ events }: AlertMessage): string {
+  return events.length > 0 ? "See the events" : "Open the search";
+}
+
+function samplesTitle(hasMore: boolean): string {
+  return hasMore ? "The newest events" : "The events";
+}
+
+/** The time of day of an event, in UTC as the window is; what is no time of our form is shown as it is. */
+function timeText({ timestamp }: Event): string {
+  const ms = Date.parse(timestamp);
+  return Number.isNaN(ms) ? shownText(timestamp, 40) : new Date(ms).toISOString().slice(11, 19);
+}
+
+/** The first fields of an event on one line. */
+function fieldsText({ fields }: Event): string {
+  const texts = Object.entries(fields)
+    .slice(0, MAX_FIELDS / 2)
+    .map(([name, value]) => `${name}=${plainText(value)}`);
+  return defangedText(texts.join("  "), MAX_FIELDS);
+}

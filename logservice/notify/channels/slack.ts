@@ -1,0 +1,115 @@
+import { shownText } from "../../account/shown-text.ts";
+import type { AlertMessage } from "../../alerts/message.ts";
+import type { Post } from "../post.ts";
+import {
+  conditionText,
+  digestHeadline,
+  groupText,
+  headline,
+  linkOf,
+  plainText,
+  subjectOf,
+  summaryText,
+  valueText,
+  windowText,
+} from "../wording.ts";
+
+export interface SlackTarget {
+  readonly url: string;
+  /** The channel if it is not the webhook's own, or "". */
+  readonly channel: string;
+}
+
+/** The request that posts one or several messages to an incoming webhook of Slack, or of what understands the same. */
+export function slackPost(target: SlackTarget, messages: readonly AlertMessage[], origin: string | undefined): Post {
+  const [first] = messages as [AlertMessage];
+  const isOne = messages.length === 1;
+  const payload = {
+    ...(target.channel !== "" && { channel: target.channel }),
+    // What a notification on a phone shows.
+    text: escaped(isOne ? headline(first) : digestHeadline(messages)),
+    // Texts of logs are shown as they are: they make no links that are fetched, and call nobody by name.
+    mrkdwn: false,
+    link_names: false,
+    unfurl_links: false,
+    unfurl_media: false,
+    attachments: isOne ? [attachmentOf(first, origin)] : digestAttachments(messages, origin),
+  };
+  return {
+    url: target.url,
+    headers: { "Content-Type": "application/json; charset=utf-8" },
+    body: JSON.stringify(payload),
+  };
+}
+
+/** Attachments of a digest: with more than 20, messages are hard to read, as Slack's documentation says. */
+const MAX_ATTACHMENTS = 20;
+/** Sample events in one message. */
+const MAX_EVENTS = 5;
+const MAX_MESSAGE = 300;
+
+function attachmentOf(message: AlertMessage, origin: string | undefined) {
+  const { alert, group, value } = message;
+  const fields = [
+    value !== null && field("Value", valueText(message), true),
+    field("Triggers at", conditionText(message), true),
+    group.length > 0 && field("Group", groupText(group), true),
+    field("Severity", alert.severity, true),
+    field("Query", shownText(alert.query, MAX_MESSAGE), false),
+    message.events.length > 0 &&
+      field(message.hasMoreEvents ? "The newest events" : "The events", samples(message), false),
+  ];
+  return {
+    ...headOf(message, origin),
+    text: escaped([summaryText(message), shownText(alert.description, MAX_MESSAGE)].filter(Boolean).join("\n")),
+    fields: fields.filter((one) => one !== false),
+    footer: escaped(`${shownText(message.project.name)} (${shownText(message.team.name)})`),
+  };
+}
+
+function digestAttachments(messages: readonly AlertMessage[], origin: string | undefined) {
+  const shown = messages.length > MAX_ATTACHMENTS ? messages.slice(0, MAX_ATTACHMENTS - 1) : messages;
+  const more = messages.length - shown.length;
+  return [
+    ...shown.map((message) => ({
+      ...headOf(message, origin),
+      title: escaped(headline(message)),
+      text: escaped(`${shownText(message.project.name)}, ${windowText(message)}`),
+    })),
+    ...(more > 0 ? [{ fallback: `and ${more} more`, text: `and ${more} more`, mrkdwn_in: [] }] : []),
+  ];
+}
+
+function headOf(message: AlertMessage, origin: string | undefined) {
+  const url = linkOf(message, origin);
+  return {
+    fallback: escaped(headline(message)),
+    color: colorOf(message),
+    title: escaped(subjectOf(message)),
+    ...(url !== undefined && { title_link: url }),
+    ts: Math.floor(Date.parse(message.window.stop) / 1000),
+    mrkdwn_in: [],
+  };
+}
+
+function field(title: string, value: string, short: boolean) {
+  return { title, value: escaped(value), short };
+}
+
+function samples({ events }: AlertMessage): string {
+  const lines = events.slice(0, MAX_EVENTS).map(({ timestamp, level, message }) => {
+    return `${shownText(plainText(timestamp), 40)} ${shownText(level)}  ${shownText(message, MAX_MESSAGE)}`;
+  });
+  return lines.join("\n");
+}
+
+/** Slack's own escapes; nothing else is markup where it is off (https://docs.slack.dev/messaging/formatting-message-text). */
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function colorOf({ kind, alert }: AlertMessage): string {
+  if (kind === "resolved") return "#2eb67d";
+  if (kind === "test") return "#868686";
+  return { info: "#2855d9", notice: "#ecb22e", error: "#e0573e", critical: "#a40e26" }[alert.severity];
+}

@@ -1,0 +1,81 @@
+import { createHmac } from "node:crypto";
+import type { AlertMessage } from "../../alerts/message.ts";
+import type { Post } from "../post.ts";
+import { groupText, linkOf } from "../wording.ts";
+
+export interface WebhookTarget {
+  readonly url: string;
+  /** Those that sign; without any, nothing is signed. */
+  readonly secrets: readonly string[];
+}
+
+/** What one request tells. The id is that of the delivery or of the digest: receivers drop what they have had. */
+export interface Told {
+  readonly id: string;
+  readonly messages: readonly AlertMessage[];
+}
+
+/** The request that posts one or several messages. The id is the same in each attempt. */
+export function webhookPost(
+  { url, secrets }: WebhookTarget,
+  { id, messages }: Told,
+  origin: string | undefined,
+  nowMs: number,
+): Post {
+  const [first] = messages as [AlertMessage];
+  const payload =
+    messages.length === 1
+      ? { ...webhookPayload(first, origin), id }
+      : {
+          id,
+          type: "alert.digest",
+          messages: messages.map((message) => webhookPayload(message, origin, DIGEST_EVENTS)),
+        };
+  const body = JSON.stringify(payload);
+  return {
+    url,
+    headers: {
+      "Content-Type": "application/json",
+      "X-Delivery-Id": id,
+      ...(secrets.length > 0 && { "X-Signature": signatureOf(body, secrets, Math.floor(nowMs / 1000)) }),
+    },
+    body,
+  };
+}
+
+/** Sample events of each message in a digest of up to a hundred. */
+const DIGEST_EVENTS = 3;
+
+/** What is told of one message, for programs. New members may be added. */
+function webhookPayload(message: AlertMessage, origin: string | undefined, maxEvents = Number.POSITIVE_INFINITY) {
+  const { id, kind, alert, team, project, group, value, what, unit, window } = message;
+  return {
+    id,
+    type: `alert.${kind}`,
+    episode_id: message.episodeId,
+    team,
+    project,
+    alert,
+    group,
+    group_text: groupText(group),
+    value,
+    what,
+    unit,
+    // Events are counted unless the query makes a column.
+    ...(what === "events" && { count: value }),
+    window,
+    triggered_at: message.triggeredAt,
+    reason: message.reason,
+    events: message.events.slice(0, maxEvents),
+    has_more_events: message.hasMoreEvents || message.events.length > maxEvents,
+    url: linkOf(message, origin) ?? null,
+  };
+}
+
+/** `t=<seconds since 1970>,v1=<hex>`, with a v1 of each secret: HMAC-SHA256 of the time, a dot and the body. */
+export function signatureOf(body: string, secrets: readonly string[], seconds: number): string {
+  const signatures = secrets.map((secret) => {
+    return `v1=${createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex")}`;
+  });
+  return [`t=${seconds}`, ...signatures].join(",");
+}

@@ -1,0 +1,26 @@
+import type { Notification } from "../../schema/rpc.generated.ts";
+import type { Mailer } from "../account/mail/mailer.ts";
+import type { SmsSettings } from "./sms-settings.ts";
+
+/** What the operator has set for the delivery of alerts. */
+export interface NotifySettings {
+  readonly mailer: Mailer | undefined;
+  readonly sms: SmsSettings | undefined;
+  /** Where PagerDuty is: PAGERDUTY_URL unless told otherwise. */
+  readonly pagerdutyUrl: string;
+  /** Permits targets on the service's own network, and plain http. */
+  readonly allowsPrivate: boolean;
+}
+
+export const PAGERDUTY_URL = "https://events.pagerduty.com";
+
+/** The kinds of notification that are not delivered, each with the option that is missing: `email: no --smtp`. */
+export function missingSettings({ mailer, sms }: Pick<NotifySettings, "mailer" | "sms">): string[] {
+  const missing: string[] = [];
+  if (mailer === undefined) missing.push(`${EMAIL}: no --smtp`);
+  if (sms === undefined) missing.push(`${SMS}: no --sms-url`);
+  return missing;
+}
+
+const EMAIL = "email" satisfies Notification["type"];
+const SMS = "sms" satisfies Notification["type"];

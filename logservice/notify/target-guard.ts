@@ -1,0 +1,102 @@
+import { type LookupAddress, promises } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { reachOf } from "./addresses.ts";
+
+/** Finds the IP addresses of a name, as `dns.promises.lookup` with `all` does. */
+export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
+
+export interface GuardOptions {
+  /** The operator permits plain http and private addresses, for receivers on the service's own network. */
+  readonly allowsPrivate: boolean;
+  readonly resolve?: Resolve;
+}
+
+/** A target that may be connected to. */
+export interface CheckedTarget {
+  readonly url: URL;
+  /** For `net.connect` and `https.request`: answers with the addresses that were checked, whatever the name leads to later. */
+  readonly lookup: LookupFunction;
+}
+
+/** The target may not be connected to, now or later. The message is for whoever set it: it names no address that was found. */
+export class TargetRefused extends Error {
+  override readonly name = "TargetRefused";
+}
+
+/** The target's name leads to no address, or nobody could be asked for it. It may do so later. */
+export class TargetNotFound extends Error {
+  override readonly name = "TargetNotFound";
+}
+
+/**
+ * Checks the URL that a member of a team set for a webhook, so that the service sends nothing to its own network on behalf of
+ * others. All addresses that the name leads to must be permitted, since any of them may be connected to. Rejects with
+ * TargetRefused or TargetNotFound.
+ */
+export async function checkTarget(text: string, options: GuardOptions): Promise<CheckedTarget> {
+  const url = readTarget(text, options);
+  // A name may end in a dot, which means the same and would pass by the list of names.
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  if (METADATA_NAMES.has(host))
+    throw new TargetRefused(`${host} is a name of the network of a cloud: use another target`);
+  const addresses = isIP(host) === 0 ? await addressesOf(host, options.resolve ?? resolveBySystem) : [addressOf(host)];
+  for (const { address } of addresses) {
+    const reach = reachOf(address);
+    if (reach === "public" || (reach === "private" && options.allowsPrivate)) continue;
+    const what = isIP(host) === 0 ? `${host} leads to an address` : "the target is an address";
+    throw new TargetRefused(
+      reach === "private"
+        ? `${what} of a private network: use a public one, or let the operator of the service start it with --allow-private-targets`
+        : `${what} that no target may have: use a public one`,
+    );
+  }
+  return { url, lookup: pinned(addresses) };
+}
+
+function readTarget(text: string, { allowsPrivate }: GuardOptions): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // The text is not in the message: the URL of a webhook is a secret.
+  if (url === undefined) throw new TargetRefused("the target's URL cannot be read: set it again");
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && allowsPrivate)) {
+    throw new TargetRefused("the target's URL does not begin with https://: use one that does");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new TargetRefused(
+      "the target's URL has a user or a password, which is not supported: use a URL without them",
+    );
+  }
+  return url;
+}
+
+/** Names by which machines of a cloud find what hands out their credentials. */
+const METADATA_NAMES = new Set([
+  "metadata",
+  "metadata.google.internal",
+  "metadata.goog",
+  "instance-data",
+  "instance-data.ec2.internal",
+  "metadata.tencentyun.com",
+  "metadata.packet.net",
+]);
+
+const resolveBySystem: Resolve = (name) => promises.lookup(name, { all: true });
+
+async function addressesOf(name: string, resolve: Resolve): Promise<readonly LookupAddress[]> {
+  const addresses = await resolve(name).catch((): [] => []);
+  if (addresses.length === 0) {
+    throw new TargetNotFound(`${name} has no address: check the name in the target's URL`);
+  }
+  return addresses;
+}
+
+function addressOf(host: string): LookupAddress {
+  return { address: host, family: isIP(host) };
+}
+
+function pinned(addresses: readonly LookupAddress[]): LookupFunction {
+  return (_name, { all }, callback) => {
+    const [first] = addresses as [LookupAddress];
+    // Answered later, as every other lookup is.
+    process.nextTick(() => (all ? callback(null, [...addresses]) : callback(null, first.address, first.family)));
+  };
+}
