@@ -372,6 +372,9 @@ export const TABLE = {
       "--oidc-name <name>": "What people call the provider",
       "--oidc-domain <domain...>": "Domain whose addresses the provider gives out: believed without a mail",
       "--trust-proxy <network...>": "Proxy whose X-Forwarded-For counts, such as 10.0.0.0/8",
+      "--sms <file>": "Provider of text messages for alerts, as JSON (or set TOOL_SMS)",
+      "--pagerduty-url <url>": "Where alerts reach PagerDuty, if not https://events.pagerduty.com",
+      "--allow-private-targets": "Let alerts call private addresses and plain http",
     },
     examples: [
       "service start --data /var/lib/logs",

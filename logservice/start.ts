@@ -38,6 +38,10 @@ export interface StartOptions {
   readonly mailer?: Mailer | undefined;
   readonly oidc?: (redirectUrl: string) => OidcSignIn;
   readonly trusted?: BlockList | undefined;
+  /** How alerts are delivered; to public targets alone unless told otherwise. */
+  readonly notify?: NotifySettings;
+  /** Whether alerts are evaluated and delivered, as they are unless told otherwise. */
+  readonly alerting?: boolean;
 }
 
 export interface RunningService {

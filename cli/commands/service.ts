@@ -15,6 +15,7 @@ import { type Context, EXIT } from "../context.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
 import { peopleOptions, wrongPeopleFlags } from "../service/people-options.ts";
 import { printLink } from "../service/print-link.ts";
+import { smsSettings } from "../service/sms-settings.ts";
 import { tlsFiles } from "../service/tls-files.ts";
 import { shellWord } from "../shell-word.ts";
 import { parseAddress } from "../start/address.ts";
@@ -87,6 +88,11 @@ export async function start(context: Context, flags: Options<"service start">): 
       io.onParentGone(() => done("SIGTERM"));
     });
     const people = peopleOptions(flags, io.env);
+    const notify = {
+      sms: await smsSettings(context, flags.sms),
+      pagerdutyUrl: flags["pagerduty-url"],
+      allowsPrivate: flags["allow-private-targets"],
+    };
     const running = await serveDataDirectory({
       folder,
       host: address.host,
@@ -97,6 +103,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       nowMs: io.nowMs,
       say: (line) => void context.say(line),
       people,
+      notify,
       signInCommand: signInCommand("<email>", flags.data ?? folder),
     });
     const publicUrl = people.publicUrl === undefined ? undefined : new URL(people.publicUrl).origin;

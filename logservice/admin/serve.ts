@@ -8,6 +8,7 @@ import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import type { Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
+import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
 import {
   EVENTS_FOLDER,
@@ -16,6 +17,7 @@ import {
   refuseLostEvents,
   requireDataDirectory,
 } from "./data-directory.ts";
+import { type NotifyOptions, readNotify } from "./notify-settings.ts";
 import { type PeopleOptions, readPeople } from "./people.ts";
 import { makePrivate } from "./private-files.ts";
 
@@ -24,6 +26,7 @@ export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls"
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
   readonly people: PeopleOptions;
+  readonly notify: NotifyOptions;
   /** What to type on this machine to get a link for signing in, for who has no other way. */
   readonly signInCommand: string;
   readonly nowMs: () => number;
@@ -35,6 +38,7 @@ export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls"
 export async function serveDataDirectory(options: ServeOptions): Promise<RunningService> {
   const { folder, version, tls, nowMs, say } = options;
   const people = await readPeople(options.people);
+  const notify = readNotify(options.notify, people.mailer);
   await requireDataDirectory(folder);
   await refuseLostEvents(folder);
   const open = await makePrivate(folder);
@@ -47,6 +51,7 @@ export async function serveDataDirectory(options: ServeOptions): Promise<Running
     throw error;
   });
   for (const line of await peopleWarnings(records, options)) say(line);
+  for (const line of await alertWarnings(records, notify)) say(line);
   const unopened = await unopenedSecrets(folder, records);
   if (unopened !== undefined) say(unopened);
   const log = {
@@ -54,7 +59,7 @@ export async function serveDataDirectory(options: ServeOptions): Promise<Running
   };
   try {
     return await listening(options, (port) =>
-      startService({ host: options.host, port, records, events, version, tls, log, nowMs, ...people }),
+      startService({ host: options.host, port, records, events, version, tls, log, nowMs, notify, ...people }),
     );
   } catch (error) {
     await events.close();
@@ -67,6 +72,15 @@ export async function serveDataDirectory(options: ServeOptions): Promise<Running
 function textOf(error: unknown): string {
   if (error instanceof MailFailure) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** The kinds of notifications that there are, and that the settings cannot deliver. */
+async function alertWarnings({ db }: Records, settings: NotifySettings): Promise<string[]> {
+  const rows = await db.selectFrom("notifications").select("type").distinct().execute();
+  const used = new Set(rows.map(({ type }) => type));
+  return missingSettings(settings)
+    .filter((text) => used.has(text.slice(0, text.indexOf(":"))))
+    .map((text) => `warn: alerts cannot be told by ${text}`);
 }
 
 /** What keeps people from signing in, if there are any. */

@@ -18,7 +18,7 @@ export const PAGERDUTY_URL = "https://events.pagerduty.com";
 export function missingSettings({ mailer, sms }: Pick<NotifySettings, "mailer" | "sms">): string[] {
   const missing: string[] = [];
   if (mailer === undefined) missing.push(`${EMAIL}: no --smtp`);
-  if (sms === undefined) missing.push(`${SMS}: no --sms-url`);
+  if (sms === undefined) missing.push(`${SMS}: no --sms`);
   return missing;
 }
 

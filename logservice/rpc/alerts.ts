@@ -51,15 +51,41 @@ export const alerts: Handlers<
   },
 
   async test_alert(service, { alert }, call) {
-    await changeRecords(service, call, "test_alert", async (db) => {
-      await check(db, call, alert);
-      const { project_id, notification_id } = alert;
-      const team_id = call.grant.team;
-      const message = { kind: "test_alert", team_id, project_id, notification_id, payload: JSON.stringify(alert) };
-      await addToOutbox(db, message, service.nowMs());
-      return { projectId: project_id, targetId: alert.id ?? "" };
-    });
+    const { records, deliveries, nowMs } = service;
+    const project = projectOf(call, alert.project_id);
+    await check(records.db, call, alert);
+    const message = await testMessage(records.db, project, alert, nowMs());
+    const notification = await getNotification(records, project, alert.notification_id);
+    // In the audit before it is sent: whoever sends many is seen.
+    await changeRecords(service, call, "test_alert", async () => ({
+      projectId: alert.project_id,
+      targetId: alert.id ?? "",
+    }));
+    const outcome = await deliveries.test({ team: call.grant.team, notification, message }, call.signal);
+    if (outcome.kind !== "delivered") throw new RpcError("notification_failed", outcome.reason);
     return undefined;
+  },
+
+  async preview_alert({ records: { db }, events }, { alert, start, stop }, call) {
+    await check(db, call, alert);
+    const { startMs, stopMs } = readRange({ start, stop });
+    const project = await getProject(db, projectOf(call, alert.project_id));
+    const preview = await previewAlert(events, project.events_key, alert, { startMs, stopMs, signal: call.signal });
+    return {
+      episodes: preview.episodes.map(({ group, value, triggeredAt, resolvedAt }) => {
+        return { group: [...group], value, triggered_at: triggeredAt, resolved_at: resolvedAt ?? null };
+      }),
+      intervals: preview.intervals,
+      missing_bytes: preview.missingBytes,
+    };
+  },
+
+  async get_alert_episodes({ records: { db } }, { project_id, alert_id, limit = 100, cursor }, call) {
+    const project = projectOf(call, project_id);
+    await getProject(db, project);
+    const found = await findEpisodes(db, project, { alertId: alert_id, limit: limit + 1, after: readCursor(cursor) });
+    const { rows, ...more } = pageOf(found, limit, ({ triggered_at: at, id }) => ({ at, id }));
+    return { episodes: [...rows], ...more };
   },
 };
 
