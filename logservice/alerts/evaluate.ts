@@ -63,7 +63,10 @@ function valuesOf({ columns, isCount }: AlertQuery, rows: readonly (readonly unk
     // The mean of a group without numbers.
     if (value === null || value === undefined) continue;
     if (typeof value !== "number") return { ok: false, problems: [`${columns[place]!.name} is not a number`] };
-    values.set(groupKey(row.flatMap((cell, at) => (columns[at]!.isGroup ? [named(cell, columns[at]!.type)] : []))), value);
+    values.set(
+      groupKey(row.flatMap((cell, at) => (columns[at]!.isGroup ? [named(cell, columns[at]!.type)] : []))),
+      value,
+    );
   }
   const isGrouped = columns.some(({ isGroup }) => isGroup);
   // Without a row nothing was found, such as after | count | where count > 5.

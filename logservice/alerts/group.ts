@@ -1,5 +1,15 @@
-import { type Expr, parseQuery, type Query, type RowColumn, type Stage, type Value } from "../../grammar/query/index.ts";
-import { columnName, jsonText, printField, printQuery } from "../../grammar/query/index.ts";
+import {
+  columnName,
+  type Expr,
+  jsonText,
+  parseQuery,
+  printField,
+  printQuery,
+  type Query,
+  type RowColumn,
+  type Stage,
+  type Value,
+} from "../../grammar/query/index.ts";
 import type { AlertQuery } from "./alert-query.ts";
 import type { AlertMessage } from "./message.ts";
 
@@ -35,7 +45,8 @@ export function queryOfGroup({ query, stages }: AlertQuery, group: GroupValues):
 function termsOf(stages: readonly Stage[], group: GroupValues): Expr[] {
   // Only the first stage that groups has columns that are fields of events.
   const first = stages.find((stage) => stage.kind !== "where");
-  const by = first?.kind === "count" || first?.kind === "stats" ? first.by : first?.kind === "top" ? [first.column] : [];
+  const by =
+    first?.kind === "count" || first?.kind === "stats" ? first.by : first?.kind === "top" ? [first.column] : [];
   return by.flatMap((field) => {
     const found = group.find(({ name }) => name === columnName(field));
     if (found === undefined) return [];

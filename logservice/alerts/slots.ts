@@ -4,7 +4,10 @@ import { crc32 } from "node:zlib";
  * The last slot of an alert that may be evaluated now. Slot k covers the time from k x interval up to, and without,
  * (k + 1) x interval, counted from 1970 in UTC; the interval is in minutes.
  */
-export function lastDueSlot({ id, interval }: { readonly id: string; readonly interval: number }, nowMs: number): number {
+export function lastDueSlot(
+  { id, interval }: { readonly id: string; readonly interval: number },
+  nowMs: number,
+): number {
   return slotAt(nowMs - LATE_MS - jitterMs(id), interval) - 1;
 }
 

@@ -102,7 +102,12 @@ function evaluated(rule: Rule, state: AlertState, slot: Found, newId: () => stri
   const transitions: Transition[] = [];
   if (state.failing !== undefined) {
     const isTold = state.failing.isTold && !rule.isMuted;
-    transitions.push({ ...failureAt(slot, state.failing), kind: "resolved", isTold, reason: "it can be evaluated again" });
+    transitions.push({
+      ...failureAt(slot, state.failing),
+      kind: "resolved",
+      isTold,
+      reason: "it can be evaluated again",
+    });
   }
   for (const key of new Set([...state.groups.keys(), ...slot.values.keys()])) {
     const value = slot.values.get(key) ?? (rule.isCount ? 0 : undefined);

@@ -9,7 +9,16 @@ import { lastInstantBefore, slotStartMs, slotStopMs } from "./slots.ts";
 export interface ToldAlert
   extends Pick<
     AlertRow,
-    "id" | "name" | "description" | "query" | "severity" | "operator" | "threshold" | "interval" | "team_id" | "project_id"
+    | "id"
+    | "name"
+    | "description"
+    | "query"
+    | "severity"
+    | "operator"
+    | "threshold"
+    | "interval"
+    | "team_id"
+    | "project_id"
   > {
   readonly team_name: string;
   readonly project_name: string;

@@ -19,10 +19,9 @@ export const LEASE_MS = 30_000;
  * was set back since, and nobody would evaluate until then.
  */
 export async function takeLease(db: Db, holder: string, nowMs: number): Promise<Lease | undefined> {
-  const row = await db.selectFrom("instance").select("value").where("key", "=", KEY).executeTakeFirst();
-  const before = row && (JSON.parse(row.value) as Lease);
-  const isTaken =
-    before !== undefined && before.expiresAtMs > nowMs && before.expiresAtMs <= nowMs + LEASE_MS && before.holder !== "";
+  const row = await readLease(db);
+  const before = row?.lease;
+  const isTaken = before !== undefined && before.expiresAtMs > nowMs && before.expiresAtMs <= nowMs + LEASE_MS;
   if (isTaken && before.holder !== holder) return undefined;
   const fence = before === undefined ? 1 : before.holder === holder ? before.fence : before.fence + 1;
   const lease = { holder, fence, expiresAtMs: nowMs + LEASE_MS };
@@ -39,23 +38,30 @@ export async function takeLease(db: Db, holder: string, nowMs: number): Promise<
 }
 
 /**
- * Whether this lease is still the one that is held, by anything that its holder has renewed since. To be asked first in a
- * transaction: it writes, so that no other process can take the lease before the transaction ends.
+ * Whether this lease is still held. To be asked first in a transaction: it writes, so that no other process can take the
+ * lease before the transaction ends.
  */
 export async function holdLease(db: Db, lease: Lease): Promise<boolean> {
-  const row = await db.selectFrom("instance").select("value").where("key", "=", KEY).executeTakeFirst();
-  const held = row && (JSON.parse(row.value) as Lease);
-  if (row === undefined || held?.holder !== lease.holder || held.fence !== lease.fence) return false;
-  return replace(db, row.value, row.value);
+  await db
+    .updateTable("instance")
+    .set((row) => ({ value: row.ref("value") }))
+    .where("key", "=", KEY)
+    .execute();
+  const held = (await readLease(db))?.lease;
+  return held?.holder === lease.holder && held.fence === lease.fence;
 }
 
 /** Gives the lease up, so that another one need not wait for its end. */
 export async function endLease(db: Db, lease: Lease): Promise<void> {
+  const row = await readLease(db);
+  if (row?.lease.holder !== lease.holder || row.lease.fence !== lease.fence) return;
   const ended: Lease = { holder: "", fence: lease.fence, expiresAtMs: 0 };
-  const row = await db.selectFrom("instance").select("value").where("key", "=", KEY).executeTakeFirst();
-  const held = row && (JSON.parse(row.value) as Lease);
-  if (row === undefined || held?.holder !== lease.holder || held.fence !== lease.fence) return;
   await replace(db, row.value, JSON.stringify(ended));
+}
+
+async function readLease(db: Db): Promise<{ readonly value: string; readonly lease: Lease } | undefined> {
+  const row = await db.selectFrom("instance").select("value").where("key", "=", KEY).executeTakeFirst();
+  return row && { value: row.value, lease: JSON.parse(row.value) as Lease };
 }
 
 const KEY = "evaluator_lease";
