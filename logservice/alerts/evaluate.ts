@@ -50,7 +50,7 @@ export function slotRange({ project, query, interval }: Question, slot: number):
   return { project, startMs, stopMs: lastInstantBefore(stopMs), query: query.query };
 }
 
-const missing = (bytes: number): Outcome => ({
+export const missing = (bytes: number): Outcome => ({
   ok: false,
   problems: [`events of the interval are missing (${Math.ceil(bytes)} bytes)`],
 });
