@@ -28,7 +28,7 @@ for (const engine of ["oracle", "duckdb"] as const) {
       message: {
         id: triggered!.id,
         kind: "triggered",
-        team: { id: "default" },
+        team: { id: "owner" },
         project: { id: "shop", name: "shop" },
         alert: { id, name: "too many errors", query: "error", operator: ">", threshold: 2, interval: 1 },
         ...{ group: [], what: "events", unit: "", reason: "", hasMoreEvents: true },

@@ -198,9 +198,7 @@ export class Evaluator {
     try {
       const found = await this.#find(due);
       this.#found.push(found);
-      this.#writing ??= this.#write().finally(() => {
-        this.#writing = undefined;
-      });
+      this.#writing ??= this.#write();
     } catch (error) {
       this.#busy.delete(alert.id);
       if (this.#closing.signal.aborted) return;
@@ -267,6 +265,8 @@ export class Evaluator {
       }
       for (const { alert } of batch) this.#busy.delete(alert.id);
     }
+    // At once: an evaluation that ends a moment later begins the next one.
+    this.#writing = undefined;
   }
 
   #unwritten({ alert }: Evaluation, error: unknown): void {
