@@ -1,6 +1,9 @@
 import type { Kysely } from "kysely";
 import type { Alert, AlertInput } from "../../schema/rpc.generated.ts";
+import { closeEpisodes, lastMark, retellEpisodes } from "../alerts/close.ts";
+import { firstSlotFrom } from "../alerts/slots.ts";
 import { RpcError } from "../error.ts";
+import { removeStates } from "./alert-states.ts";
 import type { ProjectKey } from "./projects.ts";
 import { changedAt, newId } from "./row.ts";
 import type { AlertRow, Tables } from "./tables.ts";
@@ -34,27 +37,57 @@ export async function getAlert(db: Db, project: ProjectKey, id: string): Promise
 
 export async function addAlert(db: Db, team_id: string, alert: AlertInput, now: string): Promise<string> {
   const id = newId();
+  const row = rowOf(alert);
+  // Events from before it was added may be of another time of the project: the first slot is one that begins afterwards.
+  const next_slot = firstSlotFrom(Date.parse(now), row.interval);
   await db
     .insertInto("alerts")
-    .values({ ...rowOf(alert), ...NEW, team_id, id, created_at: now, updated_at: now })
+    .values({ ...row, ...NEW, next_slot, team_id, id, created_at: now, updated_at: now })
     .execute();
   return id;
 }
 
-/** Changes an alert. If what it counts or compares has changed, it is no longer triggered. */
+/**
+ * Changes an alert. If what it counts or compares has changed, it is evaluated as a new one, and what it had told is closed.
+ * If it has another notification, what is open is closed at the old one and told to the new one.
+ */
 export async function updateAlert(db: Db, before: Alert, alert: AlertInput, now: string): Promise<void> {
   const row = rowOf(alert);
+  const { id } = before;
   const isReset = (["query", "operator", "threshold", "interval"] as const).some((key) => row[key] !== before[key]);
+  if (isReset) await closeEpisodes(db, id, "closed by a change of the alert", now);
+  const reset = isReset && { ...NEW, next_slot: await firstSlotAfterReset(db, id, row.interval, now) };
   await db
     .updateTable("alerts")
-    .set({ ...row, updated_at: changedAt(now), ...(isReset && { triggered: 0 }) })
-    .where("id", "=", before.id)
+    .set((alerts) => ({
+      ...{ ...row, ...reset, updated_at: changedAt(now)(alerts) },
+      // An evaluation under way is of the alert before the change, whatever changed: what it finds is dropped.
+      revision: alerts("revision", "+", 1),
+    }))
+    .where("id", "=", id)
     .execute();
+  if (isReset) await removeStates(db, id);
+  else if (row.notification_id !== before.notification_id) {
+    const { notification_id, muted } = row;
+    await retellEpisodes(db, id, { notification_id, isMuted: muted === 1 }, now);
+  }
 }
 
-export async function removeAlert(db: Db, id: string): Promise<void> {
+/** Removes an alert, and closes what it had told. Its episodes are kept for a while. */
+export async function removeAlert(db: Db, id: string, now: string): Promise<void> {
+  await closeEpisodes(db, id, "closed: the alert was removed", now);
   await db.deleteFrom("alerts").where("id", "=", id).execute();
 }
+
+/** After a clock was set back, slots that were told already are not evaluated again. */
+async function firstSlotAfterReset(db: Db, id: string, interval: number, now: string): Promise<number> {
+  const nowMs = Date.parse(now);
+  const toldMs = await lastMark(db, id);
+  // A clock that was wrong by more had better not silence the alert until then.
+  return firstSlotFrom(toldMs - nowMs < DAY_MS ? Math.max(nowMs, toldMs) : nowMs, interval);
+}
+
+const DAY_MS = 24 * 3_600_000;
 
 /** How many alerts use a notification. */
 export async function countAlertsUsing(db: Db, notificationId: string): Promise<number> {
@@ -63,10 +96,7 @@ export async function countAlertsUsing(db: Db, notificationId: string): Promise<
 }
 
 /** What an alert has that was never evaluated. */
-const NEW = {
-  ...{ triggered: 0, revision: 0, next_slot: 0 },
-  ...{ failures: 0, failure: "", failing_episode_id: "", evaluated_at: "" },
-} as const;
+const NEW = { triggered: 0, revision: 0, failures: 0, failure: "", failing_episode_id: "", evaluated_at: "" } as const;
 
 function alertOf(row: AlertRow): Alert {
   const { team_id: _, revision: __, next_slot: ___, failures: ____, failing_episode_id, ...shown } = row;

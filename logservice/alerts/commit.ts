@@ -1,0 +1,76 @@
+import type { Kysely } from "kysely";
+import { type DueAlert, writeStates } from "../records/alert-states.ts";
+import { addDelivery } from "../records/deliveries.ts";
+import { addEpisode, endEpisode, noteEpisodeTold } from "../records/episodes.ts";
+import type { Tables } from "../records/tables.ts";
+import { slotStopMs } from "./slots.ts";
+import { type AlertState, FAILURE, type Transition } from "./state.ts";
+import { messageOf, type Told } from "./tell.ts";
+
+type Db = Kysely<Tables>;
+
+/** What the evaluation of an alert has found, ready to be written. */
+export interface Evaluation {
+  readonly alert: DueAlert;
+  readonly before: AlertState;
+  readonly after: AlertState;
+  /** The first slot that is not evaluated by it. */
+  readonly nextSlot: number;
+  readonly transitions: readonly Transition[];
+  /** The events that are told with a transition. */
+  readonly samples: ReadonlyMap<Transition, Told["samples"]>;
+}
+
+/**
+ * Writes an evaluation. It is dropped if the alert was changed, removed or evaluated since it was read: then nothing is
+ * written. Returns how many deliveries were added, or undefined if it was dropped.
+ */
+export async function writeEvaluation(db: Db, evaluation: Evaluation, now: string): Promise<number | undefined> {
+  const { alert, before, after, nextSlot, transitions, samples } = evaluation;
+  const changed = await db
+    .updateTable("alerts")
+    .set({
+      next_slot: nextSlot,
+      failures: after.failures,
+      failure: after.failure,
+      failing_episode_id: after.failing?.id ?? "",
+      triggered: [...after.groups.values()].some(({ episode }) => episode !== undefined) ? 1 : 0,
+      evaluated_at: now,
+    })
+    .where("id", "=", alert.id)
+    .where("revision", "=", alert.revision)
+    .where("next_slot", "=", alert.next_slot)
+    .executeTakeFirst();
+  if (Number(changed.numUpdatedRows) === 0) return undefined;
+  await writeStates(db, alert, before.groups, after.groups);
+  let added = 0;
+  for (const transition of transitions) {
+    await writeEpisode(db, alert, transition);
+    if (!transition.isTold) continue;
+    await addDelivery(db, deliveryOf(alert, transition, samples.get(transition)), now);
+    added++;
+  }
+  return added;
+}
+
+async function writeEpisode(db: Db, alert: DueAlert, transition: Transition): Promise<void> {
+  const { kind, key, value, stop, episode, isNew, isTold, reason } = transition;
+  if (kind === "resolved") return endEpisode(db, episode.id, stop);
+  if (!isNew) return isTold ? noteEpisodeTold(db, episode.id, alert.notification_id) : undefined;
+  const isFailure = key === FAILURE;
+  const about = { id: episode.id, group_key: isFailure ? "" : key, reason, triggered_at: episode.since };
+  await addEpisode(db, alert, {
+    ...{ ...about, kind: isFailure ? "failed" : "triggered", value: value ?? 0, is_told: isTold ? 1 : 0 },
+  });
+}
+
+function deliveryOf(alert: DueAlert, transition: Transition, samples: Told["samples"]) {
+  const { kind, key, slot, value, episode, reason } = transition;
+  const { id, team_id, project_id, notification_id, interval } = alert;
+  const told = { key, slot, value, episodeId: episode.id, since: episode.since, reason, ...(samples && { samples }) };
+  return {
+    ...{ team_id, project_id, alert_id: id, notification_id, group_key: key, kind },
+    slot: slotStopMs(slot, interval),
+    message: messageOf(alert, told),
+  };
+}

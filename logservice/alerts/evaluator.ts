@@ -1,0 +1,316 @@
+import type { EventsStore } from "../events/store.ts";
+import { type DueAlert, dueAlerts, readStates } from "../records/alert-states.ts";
+import { removeOldEpisodes } from "../records/episodes.ts";
+import { endLease, holdLease, type Lease, takeLease } from "../records/evaluator-lease.ts";
+import type { Records } from "../records/open.ts";
+import { newId } from "../records/row.ts";
+import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
+import { type Evaluation, writeEvaluation } from "./commit.ts";
+import { groupOf } from "./group.ts";
+import { Readings } from "./readings.ts";
+import { replay } from "./replay.ts";
+import { sampleEvents } from "./samples.ts";
+import { firstSlotFrom, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
+import type { AlertState, GroupState, Rule, Slot, Transition } from "./state.ts";
+import type { Told } from "./tell.ts";
+
+export interface EvaluatorOptions {
+  readonly records: Pick<Records, "db">;
+  readonly events: EventsStore;
+  readonly nowMs: () => number;
+  /** Called after deliveries were added. */
+  readonly told: () => void;
+  /** Takes failures, for the operators of the service. */
+  readonly failed: (message: string, error: unknown) => void;
+}
+
+/** How often it looks for alerts that are due. */
+const PASS_MS = 1_000;
+const RENEW_MS = 10_000;
+const CLEAN_MS = 3_600_000;
+const KEPT_EPISODES_MS = 90 * 24 * 3_600_000;
+/** The most slots that are evaluated after a downtime: an hour of an alert of each minute. */
+const MOST_REPLAYED = 60;
+/** Evaluations at once. More would only wait for the processor, and people's queries with them. */
+const READS_AT_ONCE = 4;
+/** Evaluations of one project at once, so that one with slow queries does not hold up the others. */
+const PROJECT_READS = 2;
+/** Transitions of one evaluation that are told with events: each takes a search. */
+const MOST_SAMPLES = 20;
+
+/**
+ * Evaluates the alerts of all projects when their slots are over. What it finds is written in transactions that many alerts
+ * share: those whose evaluation ends while the transaction before is written.
+ */
+export class Evaluator {
+  readonly #options: EvaluatorOptions;
+  readonly #holder = newId();
+  readonly #closing = new AbortController();
+  readonly #readings: Readings;
+  /** The alerts that wait, are read or are written, by their id. */
+  readonly #busy = new Set<string>();
+  #waiting: Due[] = [];
+  readonly #reads = new Map<string, number>();
+  readonly #running = new Set<Promise<void>>();
+  #found: Evaluation[] = [];
+  #writing: Promise<void> | undefined;
+  #lease: Lease | undefined;
+  #renewedAtMs = Number.NEGATIVE_INFINITY;
+  #cleanedAtMs = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #pass: Promise<void> | undefined;
+  #isFailing = false;
+  readonly #counts = { evaluated: 0, failed: 0, told: 0, dropped: 0, skipped: 0 };
+  #gauges = { triggered: 0, failing: 0, lagMs: 0 };
+
+  constructor(options: EvaluatorOptions) {
+    this.#options = options;
+    this.#readings = new Readings(options.events, options.failed);
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.pass(), PASS_MS).unref();
+  }
+
+  /** To be called after alerts were added or changed: what is due of them is evaluated at once. */
+  changed(): void {
+    if (this.#timer !== undefined) void this.pass();
+  }
+
+  /** Evaluates what is due now, as the timer does; resolves when that is written. Never rejects. */
+  async pass(): Promise<void> {
+    this.#pass ??= this.#look().finally(() => {
+      this.#pass = undefined;
+    });
+    await this.#pass;
+    await this.#idle();
+  }
+
+  /** Stops. What was not written is evaluated after the next start. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#closing.abort();
+    this.#waiting = [];
+    await this.#pass;
+    await this.#idle();
+    const lease = this.#lease;
+    this.#lease = undefined;
+    if (lease !== undefined) await endLease(this.#options.records.db, lease).catch(() => {});
+  }
+
+  metrics(): Record<string, number> {
+    return {
+      alerts_evaluated_total: this.#counts.evaluated,
+      alerts_evaluations_failed_total: this.#counts.failed,
+      alerts_evaluations_dropped_total: this.#counts.dropped,
+      alerts_slots_skipped_total: this.#counts.skipped,
+      alerts_told_total: this.#counts.told,
+      alerts_triggered: this.#gauges.triggered,
+      alerts_failing: this.#gauges.failing,
+      alerts_waiting: this.#busy.size,
+      alerts_lag_seconds: this.#gauges.lagMs / 1000,
+      alerts_evaluator: this.#lease === undefined ? 0 : 1,
+    };
+  }
+
+  async #idle(): Promise<void> {
+    while (this.#running.size > 0 || this.#writing !== undefined) {
+      await Promise.all([...this.#running, this.#writing]);
+    }
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#renew();
+      if (this.#lease === undefined || this.#closing.signal.aborted) return;
+      await this.#clean();
+      await this.#enqueue();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing && !this.#closing.signal.aborted) {
+        this.#options.failed("alerts could not be evaluated; trying again", error);
+      }
+      this.#isFailing = true;
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const nowMs = this.#options.nowMs();
+    const sinceMs = nowMs - this.#renewedAtMs;
+    if (this.#lease !== undefined && sinceMs >= 0 && sinceMs < RENEW_MS) return;
+    this.#lease = await takeLease(this.#options.records.db, this.#holder, nowMs);
+    this.#renewedAtMs = nowMs;
+  }
+
+  async #clean(): Promise<void> {
+    const { records, nowMs } = this.#options;
+    const at = nowMs();
+    if (Math.abs(at - this.#cleanedAtMs) < CLEAN_MS) return;
+    this.#cleanedAtMs = at;
+    await removeOldEpisodes(records.db, new Date(at - KEPT_EPISODES_MS).toISOString());
+  }
+
+  async #enqueue(): Promise<void> {
+    const { records, nowMs } = this.#options;
+    const at = nowMs();
+    const ended = await dueAlerts(records.db, Math.floor((at - LATE_MS) / MINUTE_MS));
+    const due = ended.flatMap((alert) => {
+      if (this.#busy.has(alert.id)) return [];
+      const last = lastDueSlot(alert, at);
+      // Alerts of before there was an evaluation begin with the next slot.
+      if (alert.next_slot === 0) return [{ alert, first: firstSlotFrom(at, alert.interval), last: -1 }];
+      if (last < alert.next_slot) return [];
+      const first = Math.max(alert.next_slot, last - MOST_REPLAYED + 1);
+      this.#counts.skipped += first - alert.next_slot;
+      return [{ alert, first, last }];
+    });
+    const oldest = due.filter(({ last }) => last >= 0);
+    this.#gauges.lagMs = Math.max(0, ...oldest.map(({ alert, last }) => at - slotStopMs(last, alert.interval)));
+    if (due.length === 0) return;
+    const states = await readStates(
+      records.db,
+      due.map(({ alert }) => alert.id),
+    );
+    for (const one of due) this.#busy.add(one.alert.id);
+    this.#waiting.push(...due.map((one) => ({ ...one, groups: states.get(one.alert.id) ?? new Map() })));
+    this.#readings.forget(at);
+    this.#next();
+  }
+
+  /** Begins evaluations as long as there is room. */
+  #next(): void {
+    while (this.#running.size < READS_AT_ONCE) {
+      const at = this.#waiting.findIndex(({ alert }) => (this.#reads.get(alert.events_key) ?? 0) < PROJECT_READS);
+      if (at < 0) return;
+      const [due] = this.#waiting.splice(at, 1);
+      const work = this.#evaluate(due!).finally(() => {
+        this.#running.delete(work);
+        this.#next();
+      });
+      this.#running.add(work);
+    }
+  }
+
+  async #evaluate(due: Due): Promise<void> {
+    const { alert } = due;
+    const { events_key } = alert;
+    this.#reads.set(events_key, (this.#reads.get(events_key) ?? 0) + 1);
+    try {
+      const found = await this.#find(due);
+      this.#found.push(found);
+      this.#writing ??= this.#write();
+    } catch (error) {
+      this.#busy.delete(alert.id);
+      if (this.#closing.signal.aborted) return;
+      this.#options.failed(`the alert ${alert.id} could not be evaluated; trying again`, error);
+    } finally {
+      const left = this.#reads.get(events_key)! - 1;
+      if (left === 0) this.#reads.delete(events_key);
+      else this.#reads.set(events_key, left);
+    }
+  }
+
+  async #find({ alert, first, last, groups }: Due): Promise<Evaluation> {
+    const before = stateOf(alert, groups);
+    if (last < first) return { alert, before, after: before, nextSlot: first, transitions: [], samples: new Map() };
+    const { signal } = this.#closing;
+    const read = readAlertQuery(alert.query);
+    const outcomes = await this.#readings.read(alert, read, { first, last }, { nowMs: this.#options.nowMs(), signal });
+    this.#counts.evaluated += outcomes.length;
+    this.#counts.failed += outcomes.filter(({ ok }) => !ok).length;
+    const slots = outcomes.map((outcome, at): Slot => {
+      const number = first + at;
+      return { number, stop: new Date(slotStopMs(number, alert.interval)).toISOString(), outcome };
+    });
+    const { state: after, transitions } = replay(
+      ruleOf(alert, read.ok && read.value.isCount),
+      before,
+      slots,
+      newEpisodeId,
+    );
+    const samples = read.ok ? await this.#samples(alert, read.value, transitions, signal) : new Map();
+    return { alert, before, after, nextSlot: last + 1, transitions, samples };
+  }
+
+  async #samples(
+    alert: DueAlert,
+    query: AlertQuery,
+    transitions: readonly Transition[],
+    signal: AbortSignal,
+  ): Promise<Evaluation["samples"]> {
+    const { events } = this.#options;
+    const question = { project: alert.events_key, query, interval: alert.interval };
+    const shown = transitions.filter(({ kind, isTold }) => isTold && (kind === "triggered" || kind === "repeated"));
+    const samples = new Map<Transition, Told["samples"]>();
+    for (const transition of shown.slice(0, MOST_SAMPLES)) {
+      const { slot, key } = transition;
+      const asked = { slot, group: groupOf(query.columns, key), limit: alert.limit };
+      samples.set(transition, await sampleEvents(events, question, asked, signal));
+    }
+    for (const transition of shown.slice(MOST_SAMPLES)) samples.set(transition, { events: [], hasMoreEvents: true });
+    return samples;
+  }
+
+  /** Writes what was found, until there is no more. */
+  async #write(): Promise<void> {
+    while (this.#found.length > 0) {
+      const batch = this.#found;
+      this.#found = [];
+      try {
+        await this.#commit(batch);
+      } catch (error) {
+        if (batch.length === 1) this.#options.failed("an evaluation could not be written; trying again", error);
+        // One that cannot be written must not keep the others from it.
+        else for (const one of batch) await this.#commit([one]).catch((reason) => this.#unwritten(one, reason));
+      }
+      for (const { alert } of batch) this.#busy.delete(alert.id);
+    }
+    // At once: an evaluation that ends a moment later begins the next one.
+    this.#writing = undefined;
+  }
+
+  #unwritten({ alert }: Evaluation, error: unknown): void {
+    this.#options.failed(`the evaluation of the alert ${alert.id} could not be written; trying again`, error);
+  }
+
+  async #commit(batch: readonly Evaluation[]): Promise<void> {
+    const { records, nowMs, told } = this.#options;
+    const lease = this.#lease;
+    if (lease === undefined) return;
+    let isHeld = false;
+    const written = await records.db.transaction().execute(async (db) => {
+      isHeld = await holdLease(db, lease);
+      if (!isHeld) return [];
+      const now = new Date(nowMs()).toISOString();
+      const added: (number | undefined)[] = [];
+      for (const one of batch) added.push(await writeEvaluation(db, one, now));
+      return added;
+    });
+    if (!isHeld && this.#lease === lease) this.#lease = undefined;
+    this.#counts.dropped += batch.length - written.filter((one) => one !== undefined).length;
+    const deliveries = written.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+    this.#counts.told += deliveries;
+    if (deliveries > 0) told();
+  }
+}
+
+/** An alert with its slots that are due; none if the first one is only to be noted. */
+interface Due {
+  readonly alert: DueAlert;
+  readonly first: number;
+  readonly last: number;
+  readonly groups: ReadonlyMap<string, GroupState>;
+}
+
+const newEpisodeId = () => `eps_${newId()}`;
+
+function stateOf(alert: DueAlert, groups: ReadonlyMap<string, GroupState>): AlertState {
+  const { failures, failure, failing_episode_id: id, failing_since: since, failing_told } = alert;
+  const failing = id === "" ? undefined : { id, since: since ?? "", isTold: failing_told === 1, toldSlot: 0 };
+  return { groups, failures, failure, failing };
+}
+
+const ruleOf = (alert: DueAlert, isCount: boolean): Rule => ({
+  ...{ operator: alert.operator, threshold: alert.threshold, interval: alert.interval },
+  ...{ for: alert.for, recover: alert.recover, repeat: alert.repeat, isMuted: alert.muted === 1, isCount },
+});

@@ -1,0 +1,75 @@
+import type { EventsStore } from "../events/store.ts";
+import { StoreError } from "../events/store.ts";
+import type { AlertRow } from "../records/tables.ts";
+import type { ReadAlertQuery } from "./alert-query.ts";
+import { readSlots, type Slots } from "./read-slots.ts";
+import { JITTER_MS } from "./slots.ts";
+import type { Outcome } from "./state.ts";
+
+/** How long the evaluation of an alert may take. It is repeated with each slot, so it has less time than a person's query. */
+const EVALUATION_MS = 10_000;
+
+/**
+ * The readings of slots. Alerts with the same project, query and slot share one: it is kept as long as another alert may ask
+ * for it.
+ */
+export class Readings {
+  readonly #events: EventsStore;
+  readonly #failed: (message: string, error: unknown) => void;
+  readonly #recent = new Map<string, { readonly atMs: number; readonly outcomes: Promise<readonly Outcome[]> }>();
+
+  constructor(events: EventsStore, failed: (message: string, error: unknown) => void) {
+    this.#events = events;
+    this.#failed = failed;
+  }
+
+  /** What was found in each slot of an alert. Rejects with the reason of the signal. */
+  async read(
+    { events_key, query: text, interval }: Pick<AlertRow, "query" | "interval"> & { readonly events_key: string },
+    read: ReadAlertQuery,
+    slots: Slots,
+    { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
+  ): Promise<readonly Outcome[]> {
+    const { first, last } = slots;
+    // It was valid when the alert was written, by the language of that time.
+    if (!read.ok) return repeated(read, slots);
+    const key = JSON.stringify([events_key, interval, first, last, text]);
+    const known = this.#recent.get(key);
+    if (known !== undefined) return known.outcomes;
+    const question = { project: events_key, query: read.value, interval };
+    const outcomes = this.#within(signal, slots, (timed) => readSlots(this.#events, question, slots, timed));
+    this.#recent.set(key, { atMs: nowMs, outcomes });
+    // A failure may be a moment's, so that nobody shares it.
+    const forget = () => this.#recent.delete(key);
+    outcomes.then((found) => found.every(({ ok }) => ok) || forget(), forget);
+    return outcomes;
+  }
+
+  /** Drops the readings that no alert will ask for. */
+  forget(nowMs: number): void {
+    for (const [key, { atMs }] of this.#recent) if (Math.abs(nowMs - atMs) > JITTER_MS) this.#recent.delete(key);
+  }
+
+  /** Runs for a limited time. What goes wrong is an outcome, unless the evaluator closes. */
+  async #within(over: AbortSignal, slots: Slots, run: (signal: AbortSignal) => Promise<Outcome[]>): Promise<Outcome[]> {
+    over.throwIfAborted();
+    const timed = new AbortController();
+    const message = `the query takes longer than ${EVALUATION_MS / 1000} s`;
+    const timer = setTimeout(() => timed.abort(new StoreError("timeout", message)), EVALUATION_MS);
+    const end = () => timed.abort(over.reason);
+    over.addEventListener("abort", end, { once: true });
+    try {
+      return await run(timed.signal);
+    } catch (error) {
+      over.throwIfAborted();
+      const isKnown = error instanceof StoreError;
+      if (!isKnown) this.#failed("the query of an alert failed", error);
+      return repeated({ ok: false, problems: [isKnown ? error.message : "the query failed"] }, slots);
+    } finally {
+      clearTimeout(timer);
+      over.removeEventListener("abort", end);
+    }
+  }
+}
+
+const repeated = (outcome: Outcome, { first, last }: Slots) => Array.from({ length: last - first + 1 }, () => outcome);

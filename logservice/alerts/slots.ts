@@ -1,0 +1,32 @@
+import { crc32 } from "node:zlib";
+
+/**
+ * The last slot of an alert that may be evaluated now. Slot k covers the time from k x interval up to, and without,
+ * (k + 1) x interval, counted from 1970 in UTC; the interval is in minutes.
+ */
+export function lastDueSlot(
+  { id, interval }: { readonly id: string; readonly interval: number },
+  nowMs: number,
+): number {
+  return slotAt(nowMs - LATE_MS - jitterMs(id), interval) - 1;
+}
+
+/** The first slot that begins at a time or after it. */
+export const firstSlotFrom = (timeMs: number, interval: number) => Math.ceil(timeMs / (interval * MINUTE_MS));
+
+export const slotAt = (timeMs: number, interval: number) => Math.floor(timeMs / (interval * MINUTE_MS));
+export const slotStartMs = (slot: number, interval: number) => slot * interval * MINUTE_MS;
+/** The end of a slot, which is not part of it. Deliveries name slots by it: it means the same after the interval changes. */
+export const slotStopMs = (slot: number, interval: number) => slotStartMs(slot + 1, interval);
+
+/** The last instant before a time that a double can hold: both ends of a range of events are part of it. */
+export const lastInstantBefore = (timeMs: number) => timeMs - 2 ** (Math.floor(Math.log2(timeMs)) - 52);
+
+/** How long after its end a slot is evaluated: events that come late are in it by then. */
+export const LATE_MS = 15_000;
+/** The most that an alert waits besides, so that not all alerts are evaluated at the same moment. */
+export const JITTER_MS = 30_000;
+export const MINUTE_MS = 60_000;
+
+/** The same for an alert at all times: its slots are then evaluated an interval apart. */
+export const jitterMs = (alertId: string) => crc32(alertId) % JITTER_MS;

@@ -1,0 +1,78 @@
+import { printQuery } from "../../grammar/query/index.ts";
+import type { AlertRow } from "../records/tables.ts";
+import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
+import { groupOf, queryOfGroup } from "./group.ts";
+import type { AlertMessage } from "./message.ts";
+import { lastInstantBefore, slotStartMs, slotStopMs } from "./slots.ts";
+
+/** An alert with the names of what it belongs to, as messages need it. */
+export interface ToldAlert
+  extends Pick<
+    AlertRow,
+    | "id"
+    | "name"
+    | "description"
+    | "query"
+    | "severity"
+    | "operator"
+    | "threshold"
+    | "interval"
+    | "team_id"
+    | "project_id"
+  > {
+  readonly team_name: string;
+  readonly project_name: string;
+}
+
+export interface Told {
+  readonly key: string;
+  readonly slot: number;
+  readonly value: number | null;
+  readonly episodeId: string;
+  readonly since: string;
+  readonly reason: string;
+  readonly samples?: Pick<AlertMessage, "events" | "hasMoreEvents">;
+}
+
+/** Makes the message of a transition. */
+export function messageOf(alert: ToldAlert, told: Told): Omit<AlertMessage, "id" | "kind"> {
+  const { id, name, description, query, severity, operator, threshold, interval } = alert;
+  const read = readAlertQuery(query);
+  const asked = read.ok ? read.value : NOTHING;
+  const group = groupOf(asked.columns, told.key);
+  const [startMs, stopMs] = [slotStartMs(told.slot, interval), slotStopMs(told.slot, interval)];
+  return {
+    team: { id: alert.team_id, name: alert.team_name },
+    project: { id: alert.project_id, name: alert.project_name },
+    alert: { ...{ id, name, description, query }, ...({ severity, operator, threshold, interval } as Compared) },
+    episodeId: told.episodeId,
+    group,
+    value: told.value,
+    what: asked.what,
+    unit: asked.unit,
+    window: { start: new Date(startMs).toISOString(), stop: new Date(stopMs).toISOString() },
+    triggeredAt: told.since,
+    events: told.samples?.events ?? [],
+    hasMoreEvents: told.samples?.hasMoreEvents ?? false,
+    reason: told.reason,
+    path: pathOf(alert, printQuery(queryOfGroup(asked, group) ?? NO_QUERY), { startMs, stopMs }),
+  };
+}
+
+type Compared = Pick<AlertMessage["alert"], "severity" | "operator" | "threshold" | "interval">;
+
+const NO_QUERY = { source: "", expr: undefined };
+/** A query that an older version accepted is told as it is, with all events. */
+const NOTHING: AlertQuery = { query: undefined, stages: [], columns: [], what: "events", unit: "", isCount: true };
+
+function pathOf(
+  { team_id, project_id }: ToldAlert,
+  query: string,
+  { startMs, stopMs }: { readonly startMs: number; readonly stopMs: number },
+): string {
+  const start = new Date(startMs).toISOString();
+  // The page includes both ends. Microseconds are the most digits that a double keeps apart.
+  const stop = new Date(lastInstantBefore(stopMs)).toISOString().replace("999Z", "999999Z");
+  const asked = new URLSearchParams({ query, start, stop });
+  return `/t/${encodeURIComponent(team_id)}/p/${encodeURIComponent(project_id)}/events?${asked}`;
+}

@@ -1,0 +1,144 @@
+// Alerts over real records, with events in the oracle or the real store and a clock that the test sets.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { Evaluator, type EvaluatorOptions } from "../../../logservice/alerts/evaluator.ts";
+import type { AlertMessage } from "../../../logservice/alerts/message.ts";
+import { openEventsStore } from "../../../logservice/events/open.ts";
+import type { EventsStore } from "../../../logservice/events/store.ts";
+import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
+import { addAlert, getAlert, removeAlert, updateAlert } from "../../../logservice/records/alerts.ts";
+import { addNotification } from "../../../logservice/records/notifications.ts";
+import { openRecords, type Records } from "../../../logservice/records/open.ts";
+import { addProject } from "../../../logservice/records/projects.ts";
+import type { Alert, AlertInput } from "../../../schema/rpc.generated.ts";
+import { openOracle } from "../events/oracle.ts";
+
+export const MINUTE_MS = 60_000;
+/** The latest that a slot is evaluated after its end: events that come late, and the jitter of its alert. */
+export const LATEST_MS = 45_000;
+export const BEGIN_MS = Date.parse("2026-03-01T12:00:00Z");
+
+export interface World {
+  readonly directory: string;
+  readonly records: Records;
+  readonly events: EventsStore;
+  readonly clock: { nowMs: number };
+  /** The key of the events of the first project, and its id. */
+  readonly events_key: string;
+  readonly project_id: string;
+  readonly notification_id: string;
+  readonly failures: string[];
+  evaluator(options?: Partial<EvaluatorOptions>): Evaluator;
+  add(alert?: Partial<AlertInput>): Promise<string>;
+  change(id: string, change: Partial<AlertInput>): Promise<void>;
+  remove(id: string): Promise<void>;
+  alert(id: string): Promise<Alert>;
+  notification(name: string): Promise<string>;
+  /** Adds events at a time in milliseconds: so many of this level and these fields. */
+  log(atMs: number, count: number, fields?: Readonly<Record<string, unknown>>, level?: string): Promise<void>;
+  /** Sets the clock to the moment when each minute up to a time is evaluated, and evaluates. */
+  runUntil(evaluator: Evaluator, timeMs: number): Promise<void>;
+  /** What is to be told, in its order. */
+  deliveries(): Promise<ToldRow[]>;
+  /** The same as lines: kind, group, end of the slot, value. */
+  told(): Promise<string[]>;
+}
+
+export interface ToldRow {
+  readonly id: string;
+  readonly alert_id: string;
+  readonly notification_id: string;
+  readonly kind: string;
+  readonly message: AlertMessage;
+}
+
+export async function openWorld(
+  t: Test,
+  {
+    engine = "oracle",
+    around = (events) => events,
+  }: { readonly engine?: "oracle" | "duckdb"; readonly around?: (events: EventsStore) => EventsStore } = {},
+): Promise<World> {
+  const directory = mkdtempSync(join(tmpdir(), "tool-alerts-"));
+  const clock = { nowMs: BEGIN_MS };
+  const records = await openRecords(directory);
+  const nowMs = () => clock.nowMs;
+  const store =
+    engine === "duckdb" ? await openEventsStore({ directory: join(directory, "events"), nowMs }) : openOracle(nowMs);
+  const events = around(store);
+  const evaluators: Evaluator[] = [];
+  t.teardown(async () => {
+    for (const one of evaluators) await one.close();
+    await store.close();
+    await records.close();
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const now = () => new Date(clock.nowMs).toISOString();
+  const { id: project_id, events_key } = await addProject(records.db, FIRST_TEAM, { name: "shop" }, now());
+  const project = { team_id: FIRST_TEAM, id: project_id };
+  const notification = (name: string) =>
+    addNotification(records, FIRST_TEAM, { project_id, type: "email", name, email_addresses: ["a@b.c"] }, now());
+  const notification_id = await notification("ops");
+  const failures: string[] = [];
+  const inTransaction = <T>(run: (db: Records["db"]) => Promise<T>) => records.db.transaction().execute(run);
+  const deliveries = async (): Promise<ToldRow[]> => {
+    const rows = await records.db.selectFrom("deliveries").selectAll().orderBy("sequence").execute();
+    return rows.map((row) => ({ ...row, message: JSON.parse(row.message) as AlertMessage }));
+  };
+  return {
+    ...{
+      directory,
+      records,
+      events,
+      clock,
+      events_key,
+      project_id,
+      notification_id,
+      failures,
+      notification,
+      deliveries,
+    },
+    evaluator(options = {}) {
+      const failed = (message: string, error: unknown) => failures.push(`${message}: ${(error as Error).stack}`);
+      const one = new Evaluator({ records, events, nowMs, told() {}, failed, ...options });
+      evaluators.push(one);
+      return one;
+    },
+    add: (alert = {}) =>
+      inTransaction((db) => addAlert(db, FIRST_TEAM, { ...alertIn(project_id, notification_id), ...alert }, now())),
+    async change(id, change) {
+      const before = await getAlert(records.db, project, id);
+      await inTransaction((db) => updateAlert(db, before, { ...before, ...change } as AlertInput, now()));
+    },
+    remove: (id) => inTransaction((db) => removeAlert(db, id, now())),
+    alert: (id) => getAlert(records.db, project, id),
+    async log(atMs, count, fields = {}, level = "error") {
+      const batch = Array.from({ length: count }, (_, i) => ({
+        ...{ timestamp: new Date(atMs + i).toISOString(), level, message: `m${i}`, fields },
+      }));
+      if (batch.length > 0) await store.append(events_key, batch);
+    },
+    async runUntil(evaluator, timeMs) {
+      const first = Math.floor((clock.nowMs - LATEST_MS) / MINUTE_MS) + 1;
+      for (let at = first * MINUTE_MS + LATEST_MS; at <= timeMs + LATEST_MS; at += MINUTE_MS) {
+        clock.nowMs = at;
+        await evaluator.pass();
+      }
+    },
+    async told() {
+      return (await deliveries()).map(({ kind, message: { group, window, value, reason } }) => {
+        const values = group.map((one) => `${one.name}=${JSON.stringify(one.value)}`);
+        const words = [kind, ...values, window.stop.slice(11, 16), String(value), reason];
+        return words.filter((word) => word !== "").join(" ");
+      });
+    },
+  };
+}
+
+/** An alert of more than two errors in a minute. */
+export const alertIn = (project_id: string, notification_id: string): AlertInput => ({
+  ...{ project_id, notification_id, name: "too many errors", query: "error", severity: "error" },
+  ...{ operator: ">", threshold: 2, interval: 1 },
+});
