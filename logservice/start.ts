@@ -6,11 +6,14 @@ import type { OidcSignIn } from "./account/oidc-sign-in.ts";
 import { PublicAddress } from "./account/public-address.ts";
 import { SignInLimits } from "./account/sign-in-limits.ts";
 import type { SignUp } from "./account/sign-up.ts";
+import { Evaluator } from "./alerts/evaluator.ts";
 import { createApp } from "./app.ts";
 import type { EventsStore } from "./events/store.ts";
 import type { ServiceLog } from "./http/exchange.ts";
 import { type ListenOptions, listen } from "./http/server.ts";
 import { LIMITS, type Limits } from "./limits.ts";
+import { DeliveryQueue } from "./notify/delivery-queue.ts";
+import { type NotifySettings, PAGERDUTY_URL } from "./notify/settings.ts";
 import { OIDC_CALLBACK } from "./pages/oidc.ts";
 import { listAcceptedLosses } from "./records/accepted-losses.ts";
 import { notePublicUrl } from "./records/instance.ts";
@@ -41,7 +44,7 @@ export interface StartOptions {
   /** How alerts are delivered; to public targets alone unless told otherwise. */
   readonly notify?: NotifySettings;
   /** Whether alerts are evaluated and delivered, as they are unless told otherwise. */
-  readonly alerting?: boolean;
+  readonly isAlerting?: boolean;
 }
 
 export interface RunningService {
@@ -82,13 +85,22 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const failed = (message: string, error: unknown) => log.error(message, error);
   const mails = mailer && new MailQueue({ records, mailer, address, signUp, nowMs, failed });
   const oidc = options.oidc?.(address.link(OIDC_CALLBACK));
+  const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
+  const origin = () => (address.isKnown ? address.origin : undefined);
+  const deliveries = new DeliveryQueue({ records, settings, origin, nowMs, failed });
+  const evaluator = new Evaluator({ records, events, nowMs, told: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(), mails, oidc };
-  const service = { records, events, exchanges, appends: new OpenAppends(), account, region, nowMs };
+  const appends = new OpenAppends();
+  const service = { records, events, exchanges, appends, account, deliveries, evaluator, region, nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits });
   address.listensOn(http.port);
   await notePublicUrl(records.db, address);
   mails?.kick();
+  if (options.isAlerting ?? true) {
+    deliveries.kick();
+    evaluator.start();
+  }
   // A token or session may end by its time while its tail goes on.
   const ending = setInterval(() => void exchanges.endRemoved(records.db, nowMs()).catch(() => {}), ENDING_MS).unref();
   return {
@@ -99,6 +111,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
       clearInterval(ending);
       stopping.abort();
       await http.close(GRACE_MS);
+      await evaluator.close();
+      await deliveries.close();
       await mails?.close();
       await events.close();
       await records.close();

@@ -1,16 +1,29 @@
 import type { Kysely } from "kysely";
-import type { AlertInput } from "../../schema/rpc.generated.ts";
+import type { AlertGroupValue, AlertInput } from "../../schema/rpc.generated.ts";
+import { checkAlertQuery } from "../alerts/alert-query.ts";
+import type { AlertMessage } from "../alerts/message.ts";
+import { previewAlert } from "../alerts/preview.ts";
+import { testMessage } from "../alerts/test-message.ts";
 import { RpcError } from "../error.ts";
 import { addAlert, getAlert, listAlerts, removeAlert, updateAlert } from "../records/alerts.ts";
-import { addToOutbox } from "../records/outbox.ts";
-import { getProject } from "../records/projects.ts";
+import { listEpisodes } from "../records/episodes.ts";
+import { eventsKeyOf, getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
+import { teamNamed } from "../records/teams.ts";
 import { type Call, changeRecords, type Handlers, projectOf } from "./call.ts";
+import { pageOf, readCursor } from "./page-cursor.ts";
 import { readChanged } from "./read-input.ts";
-import { readQuery } from "./read-range.ts";
+import { readRange } from "./read-range.ts";
 
 export const alerts: Handlers<
-  "get_alerts" | "get_alert" | "add_alert" | "update_alert" | "remove_alert" | "test_alert"
+  | "get_alerts"
+  | "get_alert"
+  | "add_alert"
+  | "update_alert"
+  | "remove_alert"
+  | "test_alert"
+  | "preview_alert"
+  | "get_alert_episodes"
 > = {
   async get_alerts({ records: { db } }, { project_id }, call) {
     const project = projectOf(call, project_id);
@@ -42,26 +55,34 @@ export const alerts: Handlers<
   },
 
   async remove_alert(service, { project_id, alert_id }, call) {
-    await changeRecords(service, call, "remove_alert", async (db) => {
+    await changeRecords(service, call, "remove_alert", async (db, now) => {
       await getAlert(db, projectOf(call, project_id), alert_id);
-      await removeAlert(db, alert_id);
+      await removeAlert(db, alert_id, now);
       return { projectId: project_id, targetId: alert_id };
     });
     return undefined;
   },
 
   async test_alert(service, { alert }, call) {
-    const { records, deliveries, nowMs } = service;
-    const project = projectOf(call, alert.project_id);
+    const { records, events, deliveries, nowMs } = service;
+    const key = projectOf(call, alert.project_id);
     await check(records.db, call, alert);
-    const message = await testMessage(records.db, project, alert, nowMs());
-    const notification = await getNotification(records, project, alert.notification_id);
-    // In the audit before it is sent: whoever sends many is seen.
-    await changeRecords(service, call, "test_alert", async () => ({
-      projectId: alert.project_id,
-      targetId: alert.id ?? "",
-    }));
-    const outcome = await deliveries.test({ team: call.grant.team, notification, message }, call.signal);
+    const project = await getProject(records.db, key);
+    const place = {
+      team_id: key.team_id,
+      team_name: (await teamNamed(records.db, key.team_id))?.name ?? key.team_id,
+      project_name: project.name,
+    };
+    const tested = { alert, place, eventsKey: await eventsKeyOf(records.db, key) };
+    const message = await testMessage(events, tested, nowMs(), call.signal);
+    // Before it is sent, so that whoever sends many is seen.
+    await changeRecords(service, call, "test_alert", async () => {
+      return { projectId: alert.project_id, targetId: alert.id ?? "" };
+    });
+    const outcome = await deliveries.test(
+      { project: key, notificationId: alert.notification_id, message },
+      call.signal,
+    );
     if (outcome.kind !== "delivered") throw new RpcError("notification_failed", outcome.reason);
     return undefined;
   },
@@ -69,11 +90,11 @@ export const alerts: Handlers<
   async preview_alert({ records: { db }, events }, { alert, start, stop }, call) {
     await check(db, call, alert);
     const { startMs, stopMs } = readRange({ start, stop });
-    const project = await getProject(db, projectOf(call, alert.project_id));
-    const preview = await previewAlert(events, project.events_key, alert, { startMs, stopMs, signal: call.signal });
+    const key = await eventsKeyOf(db, projectOf(call, alert.project_id));
+    const preview = await previewAlert(events, key, alert, { startMs, stopMs, signal: call.signal });
     return {
       episodes: preview.episodes.map(({ group, value, triggeredAt, resolvedAt }) => {
-        return { group: [...group], value, triggered_at: triggeredAt, resolved_at: resolvedAt ?? null };
+        return { group: group.map(shownGroup), value, triggered_at: triggeredAt, resolved_at: resolvedAt };
       }),
       intervals: preview.intervals,
       missing_bytes: preview.missingBytes,
@@ -83,7 +104,9 @@ export const alerts: Handlers<
   async get_alert_episodes({ records: { db } }, { project_id, alert_id, limit = 100, cursor }, call) {
     const project = projectOf(call, project_id);
     await getProject(db, project);
-    const found = await findEpisodes(db, project, { alertId: alert_id, limit: limit + 1, after: readCursor(cursor) });
+    const after = readCursor(cursor);
+    const page = { alertId: alert_id, limit: limit + 1, after: after && { triggered_at: after.at, id: after.id } };
+    const found = await listEpisodes(db, project, page);
     const { rows, ...more } = pageOf(found, limit, ({ triggered_at: at, id }) => ({ at, id }));
     return { episodes: [...rows], ...more };
   },
@@ -96,7 +119,8 @@ async function check(
   { project_id, query, notification_id }: AlertInput,
 ): Promise<void> {
   await getProject(db, projectOf(call, project_id));
-  readQuery(query, "alert.query");
+  const problems = checkAlertQuery(query);
+  if (problems.length > 0) throw new RpcError("invalid", `alert.query: ${problems.join("; ")}`);
   const notification = await db
     .selectFrom("notifications")
     .select("id")
@@ -107,4 +131,10 @@ async function check(
   if (notification === undefined) {
     throw new RpcError("invalid", "alert.notification_id: must be a notification of the same project");
   }
+}
+
+/** A value that a query grouped by, as answers have it: a list or an object as its JSON. */
+function shownGroup({ name, value }: AlertMessage["group"][number]): AlertGroupValue {
+  const isPlain = value === null || ["string", "number", "boolean"].includes(typeof value);
+  return { name, value: isPlain ? (value as AlertGroupValue["value"]) : JSON.stringify(value) };
 }

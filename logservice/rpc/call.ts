@@ -4,7 +4,9 @@ import type { Grant } from "../access/grant.ts";
 import type { OpenExchanges } from "../access/open-exchanges.ts";
 import { requireStillGranted } from "../access/still-granted.ts";
 import type { Account } from "../account/account.ts";
+import type { Evaluator } from "../alerts/evaluator.ts";
 import type { EventsStore } from "../events/store.ts";
+import type { DeliveryQueue } from "../notify/delivery-queue.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { Records } from "../records/open.ts";
 import type { ProjectKey } from "../records/projects.ts";
@@ -21,6 +23,10 @@ export interface Service {
   /** The appends under way; the removal of a project waits for them. */
   readonly appends: OpenAppends;
   readonly account: Account;
+  /** Delivers what alerts tell. */
+  readonly deliveries: Pick<DeliveryQueue, "kick" | "test" | "metrics">;
+  /** Evaluates the alerts; told of what has changed. */
+  readonly evaluator: Pick<Evaluator, "changed" | "metrics">;
   readonly region: string;
   nowMs(): number;
 }

@@ -74,7 +74,10 @@ export const notifications: Handlers<
     await changeRecords(service, call, "rotate_webhook_secret", async (db) => {
       const { type } = await getNotification({ db, seal }, projectOf(call, project_id), notification_id);
       if (type !== "webhook")
-        throw new RpcError("conflict", `this notification is of type ${type}: only what is posted to a webhook is signed`);
+        throw new RpcError(
+          "conflict",
+          `this notification is of type ${type}: only what is posted to a webhook is signed`,
+        );
       secret = await rotateWebhookSecret({ db, seal }, notification_id, service.nowMs());
       return { projectId: project_id, targetId: notification_id };
     });

@@ -1,0 +1,42 @@
+import type { AlertInput } from "../../schema/rpc.generated.ts";
+import type { EventsStore } from "../events/store.ts";
+import { newId } from "../records/row.ts";
+import { readAlertQuery } from "./alert-query.ts";
+import { groupOf } from "./group.ts";
+import type { AlertMessage } from "./message.ts";
+import { readSlots } from "./read-slots.ts";
+import { sampleEvents } from "./samples.ts";
+import { slotAt, slotStopMs } from "./slots.ts";
+import { messageOf, type ToldAlert } from "./tell.ts";
+
+/** What an alert is tested with. */
+export interface Tested {
+  readonly alert: AlertInput;
+  /** The names of what it belongs to. */
+  readonly place: Pick<ToldAlert, "team_id" | "team_name" | "project_name">;
+  /** The key of the project's events. */
+  readonly eventsKey: string;
+}
+
+/** The message of a test: what the last whole interval would tell, whether or not that breaches the threshold. */
+export async function testMessage(
+  events: EventsStore,
+  { alert, place, eventsKey }: Tested,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<AlertMessage> {
+  const { interval = 5, threshold = 0, limit = 10, description = "", id = "", severity, operator } = alert;
+  const slot = slotAt(nowMs, interval) - 1;
+  const read = readAlertQuery(alert.query);
+  const question = read.ok ? { project: eventsKey, query: read.value, interval } : undefined;
+  const [outcome] = question === undefined ? [] : await readSlots(events, question, { first: slot, last: slot }, signal);
+  const values = outcome?.ok === true ? [...outcome.value] : [];
+  const [key, value] = values.sort(([, one], [, other]) => other - one)[0] ?? ["", 0];
+  const group = groupOf(question?.query.columns ?? [], key);
+  const samples = question && (await sampleEvents(events, question, { slot, group, limit }, signal));
+  const told = { ...alert, ...place, id, description, severity, operator, threshold, interval };
+  const since = new Date(slotStopMs(slot, interval)).toISOString();
+  const episodeId = `test_${newId()}`;
+  const message = messageOf(told, { key, slot, value, episodeId, since, reason: "", ...(samples && { samples }) });
+  return { ...message, id: `dlv_${newId()}`, kind: "test" };
+}
