@@ -106,7 +106,9 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
       body_bytes_in_flight: bodies.heldBytes,
       tails: [...tails.values()].reduce((sum, n) => sum + n, 0),
     };
-    sendText(response, 200, "text/plain; version=0.0.4", metrics.text({ ...gauges, ...service.events.metrics(), ...service.evaluator.metrics(), ...service.deliveries.metrics() }));
+    const { events, evaluator, deliveries } = service;
+    const all = { ...gauges, ...events.metrics(), ...evaluator.metrics(), ...deliveries.metrics() };
+    sendText(response, 200, "text/plain; version=0.0.4", metrics.text(all));
   });
 
   return (request, response) => {

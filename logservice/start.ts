@@ -13,6 +13,8 @@ import type { ServiceLog } from "./http/exchange.ts";
 import { type ListenOptions, listen } from "./http/server.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { DeliveryQueue } from "./notify/delivery-queue.ts";
+import { TestLimits } from "./notify/send-limits.ts";
+import { sendTest } from "./notify/send-test.ts";
 import { type NotifySettings, PAGERDUTY_URL } from "./notify/settings.ts";
 import { OIDC_CALLBACK } from "./pages/oidc.ts";
 import { listAcceptedLosses } from "./records/accepted-losses.ts";
@@ -21,6 +23,7 @@ import type { Records } from "./records/open.ts";
 import { listRetentions } from "./records/projects.ts";
 import { watchRecords } from "./records/watch.ts";
 import { OpenAppends } from "./rpc/append.ts";
+import type { Service } from "./rpc/call.ts";
 
 export interface StartOptions {
   readonly records: Records;
@@ -87,11 +90,19 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const oidc = options.oidc?.(address.link(OIDC_CALLBACK));
   const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
   const origin = () => (address.isKnown ? address.origin : undefined);
-  const deliveries = new DeliveryQueue({ records, settings, origin, nowMs, failed });
+  const sending = { records, settings, origin, nowMs, failed };
+  const deliveries = new DeliveryQueue(sending);
+  const testLimits = new TestLimits();
+  const testing: Service["testing"] = {
+    send: (notification, message, signal) => {
+      testLimits.take(message.team.id, notification.type);
+      return sendTest(sending, notification, message, signal);
+    },
+  };
   const evaluator = new Evaluator({ records, events, nowMs, told: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(), mails, oidc };
   const appends = new OpenAppends();
-  const service = { records, events, exchanges, appends, account, deliveries, evaluator, region, nowMs };
+  const service = { records, events, exchanges, appends, account, deliveries, evaluator, testing, region, nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits });
   address.listensOn(http.port);

@@ -3,12 +3,12 @@ import { MailFailure } from "../account/mail/failure.ts";
 import { isLoopback } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
+import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import type { Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
-import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
 import {
   EVENTS_FOLDER,

@@ -29,7 +29,8 @@ export async function testMessage(
   const slot = slotAt(nowMs, interval) - 1;
   const read = readAlertQuery(alert.query);
   const question = read.ok ? { project: eventsKey, query: read.value, interval } : undefined;
-  const [outcome] = question === undefined ? [] : await readSlots(events, question, { first: slot, last: slot }, signal);
+  const [outcome] =
+    question === undefined ? [] : await readSlots(events, question, { first: slot, last: slot }, signal);
   const values = outcome?.ok === true ? [...outcome.value] : [];
   const [key, value] = values.sort(([, one], [, other]) => other - one)[0] ?? ["", 0];
   const group = groupOf(question?.query.columns ?? [], key);

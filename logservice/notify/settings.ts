@@ -1,4 +1,3 @@
-import type { Notification } from "../../schema/rpc.generated.ts";
 import type { Mailer } from "../account/mail/mailer.ts";
 import type { SmsSettings } from "./sms-settings.ts";
 
@@ -16,11 +15,5 @@ export const PAGERDUTY_URL = "https://events.pagerduty.com";
 
 /** The kinds of notification that are not delivered, each with the option that is missing: `email: no --smtp`. */
 export function missingSettings({ mailer, sms }: Pick<NotifySettings, "mailer" | "sms">): string[] {
-  const missing: string[] = [];
-  if (mailer === undefined) missing.push(`${EMAIL}: no --smtp`);
-  if (sms === undefined) missing.push(`${SMS}: no --sms`);
-  return missing;
+  return [...(mailer === undefined ? ["email: no --smtp"] : []), ...(sms === undefined ? ["sms: no --sms"] : [])];
 }
-
-const EMAIL = "email" satisfies Notification["type"];
-const SMS = "sms" satisfies Notification["type"];

@@ -49,7 +49,8 @@ export async function makeDue(db: Db, project: ProjectKey, id: string, now: stri
     .where("project_id", "=", project.id)
     .executeTakeFirst();
   if (row === undefined) throw new RpcError("not_found", `there is no delivery ${JSON.stringify(id)} in this project`);
-  if (row.status === "delivered") throw new RpcError("conflict", "it was delivered already: test_alert sends a message");
+  if (row.status === "delivered")
+    throw new RpcError("conflict", "it was delivered already: test_alert sends a message");
   await db
     .updateTable("deliveries")
     .set({ status: "waiting", due_at: now, attempts: 0, finished_at: null })

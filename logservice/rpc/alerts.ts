@@ -7,6 +7,7 @@ import { testMessage } from "../alerts/test-message.ts";
 import { RpcError } from "../error.ts";
 import { addAlert, getAlert, listAlerts, removeAlert, updateAlert } from "../records/alerts.ts";
 import { listEpisodes } from "../records/episodes.ts";
+import { getNotification } from "../records/notifications.ts";
 import { eventsKeyOf, getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
 import { teamNamed } from "../records/teams.ts";
@@ -40,6 +41,7 @@ export const alerts: Handlers<
       await check(db, call, alert);
       return { projectId: alert.project_id, targetId: await addAlert(db, call.grant.team, alert, now) };
     });
+    service.evaluator.changed();
     return { id };
   },
 
@@ -51,6 +53,8 @@ export const alerts: Handlers<
       await updateAlert(db, before, alert, now);
       return { projectId: change.project_id, targetId: change.id };
     });
+    service.evaluator.changed();
+    service.deliveries.kick();
     return undefined;
   },
 
@@ -60,11 +64,12 @@ export const alerts: Handlers<
       await removeAlert(db, alert_id, now);
       return { projectId: project_id, targetId: alert_id };
     });
+    service.deliveries.kick();
     return undefined;
   },
 
   async test_alert(service, { alert }, call) {
-    const { records, events, deliveries, nowMs } = service;
+    const { records, events, testing, nowMs } = service;
     const key = projectOf(call, alert.project_id);
     await check(records.db, call, alert);
     const project = await getProject(records.db, key);
@@ -79,10 +84,8 @@ export const alerts: Handlers<
     await changeRecords(service, call, "test_alert", async () => {
       return { projectId: alert.project_id, targetId: alert.id ?? "" };
     });
-    const outcome = await deliveries.test(
-      { project: key, notificationId: alert.notification_id, message },
-      call.signal,
-    );
+    const notification = await getNotification(records, key, alert.notification_id);
+    const outcome = await testing.send(notification, message, call.signal);
     if (outcome.kind !== "delivered") throw new RpcError("notification_failed", outcome.reason);
     return undefined;
   },

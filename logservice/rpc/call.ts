@@ -1,12 +1,14 @@
 import type { Transaction } from "kysely";
-import type { Operations, Scope } from "../../schema/rpc.generated.ts";
+import type { Notification, Operations, Scope } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
 import type { OpenExchanges } from "../access/open-exchanges.ts";
 import { requireStillGranted } from "../access/still-granted.ts";
 import type { Account } from "../account/account.ts";
 import type { Evaluator } from "../alerts/evaluator.ts";
+import type { AlertMessage } from "../alerts/message.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { DeliveryQueue } from "../notify/delivery-queue.ts";
+import type { Outcome } from "../notify/send.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { Records } from "../records/open.ts";
 import type { ProjectKey } from "../records/projects.ts";
@@ -24,7 +26,11 @@ export interface Service {
   readonly appends: OpenAppends;
   readonly account: Account;
   /** Delivers what alerts tell. */
-  readonly deliveries: Pick<DeliveryQueue, "kick" | "test" | "metrics">;
+  readonly deliveries: Pick<DeliveryQueue, "kick" | "metrics">;
+  /** Sends a test of a notification and waits for the outcome. Throws `rate_limited`. */
+  readonly testing: {
+    send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<Outcome>;
+  };
   /** Evaluates the alerts; told of what has changed. */
   readonly evaluator: Pick<Evaluator, "changed" | "metrics">;
   readonly region: string;

@@ -64,6 +64,9 @@ export async function startTestService(
     readonly engine?: "oracle" | "duckdb";
     /** Wraps the store to change what it does. */
     readonly around?: (events: EventsStore) => EventsStore;
+    /** Whether alerts are evaluated and delivered, and how. */
+    readonly isAlerting?: boolean;
+    readonly notify?: NonNullable<StartOptions["notify"]>;
     /** Who may come in, how, and where. */
     readonly account?: Partial<
       Pick<StartOptions, "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted" | "host" | "port" | "tls">
@@ -86,6 +89,9 @@ export async function startTestService(
     port: 0,
     limits,
     nowMs,
+    // Clocks of tests are set as they like.
+    isAlerting: options.isAlerting ?? false,
+    ...(options.notify && { notify: options.notify }),
     ...options.account,
     log: { error: (message, error) => logged.push(`${message}: ${(error as Error).stack}`) },
   });

@@ -1,0 +1,34 @@
+import type { Notification } from "../../schema/rpc.generated.ts";
+import type { AlertMessage } from "../alerts/message.ts";
+import type { Records } from "../records/open.ts";
+import { type Outcome, recipientsOf, type SendOptions, sendTo } from "./send.ts";
+import { targetOf } from "./target.ts";
+import { TargetRefused } from "./target-guard.ts";
+
+/** Whoever asked for a test waits for it. */
+const TIMEOUT_MS = 15_000;
+
+/**
+ * Sends a message to a notification now and waits at most 15 seconds for the outcome: delivered, or the first failure of any
+ * recipient. The secrets of the notification are decrypted. Nothing is retried. Rejects with the reason of the signal.
+ */
+export async function sendTest(
+  options: SendOptions & { readonly records: Pick<Records, "db" | "seal"> },
+  notification: Notification,
+  message: AlertMessage,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const deadline = AbortSignal.timeout(TIMEOUT_MS);
+  const ended = AbortSignal.any([signal, deadline]);
+  try {
+    const target = await targetOf(options.records, notification, options.nowMs());
+    const send = (recipient: string) => sendTo(options, target, { recipient, messages: [message] }, ended);
+    const outcomes = await Promise.all(recipientsOf(target).map(send));
+    return outcomes.find(({ kind }) => kind !== "delivered") ?? { kind: "delivered" };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (deadline.aborted) return { kind: "retry", reason: `no answer within ${TIMEOUT_MS / 1000} seconds` };
+    if (error instanceof TargetRefused) return { kind: "refused", reason: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,166 @@
+import { createHash } from "node:crypto";
+import { MailFailure } from "../account/mail/failure.ts";
+import type { AlertMessage } from "../alerts/message.ts";
+import { alertMail, digestMail } from "./channels/email.ts";
+import { pagerDutyPost } from "./channels/pagerduty.ts";
+import { slackPost } from "./channels/slack.ts";
+import { smsPost, smsText } from "./channels/sms.ts";
+import { type Told, webhookPost } from "./channels/webhook.ts";
+import { type Post, type PostAnswer, PostFailure, post } from "./post.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import type { NotifySettings } from "./settings.ts";
+import type { Target } from "./target.ts";
+import { type Resolve, TargetNotFound, TargetRefused } from "./target-guard.ts";
+
+export interface SendOptions {
+  readonly settings: NotifySettings;
+  /** The public address of the service, for links; undefined if it has none. */
+  origin(): string | undefined;
+  readonly nowMs: () => number;
+  /** Takes failures, for the operators of the service. */
+  readonly failed: (message: string, error: unknown) => void;
+  /** How targets are reached, if not as usual. */
+  readonly network?: NetworkOptions | undefined;
+}
+
+export interface NetworkOptions {
+  readonly resolve?: Resolve;
+  /** Certificates of authorities that are trusted instead of the usual ones. */
+  readonly ca?: string;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * What became of an attempt. The reason is one sentence that may be shown to the people of the team: it has nothing of what
+ * the target answered but its status.
+ */
+export type Outcome =
+  | { readonly kind: "delivered" }
+  /** `afterMs` is what the target asked for. */
+  | { readonly kind: "retry"; readonly reason: string; readonly afterMs?: number | undefined }
+  /** Another attempt would get the same answer. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/**
+ * Tells one recipient of a target one or several messages, several as a digest: an address, a number, or "" where the target
+ * is one recipient. Rejects with the reason of the signal alone, if that is aborted first; the target may have been told then.
+ */
+export async function sendTo(
+  options: SendOptions,
+  target: Target,
+  { recipient, messages }: { readonly recipient: string; readonly messages: readonly AlertMessage[] },
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const told: Told = { id: digestId(messages), messages };
+  try {
+    return await SENDERS[target.type](options, target as never, { ...told, recipient }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof TargetRefused) return { kind: "refused", reason: error.message };
+    if (error instanceof TargetNotFound) return { kind: "retry", reason: error.message };
+    if (error instanceof PostFailure) return { kind: "retry", reason: `the target ${error.message}` };
+    options.failed("a notification could not be sent", error);
+    return { kind: "retry", reason: "the notification could not be sent; the log of the service says why" };
+  }
+}
+
+/** The recipients of a target that are told one by one. */
+export function recipientsOf(target: Target): readonly string[] {
+  return "recipients" in target ? target.recipients : [""];
+}
+
+/** The id of a delivery, or one that is made from those of several: the same for the same deliveries. */
+function digestId(messages: readonly AlertMessage[]): string {
+  const [first] = messages as [AlertMessage];
+  if (messages.length === 1) return first.id;
+  const hash = createHash("sha256").update(messages.map(({ id }) => id).join(" "));
+  return `dig_${hash.digest("hex").slice(0, 32)}`;
+}
+
+interface ToRecipient extends Told {
+  readonly recipient: string;
+}
+
+type Of<Type extends Target["type"]> = Extract<Target, { readonly type: Type }>;
+
+type Sender<T> = (options: SendOptions, target: T, told: ToRecipient, signal: AbortSignal) => Promise<Outcome>;
+
+const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
+  async email({ settings, origin, failed }, _target, { id, recipient: to, messages }, signal) {
+    const [first] = messages as [AlertMessage];
+    if (settings.mailer === undefined) return notConfigured("no mails", "--smtp");
+    const mail = messages.length === 1 ? alertMail(first, origin()) : digestMail(id, messages, origin());
+    try {
+      await settings.mailer.send({ ...mail, to }, signal);
+      return { kind: "delivered" };
+    } catch (error) {
+      if (!(error instanceof MailFailure)) throw error;
+      // What the mail server wrote is for the operators.
+      failed("a mail about an alert could not be sent", error);
+      return error.isPermanent
+        ? { kind: "refused", reason: "the mail server refused the mail or its recipient" }
+        : { kind: "retry", reason: "the mail could not be handed to the mail server; the log of the service says why" };
+    }
+  },
+
+  async sms(options, _target, { recipient, messages }, signal) {
+    const { settings, origin, failed } = options;
+    if (settings.sms === undefined) return notConfigured("no text messages", "--sms");
+    const sent = smsPost(settings.sms, recipient, smsText(messages, origin()));
+    const answer = await postTo(options, sent, signal, "operator");
+    const outcome = outcomeOf(options, answer, "the provider of text messages");
+    if (outcome.kind !== "delivered") failed("a text message about an alert could not be sent", outcome.reason);
+    // The login is the operator's to mend, and the message is sent then.
+    return answer.status === 401
+      ? { ...outcome, kind: "retry", reason: "the provider of text messages refused the login of the service" }
+      : outcome;
+  },
+
+  async slack(options, target, { messages }, signal) {
+    const sent = slackPost(target, messages, options.origin());
+    return outcomeOf(options, await postTo(options, sent, signal), "the target");
+  },
+
+  async webhook(options, target, told, signal) {
+    const sent = webhookPost(target, told, options.origin(), options.nowMs());
+    return outcomeOf(options, await postTo(options, sent, signal), "the target");
+  },
+
+  async pagerduty(options, { routingKey }, { messages }, signal) {
+    const [message] = messages as [AlertMessage];
+    if (messages.length > 1) throw new TypeError("PagerDuty takes no digests");
+    const sent = pagerDutyPost({ url: options.settings.pagerdutyUrl, routingKey }, message, options.origin());
+    return outcomeOf(options, await postTo(options, sent, signal, "operator"), "PagerDuty");
+  },
+};
+
+function notConfigured(what: string, option: string): Outcome {
+  return { kind: "retry", reason: `the service sends ${what}: its operator has to start it with ${option}` };
+}
+
+/** Posts to what a team has set, which is guarded, or to an address that the operator has set. */
+function postTo(
+  { settings, network = {} }: SendOptions,
+  sent: Post,
+  signal: AbortSignal,
+  setBy: "team" | "operator" = "team",
+): Promise<PostAnswer> {
+  const { resolve, ca, timeoutMs } = network;
+  const guard = { allowsPrivate: settings.allowsPrivate, ...(resolve && { resolve }) };
+  return post(sent, { signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
+}
+
+function outcomeOf({ nowMs }: SendOptions, { status, retryAfter }: PostAnswer, who: string): Outcome {
+  if (status >= 200 && status < 300) return { kind: "delivered" };
+  if (status >= 300 && status < 400) {
+    return {
+      kind: "refused",
+      reason: `${who} answered with a redirect (${status}), which is not followed: use the URL that it leads to`,
+    };
+  }
+  const reason = `${who} answered with status ${status}`;
+  if (status >= 500 || status === 408 || status === 429) {
+    return { kind: "retry", reason, afterMs: retryAfterMs(retryAfter, nowMs()) };
+  }
+  return { kind: "refused", reason };
+}
