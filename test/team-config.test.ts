@@ -525,9 +525,10 @@ t.test("connections that fail over TLS", async (t) => {
     const logs = await tool(["logs", "--service", address, "--project", "app"], { env });
     t.ok(logs.stderr.includes(`${reason}\n  ${hint}\n`), logs.stderr);
     const { running } = await startTool(cwd, ["--logs-url", address], env);
-    t.match(running.stderr() + running.stdout(), /Its log goes to the project \S+ of (?:the team \S+ at )?http/);
+    const said = () => running.stderr() + running.stdout();
+    await until("where the log goes", () => said().includes(`Its log goes to the project app of ${address}\n`));
     await fetch(await listening(running)).then((response) => response.text());
-    await until("the reason", () => (running.stderr() + running.stdout()).includes(`${reason} (${hint})`));
+    await until("the reason", () => said().includes(`${reason} (${hint})`));
     running.kill("SIGTERM");
     await running.ended;
   }

@@ -50,8 +50,9 @@ const V6: readonly Block[] = [
   // Credentials of AWS and of Google's cloud.
   ...v6("never", "fd00:ec2::254/128", "fd20:ce::254/128"),
   ...v6("private", "::1/128", "fc00::/7", "fec0::/10"),
-  // Protocol assignments without Teredo's, which is unpacked before; documentation.
-  ...v6("never", "2001::/23", "2001:db8::/32", "3fff::/20"),
+  // NAT64 of a network's own (RFC 8215), where nobody else knows which IPv4 address is meant; protocol assignments without
+  // Teredo's, which is unpacked before; documentation.
+  ...v6("never", "64:ff9b:1::/48", "2001::/23", "2001:db8::/32", "3fff::/20"),
   ...v6("public", "2000::/3"),
 ];
 
@@ -71,25 +72,14 @@ const FORMS: readonly { readonly block: Block; inner(bits: bigint): readonly big
   // Mapped, translated (RFC 2765) and NAT64 (RFC 6052): the last 32 bits.
   ...v6("public", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96").map((block) => ({
     block,
-    inner: (bits: bigint) => [part(bits, 96)],
-  })),
-  // NAT64 of a network of its own (RFC 8215), which says where the IPv4 address is: in the last 32 bits, or in the places of
-  // a prefix of 48, 56 or 64 bits, which leave out bits 64 to 71.
-  ...v6("private", "64:ff9b:1::/48").map((block) => ({
-    block,
-    inner: (bits: bigint) => [
-      part(bits, 96),
-      (part(bits, 48, 16) << 16n) | part(bits, 72, 16),
-      (part(bits, 56, 8) << 24n) | part(bits, 72, 24),
-      part(bits, 72),
-    ],
+    inner: (bits: bigint) => [v4At(bits, 96)],
   })),
   // 6to4 (RFC 3056).
-  ...v6("public", "2002::/16").map((block) => ({ block, inner: (bits: bigint) => [part(bits, 16)] })),
+  ...v6("public", "2002::/16").map((block) => ({ block, inner: (bits: bigint) => [v4At(bits, 16)] })),
   // Teredo (RFC 4380): the server, and the client with its bits inverted.
   ...v6("public", "2001::/32").map((block) => ({
     block,
-    inner: (bits: bigint) => [part(bits, 32), part(bits, 96) ^ 0xffff_ffffn],
+    inner: (bits: bigint) => [v4At(bits, 32), v4At(bits, 96) ^ 0xffff_ffffn],
   })),
 ];
 
@@ -102,9 +92,9 @@ function holds({ first, prefix }: Block, bits: bigint, length: number): boolean 
   return bits >> shift === first >> shift;
 }
 
-/** Bits of an IPv6 address, counted from its start. */
-function part(bits: bigint, start: number, length = 32): bigint {
-  return (bits >> BigInt(128 - start - length)) & ((1n << BigInt(length)) - 1n);
+/** The 32 bits of an IPv6 address from a bit that is counted from its start. */
+function v4At(bits: bigint, start: number): bigint {
+  return (bits >> BigInt(96 - start)) & 0xffff_ffffn;
 }
 
 /** The bits of an IPv4 address of four decimal numbers. */
