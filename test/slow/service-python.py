@@ -91,13 +91,21 @@ expect("get_notification", {"project_id": project, "notification_id": notificati
 
 alert = {"project_id": project, "name": "errors", "query": "error", "severity": "error", "operator": ">",
          "threshold": 0, "notification_id": notification}
-expect("test_alert", {"alert": alert}, 204)
+expect("rotate_webhook_secret", {"project_id": project, "notification_id": notification}, 200,
+       lambda a: len(a["secret"]) > 20)
+# Nobody is there: whoever asked is told why.
+expect("test_alert", {"alert": alert}, 502, lambda a: a["type"] == "notification_failed")
+expect("preview_alert", {"alert": alert, "start": "2026-01-01T00:00:00Z", "stop": "2026-01-01T01:00:00Z"}, 200,
+       lambda a: a["intervals"] == 12 and a["missing_bytes"] == 0 and len(a["episodes"]) == 1)
 alert_id = expect("add_alert", {"alert": alert}, 200)["id"]
 expect("get_alerts", {"project_id": project}, 200, lambda a: len(a["alerts"]) == 1)
 expect("get_alerts", {}, 400, lambda a: a == {"type": "invalid", "message": "project_id: is required"})
 expect("update_alert", {"alert": {"id": alert_id, "project_id": project, "muted": True}}, 204)
 expect("get_alert", {"project_id": project, "alert_id": alert_id}, 200,
        lambda a: a["alert"]["muted"] is True and a["alert"]["interval"] == 5 and a["alert"]["limit"] == 10)
+expect("get_alert_episodes", {"project_id": project, "alert_id": alert_id}, 200, lambda a: a == {"episodes": []})
+expect("get_deliveries", {"project_id": project}, 200, lambda a: a == {"deliveries": []})
+expect("retry_delivery", {"project_id": project, "delivery_id": "dlv_absent"}, 404)
 expect("remove_notification", {"project_id": project, "notification_id": notification}, 409)
 expect("remove_alert", {"project_id": project, "alert_id": alert_id}, 204)
 expect("remove_notification", {"project_id": project, "notification_id": notification}, 204)
