@@ -132,7 +132,7 @@ async function invitedBob(t: Test, { service, mailbox, ann, bob }: Story): Promi
     code: 0,
     stdout: "",
     stderr:
-      /^invited bob@example\.com to owner as admin, until 20\d\d-\d\d-\d\d\na mail with the link is on its way\n$/,
+      /^invited bob@example\.com to owner as admin, until 20\d\d-\d\d-\d\d\na mail with the link is on its way\nthey accept on the page of the link, and then sign in on their terminal:\n {2}tool team login --email bob@example\.com --url http\S+\n$/,
   });
   const invite = await mailbox.next(BOB);
   t.match(invite.subject, "First team");
