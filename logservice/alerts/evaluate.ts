@@ -42,7 +42,7 @@ export async function evaluateSlot(
 }
 
 /** With more groups a query tells values and not things to look after, and nobody reads so many messages. */
-export const MOST_GROUPS = 100;
+const MOST_GROUPS = 100;
 
 /** Events of a slot, as the store takes ranges. */
 export function slotRange({ project, query, interval }: Question, slot: number): Range {

@@ -32,9 +32,9 @@ const KEPT_EPISODES_MS = 90 * 24 * 3_600_000;
 /** The most slots that are evaluated after a downtime: an hour of an alert of each minute. */
 const MOST_REPLAYED = 60;
 /** Evaluations at once. More would only wait for the processor, and people's queries with them. */
-const READS_AT_ONCE = 4;
+const READS_AT_ONCE = 2;
 /** Evaluations of one project at once, so that one with slow queries does not hold up the others. */
-const PROJECT_READS = 2;
+const PROJECT_READS = 1;
 /** Transitions of one evaluation that are told with events: each takes a search. */
 const MOST_SAMPLES = 20;
 

@@ -91,7 +91,7 @@ export interface Step {
 export const FAILURE = "failure";
 
 /** One failure may be a moment's; so many in a row are told. */
-export const TOLD_FAILURES = 3;
+const TOLD_FAILURES = 3;
 
 export const WELL: AlertState = { groups: new Map(), failures: 0, failure: "", failing: undefined };
 

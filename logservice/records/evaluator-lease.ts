@@ -12,7 +12,7 @@ export interface Lease {
 }
 
 /** How long a lease lasts after its last renewal. */
-export const LEASE_MS = 30_000;
+const LEASE_MS = 30_000;
 
 /**
  * Takes or renews the lease. Undefined if another holder has it. One that ends later than it can is not believed: the clock
