@@ -1,18 +1,17 @@
-import { shownText } from "../account/shown-text.ts";
 import { utcTime } from "../account/utc-time.ts";
 import type { AlertMessage } from "../alerts/message.ts";
+import { plainText } from "./harmless-message.ts";
 
-/** Makes a text that others chose harmless for one channel. Values of groups come from logs, which strangers may write. */
-export type Shown = (text: string) => string;
+// The words of all channels. Messages are made harmless before, each for its channel.
 
 /** What a message says in one line: `[triggered] 42 events in 5 min: checkout`. */
-export function headline(message: AlertMessage, shown: Shown = shownText): string {
-  return `[${LABELS[message.kind]}] ${happened(message)}: ${subjectOf(message, shown)}`;
+export function headline(message: AlertMessage): string {
+  return `[${LABELS[message.kind]}] ${happened(message)}: ${subjectOf(message)}`;
 }
 
 /** What several messages say in one line: `[digest] 12 triggered, 3 resolved: checkout, sign-in and 4 more`. */
-export function digestHeadline(messages: readonly AlertMessage[], shown: Shown = shownText): string {
-  const names = [...new Set(messages.map(({ alert }) => shown(alert.name)))];
+export function digestHeadline(messages: readonly AlertMessage[]): string {
+  const names = [...new Set(messages.map(({ alert }) => alert.name))];
   const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : "";
   return `[digest] ${counts(messages)}: ${names.slice(0, NAMES).join(", ")}${more}`;
 }
@@ -42,7 +41,7 @@ export const LABELS = {
 function happened(message: AlertMessage): string {
   const { kind, value, reason, alert } = message;
   if (kind === "failed" || value === null) return "cannot be evaluated";
-  if (kind === "resolved" && reason !== "") return shownText(reason);
+  if (kind === "resolved" && reason !== "") return reason;
   return `${valueText(message)} in ${durationText(alert.interval)}`;
 }
 
@@ -50,29 +49,29 @@ function happened(message: AlertMessage): string {
 export function valueText({ value, what, unit }: AlertMessage): string {
   if (value === null) return "no value";
   const number = numberText(value);
-  const name = shownText(what);
+  const name = what;
   // A column that is a word of its own counts something: 42 failures. Others are measured.
   if (unit === "" && /^\p{L}[\p{L} ]*$/u.test(name))
     return `${number} ${value === 1 ? name.replace(/^events$/, "event") : name}`;
-  return `${name} ${number}${unit === "" ? "" : ` ${shownText(unit)}`}`;
+  return `${name} ${number}${unit === "" ? "" : ` ${unit}`}`;
 }
 
 /** The alert's name, with the group if there is one: `checkout (host=web1)`. */
-export function subjectOf({ alert, group }: AlertMessage, shown: Shown = shownText): string {
-  return group.length === 0 ? shown(alert.name) : `${shown(alert.name)} (${groupText(group, shown)})`;
+export function subjectOf({ alert, group }: AlertMessage): string {
+  return group.length === 0 ? alert.name : `${alert.name} (${groupText(group)})`;
 }
 
 /** The values of a group: `host=web1, status=500`. */
-export function groupText(group: AlertMessage["group"], shown: Shown = shownText): string {
-  return group.map(({ name, value }) => `${shown(name)}=${shown(plainText(value))}`).join(", ");
+export function groupText(group: AlertMessage["group"]): string {
+  return group.map(({ name, value }) => `${name}=${plainText(value)}`).join(", ");
 }
 
 /** When the alert is triggered: `more than 10 events in 5 min`. */
 export function conditionText({ alert, what, unit }: AlertMessage): string {
-  const limit = `${COMPARISONS[alert.operator]} ${numberText(alert.threshold)}${unit === "" ? "" : ` ${shownText(unit)}`}`;
+  const limit = `${COMPARISONS[alert.operator]} ${numberText(alert.threshold)}${unit === "" ? "" : ` ${unit}`}`;
   return unit === "" && what === "events"
     ? `${limit} events in ${durationText(alert.interval)}`
-    : `${shownText(what)} ${limit} in ${durationText(alert.interval)}`;
+    : `${what} ${limit} in ${durationText(alert.interval)}`;
 }
 
 const COMPARISONS = {
@@ -103,16 +102,11 @@ function numberText(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
-/** A JSON value for people: texts without quotes. */
-export function plainText(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
-}
-
 /** One line that says what is told, for a preview: `42 events in 5 min. Triggered by more than 10 events in 5 min, in Shop.` */
-export function summaryText(message: AlertMessage, shown: Shown = shownText): string {
-  const project = shown(message.project.name);
+export function summaryText(message: AlertMessage): string {
+  const project = message.project.name;
   const told = SUMMARIES[message.kind](message);
-  const why = message.reason === "" || message.kind === "test" ? "" : `: ${shown(message.reason)}`;
+  const why = message.reason === "" || message.kind === "test" ? "" : `: ${message.reason}`;
   return `${told}${why}. Project ${project}, ${windowText(message)}.`;
 }
 

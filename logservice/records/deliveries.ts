@@ -111,9 +111,17 @@ export interface StoredMessage {
   readonly progress: Progress;
 }
 
-/** The messages of deliveries by id, with how far each came. Those that are gone are missing. */
+/**
+ * The messages of deliveries by id, with how far each came, in the order in which they were added. Those that are gone are
+ * missing.
+ */
 export async function readMessages(db: Db, ids: readonly string[]): Promise<Map<string, StoredMessage>> {
-  const rows = await db.selectFrom("deliveries").select(["id", "message"]).where("id", "in", ids).execute();
+  const rows = await db
+    .selectFrom("deliveries")
+    .select(["id", "message"])
+    .where("id", "in", ids)
+    .orderBy("sequence")
+    .execute();
   return new Map(rows.map(({ id, message }) => [id, storedMessage(message)]));
 }
 

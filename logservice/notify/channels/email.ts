@@ -4,6 +4,7 @@ import { shownText } from "../../account/shown-text.ts";
 import type { AlertMessage } from "../../alerts/message.ts";
 import type { Event } from "../../events/store.ts";
 import { defangedText } from "../defanged-text.ts";
+import { harmlessMessage, plainText } from "../harmless-message.ts";
 import {
   conditionText,
   digestHeadline,
@@ -11,7 +12,6 @@ import {
   headline,
   LABELS,
   linkOf,
-  plainText,
   subjectOf,
   summaryText,
   valueText,
@@ -19,15 +19,18 @@ import {
 } from "../wording.ts";
 
 /** The mail about one message, without its recipient. `origin` is the public address of the service, if it has one. */
-export function alertMail(message: AlertMessage, origin: string | undefined): Omit<MailMessage, "to"> {
-  const title = headline(message, defangedText);
-  const url = linkOf(message, origin);
+export function alertMail(raw: AlertMessage, origin: string | undefined): Omit<MailMessage, "to"> {
+  const url = linkOf(raw, origin);
+  const message = harmlessMessage(raw, defangedText);
+  // Without a link, the query is copied from here.
+  const query = url === undefined ? shownText(raw.alert.query, MAX_QUERY) : message.alert.query;
+  const title = headline(message);
   const events = message.events.slice(0, MAX_EVENTS);
   const hasMore = message.hasMoreEvents || message.events.length > MAX_EVENTS;
   const parts = {
     title,
-    summary: summaryText(message, defangedText),
-    facts: factsOf(message, url !== undefined),
+    summary: summaryText(message),
+    facts: factsOf(message, query),
     url,
     events,
     hasMore,
@@ -41,14 +44,15 @@ export function digestMail(
   messages: readonly AlertMessage[],
   origin: string | undefined,
 ): Omit<MailMessage, "to"> {
-  const title = digestHeadline(messages, defangedText);
-  const shown = messages.slice(0, MAX_LINES);
+  const harmless = messages.map((message) => harmlessMessage(message, defangedText));
+  const title = digestHeadline(harmless);
+  const shown = harmless.slice(0, MAX_LINES);
   const more = messages.length > MAX_LINES ? `And ${messages.length - MAX_LINES} more.` : "";
   const intro = "So much happened within a minute that it is told in one mail.";
   const lines = shown.map((message) => ({
     message,
-    title: headline(message, defangedText).replace(/^\[.*?\] /, ""),
-    where: `Project ${defangedText(message.project.name)}, ${windowText(message)}`,
+    title: headline(message).replace(/^\[.*?\] /, ""),
+    where: `Project ${message.project.name}, ${windowText(message)}`,
     url: linkOf(message, origin),
   }));
   const text = [
@@ -79,9 +83,13 @@ ${rows}${more !== "" && html`<p style="margin:16px 0">${more}</p>`}`;
 const MAX_EVENTS = 30;
 /** Alerts in a digest, for the same reason. */
 const MAX_LINES = 60;
+/** Characters of a query that is copied. */
+const MAX_QUERY = 2_000;
 /** Characters of an event's message and of its fields. */
 const MAX_MESSAGE = 400;
 const MAX_FIELDS = 200;
+/** Characters of a level, and of a time that is not in our form. */
+const MAX_LEVEL = 40;
 
 interface Parts {
   readonly title: string;
@@ -92,20 +100,19 @@ interface Parts {
   readonly hasMore: boolean;
 }
 
-function factsOf(message: AlertMessage, hasLink: boolean): Parts["facts"] {
+function factsOf(message: AlertMessage, query: string): Parts["facts"] {
   const { alert, team, project, group, kind, value } = message;
   const facts: [string, string][] = [
-    ["Alert", defangedText(alert.name)],
-    ["Description", defangedText(alert.description, 300)],
-    ["Project", `${defangedText(project.name)} (${defangedText(team.name)})`],
+    ["Alert", alert.name],
+    ["Description", alert.description],
+    ["Project", `${project.name} (${team.name})`],
     ["Value", value === null ? "" : valueText(message)],
-    ["Group", groupText(group, defangedText)],
+    ["Group", groupText(group)],
     ["Triggers at", conditionText(message)],
-    // Without a link it is copied from here.
-    ["Query", hasLink ? defangedText(alert.query, 500) : shownText(alert.query, 2_000)],
+    ["Query", query],
     ["Time", windowText(message)],
     ["Severity", alert.severity],
-    ["Reason", kind === "failed" || kind === "resolved" ? defangedText(message.reason, 300) : ""],
+    ["Reason", kind === "failed" || kind === "resolved" ? message.reason : ""],
   ];
   return facts.filter(([, text]) => text !== "");
 }
@@ -113,7 +120,7 @@ function factsOf(message: AlertMessage, hasLink: boolean): Parts["facts"] {
 function textOf(message: AlertMessage, { summary, facts, url, events, hasMore }: Parts): string {
   const sampled = events.map((event) => {
     const fields = fieldsText(event);
-    return `${timeText(event)} ${shownText(event.level)}  ${defangedText(event.message, MAX_MESSAGE)}${fields && `\n    ${fields}`}`;
+    return `${timeText(event)} ${defangedText(event.level, MAX_LEVEL)}  ${defangedText(event.message, MAX_MESSAGE)}${fields && `\n    ${fields}`}`;
   });
   const parts = [
     summary,
@@ -130,7 +137,7 @@ function textOf(message: AlertMessage, { summary, facts, url, events, hasMore }:
  */
 function pageOf(message: AlertMessage, { title, summary, facts, url, events, hasMore }: Parts): string {
   const body = html`${label(message)}
-<h1 style="${HEADING}">${subjectOf(message, defangedText)}</h1>
+<h1 style="${HEADING}">${subjectOf(message)}</h1>
 <p style="margin:0 0 16px">${summary}</p>
 ${
   url !== undefined &&
@@ -151,7 +158,7 @@ ${events.length > 0 && eventsTable(events, hasMore)}`;
 function eventsTable(events: readonly Event[], hasMore: boolean): Html {
   const rows = events.map((event) => {
     const fields = fieldsText(event);
-    return html`<tr><td style="padding:8px 0;${RULE}overflow-wrap:anywhere"><div style="${SMALL}">${timeText(event)} <b style="font-weight:600">${shownText(event.level)}</b></div><code style="${CODE}">${defangedText(event.message, MAX_MESSAGE)}</code>${fields !== "" && html`<div style="${SMALL}"><code style="${CODE}">${fields}</code></div>`}</td></tr>
+    return html`<tr><td style="padding:8px 0;${RULE}overflow-wrap:anywhere"><div style="${SMALL}">${timeText(event)} <b style="font-weight:600">${defangedText(event.level, MAX_LEVEL)}</b></div><code style="${CODE}">${defangedText(event.message, MAX_MESSAGE)}</code>${fields !== "" && html`<div style="${SMALL}"><code style="${CODE}">${fields}</code></div>`}</td></tr>
 `;
   });
   return html`<h2 style="margin:24px 0 8px;font-size:16px;line-height:1.3">${samplesTitle(hasMore)}</h2>
@@ -197,7 +204,7 @@ function samplesTitle(hasMore: boolean): string {
 /** The time of day of an event, in UTC as the window is; what is no time of our form is shown as it is. */
 function timeText({ timestamp }: Event): string {
   const ms = Date.parse(timestamp);
-  return Number.isNaN(ms) ? shownText(timestamp, 40) : new Date(ms).toISOString().slice(11, 19);
+  return Number.isNaN(ms) ? defangedText(timestamp, MAX_LEVEL) : new Date(ms).toISOString().slice(11, 19);
 }
 
 /** The first fields of an event on one line. */
@@ -205,5 +212,5 @@ function fieldsText({ fields }: Event): string {
   const texts = Object.entries(fields)
     .slice(0, MAX_FIELDS / 2)
     .map(([name, value]) => `${name}=${plainText(value)}`);
-  return defangedText(texts.join("  "), MAX_FIELDS);
+  return defangedText(texts.join(" "), MAX_FIELDS);
 }

@@ -1,5 +1,6 @@
 import { shownText } from "../../account/shown-text.ts";
 import type { AlertMessage } from "../../alerts/message.ts";
+import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
 import { conditionText, groupText, headline, linkOf, valueText } from "../wording.ts";
 
@@ -25,7 +26,7 @@ export function pagerDutyPost(target: PagerDutyTarget, message: AlertMessage, or
           event_action: "trigger",
           client: "tool",
           ...(url !== undefined && { client_url: url, links: [{ href: url, text: "The events" }] }),
-          payload: payloadOf(message),
+          payload: payloadOf(harmlessMessage(message, shownText)),
         };
   return {
     url: new URL("/v2/enqueue", target.url).href,
@@ -56,7 +57,7 @@ function payloadOf(message: AlertMessage) {
   const { alert, project, team, group, kind, window } = message;
   return {
     summary: shownText(headline(message), MAX_SUMMARY),
-    source: `${shownText(team.name)}/${shownText(project.name)}`,
+    source: `${team.name}/${project.name}`,
     severity: kind === "test" ? "info" : SEVERITIES[alert.severity],
     timestamp: window.stop,
     component: project.id,

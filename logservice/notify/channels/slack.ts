@@ -1,5 +1,6 @@
 import { shownText } from "../../account/shown-text.ts";
 import type { AlertMessage } from "../../alerts/message.ts";
+import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
 import {
   conditionText,
@@ -7,7 +8,6 @@ import {
   groupText,
   headline,
   linkOf,
-  plainText,
   subjectOf,
   summaryText,
   valueText,
@@ -21,7 +21,8 @@ export interface SlackTarget {
 }
 
 /** The request that posts one or several messages to an incoming webhook of Slack, or of what understands the same. */
-export function slackPost(target: SlackTarget, messages: readonly AlertMessage[], origin: string | undefined): Post {
+export function slackPost(target: SlackTarget, told: readonly AlertMessage[], origin: string | undefined): Post {
+  const messages = told.map((message) => harmlessMessage(message, shownText));
   const [first] = messages as [AlertMessage];
   const isOne = messages.length === 1;
   const payload = {
@@ -46,7 +47,7 @@ export function slackPost(target: SlackTarget, messages: readonly AlertMessage[]
 const MAX_ATTACHMENTS = 20;
 /** Sample events in one message. */
 const MAX_EVENTS = 5;
-const MAX_MESSAGE = 300;
+const MAX_MESSAGE = 200;
 
 function attachmentOf(message: AlertMessage, origin: string | undefined) {
   const { alert, group, value } = message;
@@ -55,15 +56,15 @@ function attachmentOf(message: AlertMessage, origin: string | undefined) {
     field("Triggers at", conditionText(message), true),
     group.length > 0 && field("Group", groupText(group), true),
     field("Severity", alert.severity, true),
-    field("Query", shownText(alert.query, MAX_MESSAGE), false),
+    field("Query", alert.query, false),
     message.events.length > 0 &&
       field(message.hasMoreEvents ? "The newest events" : "The events", samples(message), false),
   ];
   return {
     ...headOf(message, origin),
-    text: escaped([summaryText(message), shownText(alert.description, MAX_MESSAGE)].filter(Boolean).join("\n")),
+    text: escaped([summaryText(message), alert.description].filter(Boolean).join("\n")),
     fields: fields.filter((one) => one !== false),
-    footer: escaped(`${shownText(message.project.name)} (${shownText(message.team.name)})`),
+    footer: escaped(`${message.project.name} (${message.team.name})`),
   };
 }
 
@@ -74,7 +75,7 @@ function digestAttachments(messages: readonly AlertMessage[], origin: string | u
     ...shown.map((message) => ({
       ...headOf(message, origin),
       title: escaped(headline(message)),
-      text: escaped(`${shownText(message.project.name)}, ${windowText(message)}`),
+      text: escaped(`${message.project.name}, ${windowText(message)}`),
     })),
     ...(more > 0 ? [{ fallback: `and ${more} more`, text: `and ${more} more`, mrkdwn_in: [] }] : []),
   ];
@@ -98,7 +99,7 @@ function field(title: string, value: string, short: boolean) {
 
 function samples({ events }: AlertMessage): string {
   const lines = events.slice(0, MAX_EVENTS).map(({ timestamp, level, message }) => {
-    return `${shownText(plainText(timestamp), 40)} ${shownText(level)}  ${shownText(message, MAX_MESSAGE)}`;
+    return `${shownText(timestamp, 40)} ${shownText(level, 20)}  ${shownText(message, MAX_MESSAGE)}`;
   });
   return lines.join("\n");
 }

@@ -1,15 +1,17 @@
 import { unlinkedText } from "../../account/shown-text.ts";
 import type { AlertMessage } from "../../alerts/message.ts";
 import { cutToGsm } from "../gsm-text.ts";
+import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
 import type { SmsSettings } from "../sms-settings.ts";
 import { digestHeadline, headline, linkOf } from "../wording.ts";
 
 /** The text message about one or several messages: one part of 160 characters. The link is in it if it fits. */
 export function smsText(messages: readonly AlertMessage[], origin: string | undefined): string {
-  const [first] = messages as [AlertMessage];
-  if (messages.length > 1) return cutToGsm(digestHeadline(messages, unlinkedText));
-  const text = headline(first, unlinkedText);
+  const harmless = messages.map((message) => harmlessMessage(message, unlinkedText));
+  const [first] = harmless as [AlertMessage];
+  if (messages.length > 1) return cutToGsm(digestHeadline(harmless));
+  const text = headline(first);
   const url = linkOf(first, origin);
   const whole = url === undefined ? text : `${text} ${url}`;
   // Half a link leads nowhere.

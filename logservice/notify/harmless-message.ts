@@ -1,0 +1,35 @@
+import type { AlertMessage } from "../alerts/message.ts";
+
+/** Makes a text that others chose harmless for one channel, and cuts it. */
+export type Shown = (text: string, maxLength?: number) => string;
+
+/**
+ * A message whose texts are harmless, but for its events. Values of groups come from logs, which strangers may write; names
+ * and queries from a team, which may tell people who do not know it.
+ */
+export function harmlessMessage(message: AlertMessage, shown: Shown): AlertMessage {
+  const { team, project, alert, group } = message;
+  return {
+    ...message,
+    team: { ...team, name: shown(team.name) },
+    project: { ...project, name: shown(project.name) },
+    alert: {
+      ...alert,
+      name: shown(alert.name),
+      description: shown(alert.description, MAX_TEXT),
+      query: shown(alert.query, MAX_TEXT),
+    },
+    group: group.map(({ name, value }) => ({ name: shown(name), value: shown(plainText(value)) })),
+    what: shown(message.what),
+    unit: shown(message.unit),
+    reason: shown(message.reason, MAX_TEXT),
+  };
+}
+
+/** Characters of what may be a sentence, or a query. */
+const MAX_TEXT = 500;
+
+/** A JSON value for people: texts without quotes. */
+export function plainText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
+}

@@ -1,0 +1,91 @@
+// A process that delivers is killed while it does, again and again: NOTIFY_ROUNDS times (20), drawn by NOTIFY_SEED. Each
+// transition is told at least once and in order, also where some attempts fail.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { until } from "../support/cli.ts";
+import { startMailServer } from "../support/notify/mail-server.ts";
+import { startReceiver } from "../support/notify/receiver.ts";
+import { openWorld } from "../support/notify/world.ts";
+import { randomOf } from "../support/random.ts";
+
+const rounds = Number(process.env.NOTIFY_ROUNDS ?? 20);
+const timeout = 120_000 + rounds * 5_000;
+const ALERTS = 3;
+
+t.setTimeout(timeout);
+
+t.test(`killed ${rounds} times: each transition is told, in order`, { timeout }, async (t) => {
+  const random = randomOf(Number(process.env.NOTIFY_SEED ?? 1));
+  const world = await openWorld(t);
+  const receiver = await startReceiver(t);
+  const server = await startMailServer(t);
+  const people = ["ann@example.com", "bob@example.com"];
+  const program = fileURLToPath(new URL("../support/notify/queue-process.js", import.meta.url));
+  // A target of its own for each few rounds: more than ten messages within a minute would wait for its end.
+  const targets: string[] = [];
+  const told: { id: string; target: string; alertId: string; kind: "triggered" | "resolved" }[] = [];
+  const start = async () => {
+    const child = spawn(process.execPath, [program, world.directory, server.url], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    return child;
+  };
+  receiver.behave(() => (random.chance(0.1) ? "close" : { status: 200 }));
+
+  for (let round = 0; round < rounds; round++) {
+    if (round % 2 === 0) {
+      targets[0] = await world.notification({ type: "webhook", webhook_url: receiver.url });
+      targets[1] = await world.notification({ type: "email", email_addresses: people });
+    }
+    const child = await start();
+    const kind = round % 2 === 0 ? "triggered" : "resolved";
+    for (const target of targets) {
+      for (let i = 0; i < ALERTS; i++) {
+        const alertId = `${target.slice(0, 6)}-${i}`;
+        const id = await world.tell(target, kind, { alertId, episodeId: `ep_${round >> 1}_${i}` });
+        told.push({ id, target, alertId, kind });
+        if (random.chance(0.3)) await sleep(random.below(60));
+      }
+    }
+    await sleep(random.below(250));
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+
+  const waiting = async () => (await world.deliveries()).filter(({ status }) => status === "waiting").length;
+  const left = await waiting();
+  const last = await start();
+  await until("all of it", async () => (await waiting()) === 0, 100_000);
+  last.kill("SIGKILL");
+  await once(last, "exit");
+
+  const expectedOf = (alertId: string) => told.filter((one) => one.alertId === alertId).map(({ id }) => id);
+  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire.
+  const posted: any[] = receiver.bodies().flatMap((body) => body.messages ?? [body]);
+  const firsts = (ids: readonly string[]) => [...new Set(ids)];
+  let mails = 0;
+  for (const alertId of new Set(told.map((one) => one.alertId))) {
+    const expected = expectedOf(alertId);
+    const ofAlert = posted.filter(({ alert }) => alert.id === alertId).map(({ id }) => id);
+    const isWebhook = ofAlert.length > 0;
+    if (isWebhook) t.same(firsts(ofAlert), expected, `${alertId}: posted in order`);
+    for (const person of isWebhook ? [] : people) {
+      const mailed = server.mails
+        .filter(({ to, mail }) => to === person && mail.subject!.endsWith(`alert ${alertId}`))
+        .map(({ mail }) => mail.messageId!.slice(1).split("@")[0]!);
+      mails += mailed.length;
+      t.same(firsts(mailed), expected, `${alertId}: ${person} was mailed in order`);
+    }
+  }
+  t.same(new Set((await world.deliveries()).map(({ status }) => status)), new Set(["delivered"]));
+  const sent = posted.length + mails;
+  const least = (told.length / 2) * (1 + people.length);
+  t.ok(sent >= least, `${sent} of at least ${least}`);
+  // Else no kill was in time.
+  t.ok(left > 0 || sent > least, "something was under way when it was killed");
+  t.comment(`${told.length} deliveries, ${sent - least} told twice, ${left} left by the last kill`);
+});
