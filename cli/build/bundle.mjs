@@ -9,9 +9,9 @@ import { bundleSdk } from "./aws-sdk.mjs";
 import { driverIn, writeDriver } from "./duckdb-driver.mjs";
 import { requireLatePackages, writeLateFiles } from "./late-packages.mjs";
 import { bundleProcesses, nativePackages, processes } from "./processes.mjs";
+import { serviceLibrariesIn, writeServiceLibraries } from "./service-libraries.mjs";
 import { buildWithShared } from "./shared-code.mjs";
 import { shortNamesInParsers } from "./short-names.mjs";
-import { signInLibrariesIn, writeSignInLibraries } from "./sign-in-libraries.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -112,7 +112,7 @@ const options = {
     withoutDeprecatedExtend,
     requireLatePackages("../late"),
     driverIn("../late"),
-    signInLibrariesIn("../late"),
+    serviceLibrariesIn("../late"),
   ],
   logLevel: "warning",
 };
@@ -123,7 +123,7 @@ const isOwnOnly = process.argv.includes("--own");
 if (!isOwnOnly) {
   await writeLateFiles(outdir, root);
   await writeDriver(join(outdir, "late"), root, options);
-  await writeSignInLibraries(join(outdir, "late"), root);
+  await writeServiceLibraries(join(outdir, "late"), root);
 }
 
 const entries = (names) =>

@@ -7,7 +7,7 @@ import { isIP } from "node:net";
 export type Reach = "public" | "private" | "never";
 
 /**
- * The reach of an IP address, by the registries of special addresses (RFC 6890 and IANA's lists). An IPv6 address that stands
+ * The reach of an IP address, by the registries of special addresses (RFC 6890 and IANA's lists). An IPv6 address that is used
  * for an IPv4 address has the narrower reach of both. What is not an address reaches nothing.
  */
 export function reachOf(address: string): Reach {

@@ -7,7 +7,7 @@ export interface PageEnd {
 }
 
 /** The cursor for the page after this end. */
-export function printCursor({ at, id }: PageEnd): string {
+function printCursor({ at, id }: PageEnd): string {
   return Buffer.from(JSON.stringify([at, id])).toString("base64url");
 }
 

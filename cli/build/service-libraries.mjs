@@ -1,0 +1,56 @@
+// The libraries that only a log service needs, some of them only with mail or an OpenID provider, each in a small file of its
+// own: no other command has Node scan them.
+import { join } from "node:path";
+import { build } from "esbuild";
+
+/** Each with what is used of it. */
+const LIBRARIES = {
+  kysely: "{ DEFAULT_MIGRATION_TABLE, Kysely, Migrator, SqliteDialect }",
+  nodemailer: "{ createTransport }",
+  "openid-client": "*",
+};
+
+/** Writes each into a file. */
+export async function writeServiceLibraries(outdir, root) {
+  for (const [name, used] of Object.entries(LIBRARIES)) {
+    await build({
+      stdin: { contents: `export ${used} from ${JSON.stringify(name)};`, resolveDir: root },
+      outfile: join(outdir, `${name}.cjs`),
+      bundle: true,
+      platform: "node",
+      target: "node20",
+      format: "cjs",
+      mainFields: ["module", "main"],
+      minify: true,
+      plugins: [withoutTables],
+      logLevel: "warning",
+    });
+  }
+}
+
+/** nodemailer's tables of mail providers, which we do not name, and of the types of attachments, which our mails do not have. */
+const withoutTables = {
+  name: "without-tables",
+  setup(pluginBuild) {
+    pluginBuild.onLoad({ filter: /nodemailer\/lib\/well-known\/services\.json$/ }, () => ({
+      contents: "{}",
+      loader: "json",
+    }));
+    pluginBuild.onLoad({ filter: /nodemailer\/lib\/mime-funcs\/mime-types\.js$/ }, () => ({
+      contents: 'module.exports = { detectMimeType: () => "application/octet-stream", detectExtension: () => "bin" };',
+    }));
+  },
+};
+
+/** For the bundles that use them: `folder` is the path of their folder as the bundles see it. */
+export function serviceLibrariesIn(folder) {
+  return {
+    name: "service-libraries-by-path",
+    setup(pluginBuild) {
+      pluginBuild.onResolve({ filter: /^(?:kysely|nodemailer|openid-client)$/ }, ({ path }) => ({
+        path: `${folder}/${path}.cjs`,
+        external: true,
+      }));
+    },
+  };
+}
