@@ -21,7 +21,7 @@ import { missingSettings } from "../logservice/notify/settings.ts";
 import { readSmsSettings, SmsSettingsError } from "../logservice/notify/sms-settings.ts";
 import type { Target } from "../logservice/notify/target.ts";
 import { rotateWebhookSecret, validSecrets } from "../logservice/notify/webhook-secrets.ts";
-import { digestHeadline, headline } from "../logservice/notify/wording.ts";
+import { digestHeadline, headline, summaryText } from "../logservice/notify/wording.ts";
 import { root } from "./support/cli.ts";
 import { startMailServer } from "./support/notify/mail-server.ts";
 import { alertMessage, alertMessages, type MessageChange } from "./support/notify/message.ts";
@@ -94,6 +94,36 @@ t.test("headlines", (t) => {
   t.end();
 });
 
+t.test("summaries", (t) => {
+  const rows: readonly (readonly [MessageChange, string])[] = [
+    [{}, "42 events in 5 min; the alert triggers at more than 10"],
+    [{ value: 0, alert: { operator: "<", threshold: 1 } }, "0 events in 5 min; the alert triggers at fewer than 1"],
+    [
+      { what: "p99(duration)", unit: "ms", value: 1, alert: { operator: "<", threshold: 500 } },
+      "p99(duration) 1 ms in 5 min; the alert triggers at less than 500 ms",
+    ],
+    [
+      { kind: "repeated" },
+      "42 events in 5 min; still triggered since 23 Nov 2026, 14:05 UTC; the alert triggers at more than 10",
+    ],
+    [{ kind: "resolved", value: 3 }, "Resolved, with 3 events in 5 min; triggered on 23 Nov 2026, 14:05 UTC"],
+    [
+      { kind: "resolved", value: 3, reason: "closed by a change" },
+      "Resolved: closed by a change; triggered on 23 Nov 2026, 14:05 UTC",
+    ],
+    [
+      { kind: "failed", value: null, reason: "more than 100 groups" },
+      "The query could not be evaluated, so the alert cannot be triggered or resolved: more than 100 groups",
+    ],
+    [{ kind: "test" }, "This is a test. Nothing has happened"],
+  ];
+  const where = ". Project Shop, 23 Nov 2026, 14:00 to 14:05 UTC.";
+  for (const [change, expected] of rows) t.equal(summaryText(alertMessage(change)), expected + where);
+  const window = { start: "2026-11-23T00:00:00Z", stop: "2026-11-24T00:00:00Z" };
+  t.match(summaryText(alertMessage({ window })), / 23 Nov 2026, 00:00 to 24 Nov 2026, 00:00 UTC\.$/);
+  t.end();
+});
+
 t.test("mails", async (t) => {
   const server = await startMailServer(t);
   const options = optionsWith({ settings: { ...SETTINGS, mailer: server.mailer } });
@@ -111,7 +141,7 @@ t.test("mails", async (t) => {
     t.match(mail.html, `href="${ORIGIN}/t/acme/p/shop/events?query=level%3Aerror&amp;start=`);
     t.equal(
       mail.text,
-      `42 events; it triggers at more than 10 events in 5 min. Project Shop, 23 Nov 2026, 14:00 to 14:05 UTC.
+      `42 events in 5 min; the alert triggers at more than 10. Project Shop, 23 Nov 2026, 14:00 to 14:05 UTC.
 
 See the events:
 ${ORIGIN}/t/acme/p/shop/events?query=level%3Aerror&start=2026-11-23T14%3A00%3A00Z&stop=2026-11-23T14%3A05%3A00Z
@@ -382,7 +412,7 @@ t.test("settings of text messages", (t) => {
   }
   t.match(readSmsSettings(json({ user: "u", password: "p" })), { login: { user: "u", password: "p" } });
   t.match(readSmsSettings("twilio://AC1:t@api.twilio.com?from=MG01").body.template, { MessagingServiceSid: "{from}" });
-  t.same(missingSettings({ mailer: undefined, sms: undefined }), ["email: no --smtp", "sms: no --sms-url"]);
+  t.same(missingSettings({ mailer: undefined, sms: undefined }), ["email: no --smtp", "sms: no --sms"]);
   t.same(missingSettings({ mailer: undefined, sms: readSmsSettings(json({})) }), ["email: no --smtp"]);
   t.end();
 });

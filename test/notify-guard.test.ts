@@ -1,17 +1,21 @@
 // Which targets may be connected to. A row of vectors/ssrf.json has a URL, the addresses that its name leads to, and its
 // reach: public, private (with --allow-private-targets alone) or never.
-import { readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isIP } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import t from "tap";
 import { reachOf } from "../logservice/notify/addresses.ts";
 import { PostFailure, post } from "../logservice/notify/post.ts";
 import { checkTarget, type Resolve, TargetNotFound, TargetRefused } from "../logservice/notify/target-guard.ts";
 import { root } from "./support/cli.ts";
 import { startReceiver } from "./support/notify/receiver.ts";
+import { requires } from "./support/require.ts";
 
 interface Row {
   readonly url: string;
@@ -121,6 +125,29 @@ t.test("a name that leads elsewhere the second time is connected to where it led
   t.match(first.requests, [{ headers: { host: `rebind.example:${first.port}` } }]);
   await t.rejects(post({ ...SENT, url }, { signal, guard: { allowsPrivate: true, resolve } }), TargetRefused);
   t.equal(first.requests.length, 1, "each request is checked by itself, and no connection is used again");
+});
+
+t.test("TLS", { skip: requires("openssl") }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tool-notify-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=hooks.example.com"];
+  const names = ["-addext", "subjectAltName=DNS:hooks.example.com"];
+  await promisify(execFile)("openssl", [...words, ...names, "-keyout", keyFile, "-out", certFile]);
+  const [key, cert] = [readFileSync(keyFile, "utf8"), readFileSync(certFile, "utf8")];
+  const { port, requests } = await startReceiver(t, { status: 200 }, { key, cert });
+  const guard = { allowsPrivate: true, resolve: found(["127.0.0.1"]) };
+  const send = (name: string, ca?: string) => post({ ...SENT, url: `https://${name}:${port}/` }, { signal, guard, ca });
+  t.match(
+    await send("hooks.example.com", cert),
+    { status: 200 },
+    "the name is the target's, the address the checked one",
+  );
+  t.match(requests, [{ headers: { host: `hooks.example.com:${port}` } }]);
+  const failure = new PostFailure("could not be spoken to over TLS: check its certificate");
+  await t.rejects(send("other.example.com", cert), failure, "a certificate for another name");
+  await t.rejects(send("hooks.example.com"), failure, "a certificate that nobody signed");
+  t.equal(requests.length, 1);
 });
 
 t.test("redirects are answers", async (t) => {

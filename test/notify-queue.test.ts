@@ -26,7 +26,7 @@ interface Test {
   teardown(handler: () => unknown): void;
 }
 
-/** A queue over a world of its own, with a clock that does not move. */
+/** A queue over a world of its own, whose clock only the test sets. */
 async function startQueue(t: Test, options: Partial<DeliveryQueueOptions> & { settings?: NotifySettings } = {}) {
   const world = await openWorld(t);
   const clock = { nowMs: START_MS };

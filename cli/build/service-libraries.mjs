@@ -32,12 +32,12 @@ export async function writeServiceLibraries(outdir, root) {
 const withoutTables = {
   name: "without-tables",
   setup(pluginBuild) {
-    pluginBuild.onLoad({ filter: /nodemailer\/lib\/well-known\/services\.json$/ }, () => ({
-      contents: "{}",
-      loader: "json",
+    pluginBuild.onLoad({ filter: /nodemailer\/dist\/\w+\/well-known\/services\.js$/ }, () => ({
+      contents: "export const services = {};",
     }));
-    pluginBuild.onLoad({ filter: /nodemailer\/lib\/mime-funcs\/mime-types\.js$/ }, () => ({
-      contents: 'module.exports = { detectMimeType: () => "application/octet-stream", detectExtension: () => "bin" };',
+    pluginBuild.onLoad({ filter: /nodemailer\/dist\/\w+\/mime-funcs\/mime-types\.js$/ }, () => ({
+      contents:
+        'export const detectMimeType = () => "application/octet-stream"; export const detectExtension = () => "bin";',
     }));
   },
 };

@@ -7,8 +7,8 @@ import { isIP } from "node:net";
 export type Reach = "public" | "private" | "never";
 
 /**
- * The reach of an IP address, by the registries of special addresses (RFC 6890 and IANA's lists). An IPv6 address that is used
- * for an IPv4 address has the narrower reach of both. What is not an address reaches nothing.
+ * The reach of an IP address, by the registries of special addresses (RFC 6890 and IANA's lists). An IPv6 address that holds an
+ * IPv4 address has the reach of that one. What is not an address reaches nothing.
  */
 export function reachOf(address: string): Reach {
   const family = isIP(address);
@@ -67,7 +67,7 @@ function reachOfV6(bits: bigint): Reach {
   return V6.find((block) => holds(block, bits, 128))?.reach ?? "never";
 }
 
-/** IPv6 addresses that stand for IPv4 addresses, and where these are in them. */
+/** IPv6 addresses that hold IPv4 addresses, and where. */
 const FORMS: readonly { readonly block: Block; inner(bits: bigint): readonly bigint[] }[] = [
   // Mapped, translated (RFC 2765) and NAT64 (RFC 6052): the last 32 bits.
   ...v6("public", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96").map((block) => ({

@@ -39,21 +39,18 @@ export const LABELS = {
 
 /** The value and its window, or why there is none: `42 events in 5 min`, `closed by a change`. */
 function happened(message: AlertMessage): string {
-  const { kind, value, reason, alert } = message;
+  const { kind, value, reason } = message;
   if (kind === "failed" || value === null) return "cannot be evaluated";
   if (kind === "resolved" && reason !== "") return reason;
-  return `${valueText(message)} in ${durationText(alert.interval)}`;
+  return measured(message);
 }
 
 /** The value as people say it: `42 events`, `p99(duration) 812.5 ms`. */
-export function valueText({ value, what, unit }: AlertMessage): string {
+export function valueText(message: AlertMessage): string {
+  const { value, what, unit } = message;
   if (value === null) return "no value";
-  const number = numberText(value);
-  const name = what;
-  // A column that is a word of its own counts something: 42 failures. Others are measured.
-  if (unit === "" && /^\p{L}[\p{L} ]*$/u.test(name))
-    return `${number} ${value === 1 ? name.replace(/^events$/, "event") : name}`;
-  return `${name} ${number}${unit === "" ? "" : ` ${unit}`}`;
+  if (isCount(message)) return `${numberText(value)} ${value === 1 ? what.replace(/^events$/, "event") : what}`;
+  return `${what} ${numberText(value)}${unit === "" ? "" : ` ${unit}`}`;
 }
 
 /** The alert's name, with the group if there is one: `checkout (host=web1)`. */
@@ -67,19 +64,30 @@ export function groupText(group: AlertMessage["group"]): string {
 }
 
 /** When the alert is triggered: `more than 10 events in 5 min`. */
-export function conditionText({ alert, what, unit }: AlertMessage): string {
-  const limit = `${COMPARISONS[alert.operator]} ${numberText(alert.threshold)}${unit === "" ? "" : ` ${unit}`}`;
-  return unit === "" && what === "events"
-    ? `${limit} events in ${durationText(alert.interval)}`
-    : `${what} ${limit} in ${durationText(alert.interval)}`;
+export function conditionText(message: AlertMessage): string {
+  const { alert, what } = message;
+  const limit = isCount(message) ? `${limitText(message)} ${what}` : `${what} ${limitText(message)}`;
+  return `${limit} in ${durationText(alert.interval)}`;
+}
+
+/** `more than 10`, `less than 500 ms`. */
+function limitText(message: AlertMessage): string {
+  const { alert, unit } = message;
+  const comparison = alert.operator === "<" && isCount(message) ? "fewer than" : COMPARISONS[alert.operator];
+  return `${comparison} ${numberText(alert.threshold)}${unit === "" ? "" : ` ${unit}`}`;
 }
 
 const COMPARISONS = {
   ">": "more than",
   ">=": "at least",
-  "<": "fewer than",
+  "<": "less than",
   "<=": "at most",
 } as const satisfies Record<AlertMessage["alert"]["operator"], string>;
+
+/** Whether something is counted: a column that is a word of its own, as in 42 failures. Others are measured. */
+function isCount({ what, unit }: AlertMessage): boolean {
+  return unit === "" && /^\p{L}[\p{L} ]*$/u.test(what);
+}
 
 /** The slot: `23 Nov 2026, 14:00 to 14:05 UTC`. */
 export function windowText({ window }: AlertMessage): string {
@@ -92,7 +100,7 @@ export function windowText({ window }: AlertMessage): string {
 }
 
 /** Minutes as people say them: `5 min`, `2 h`, `1 h 30 min`, `1 day`. */
-export function durationText(minutes: number): string {
+function durationText(minutes: number): string {
   if (minutes === 1440) return "1 day";
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   return [hours > 0 && `${hours} h`, rest > 0 && `${rest} min`].filter(Boolean).join(" ") || "0 min";
@@ -102,22 +110,27 @@ function numberText(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
-/** One line that says what is told, for a preview: `42 events in 5 min. Triggered by more than 10 events in 5 min, in Shop.` */
+/** What is told in a sentence or two, for a preview. */
 export function summaryText(message: AlertMessage): string {
-  const project = message.project.name;
-  const told = SUMMARIES[message.kind](message);
-  const why = message.reason === "" || message.kind === "test" ? "" : `: ${message.reason}`;
-  return `${told}${why}. Project ${project}, ${windowText(message)}.`;
+  return `${SUMMARIES[message.kind](message)}. Project ${message.project.name}, ${windowText(message)}.`;
 }
 
 const SUMMARIES: Record<AlertMessage["kind"], (message: AlertMessage) => string> = {
-  triggered: (message) => `${valueText(message)}; it triggers at ${conditionText(message)}`,
+  triggered: (message) => `${measured(message)}; the alert triggers at ${limitText(message)}${because(message)}`,
   repeated: (message) =>
-    `Still triggered, with ${valueText(message)}, since ${utcTime(new Date(message.triggeredAt))}; it triggers at ${conditionText(message)}`,
-  failed: () => "The query could not be evaluated, so nobody is told what it would find",
-  resolved: (message) => `Resolved after it was triggered on ${utcTime(new Date(message.triggeredAt))}`,
+    `${measured(message)}; still triggered since ${triggeredText(message)}; the alert triggers at ${limitText(message)}`,
+  failed: (message) =>
+    `The query could not be evaluated, so the alert cannot be triggered or resolved${because(message)}`,
+  resolved: (message) =>
+    message.reason === ""
+      ? `Resolved, with ${measured(message)}; triggered on ${triggeredText(message)}`
+      : `Resolved${because(message)}; triggered on ${triggeredText(message)}`,
   test: () => "This is a test. Nothing has happened",
 };
+
+const measured = (message: AlertMessage) => `${valueText(message)} in ${durationText(message.alert.interval)}`;
+const because = ({ reason }: AlertMessage) => (reason === "" ? "" : `: ${reason}`);
+const triggeredText = ({ triggeredAt }: AlertMessage) => utcTime(new Date(triggeredAt));
 
 /** The address of the page with exactly these events, or undefined if the service has no public address. */
 export function linkOf({ path }: AlertMessage, origin: string | undefined): string | undefined {

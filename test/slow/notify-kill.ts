@@ -51,7 +51,7 @@ t.test(`killed ${rounds} times: each transition is told, in order`, { timeout },
         if (random.chance(0.3)) await sleep(random.below(60));
       }
     }
-    await sleep(random.below(250));
+    await sleep(random.below(600));
     child.kill("SIGKILL");
     await once(child, "exit");
   }

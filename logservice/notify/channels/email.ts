@@ -51,7 +51,7 @@ export function digestMail(
   const intro = "So much happened within a minute that it is told in one mail.";
   const lines = shown.map((message) => ({
     message,
-    title: headline(message).replace(/^\[.*?\] /, ""),
+    title: withoutLabel(headline(message)),
     where: `Project ${message.project.name}, ${windowText(message)}`,
     url: linkOf(message, origin),
   }));
@@ -68,7 +68,7 @@ export function digestMail(
 <div style="${SMALL}">${where}</div></div>
 `,
   );
-  const body = html`<h1 style="${HEADING}">${title}</h1>
+  const body = html`<h1 style="${HEADING}">${withoutLabel(title)}</h1>
 <p style="margin:0 0 16px">${intro}</p>
 ${rows}${more !== "" && html`<p style="margin:16px 0">${more}</p>`}`;
   return {
@@ -175,6 +175,9 @@ function document(title: string, preview: string, body: Html): string {
 ${body}</div></body></html>
 `.toString();
 }
+
+/** A headline without what it begins with in brackets. */
+const withoutLabel = (title: string) => title.replace(/^\[.*?\] /, "");
 
 function label({ kind, alert }: AlertMessage): Html {
   return html`<span style="display:inline-block;padding:2px 10px;border-radius:999px;background:${labelColor(kind, alert.severity)};color:#ffffff;font-size:13px;font-weight:600">${LABELS[kind]}</span>`;

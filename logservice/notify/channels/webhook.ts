@@ -73,7 +73,7 @@ function webhookPayload(message: AlertMessage, origin: string | undefined, maxEv
 }
 
 /** `t=<seconds since 1970>,v1=<hex>`, with a v1 of each secret: HMAC-SHA256 of the time, a dot and the body. */
-export function signatureOf(body: string, secrets: readonly string[], seconds: number): string {
+function signatureOf(body: string, secrets: readonly string[], seconds: number): string {
   const signatures = secrets.map((secret) => {
     return `v1=${createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex")}`;
   });
