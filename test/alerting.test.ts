@@ -133,7 +133,7 @@ t.test("a target that refuses, and what is told when it is tried again", async (
   t.equal(retried.status, 204, retried.text);
   await until("the call", () => receiver.requests.length === 2);
   await until("the note", async () => (await deliveries())[0].status === "delivered");
-  t.equal((await service.call("retry_delivery", { project_id: "shop", delivery_id: given.id })).status, 409);
+  t.equal((await service.call("retry_delivery", { project_id: "shop", delivery_id: given.id })).status, 404);
 });
 
 t.test("a change that resets closes what was told; test_alert sends; preview_alert replays", async (t) => {
@@ -172,4 +172,21 @@ t.test("a change that resets closes what was told; test_alert sends; preview_ale
     t.equal(refused.status, 400, `${query}: ${refused.text}`);
     t.match(refused.json.message, /^alert\.query: must /);
   }
+});
+
+t.test("where everybody may sign up, mails go to members alone", async (t) => {
+  const service = await startTestService(t, { account: { signUp: { kind: "open" } } });
+  const token = await service.person("ann@example.com", "owner");
+  await service.call("add_project", { project: { id: "shop", name: "Shop" } }, token);
+  const notify = (email: string) => {
+    const notification = { project_id: "shop", type: "email", name: "ops", email_addresses: [email] };
+    return service.call("add_notification", { notification }, token);
+  };
+  const refused = await notify("victim@example.com");
+  t.equal(refused.status, 400);
+  t.match(refused.json.message, /"victim@example\.com" is not a member of the team, .*: invite that address first/);
+  const { id } = (await notify("Ann@Example.com")).json;
+  t.ok(id);
+  const changed = { id, project_id: "shop", email_addresses: ["ann@example.com", "victim@example.com"] };
+  t.equal((await service.call("update_notification", { notification: changed }, token)).status, 400);
 });

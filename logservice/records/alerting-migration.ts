@@ -90,5 +90,7 @@ async function addDeliveries(db: Kysely<unknown>): Promise<void> {
     .execute();
   const byTime = db.schema.createIndex("deliveries_by_time").on("deliveries");
   await byTime.columns(["team_id", "project_id", "created_at", "id"]).execute();
-  await db.schema.createIndex("deliveries_by_status").on("deliveries").columns(["status", "sequence"]).execute();
+  // All that is asked of what waits: messages are long, and there may be thousands.
+  const byStatus = db.schema.createIndex("deliveries_by_status").on("deliveries");
+  await byStatus.columns(["status", "notification_id", "sequence", "team_id", "attempts", "due_at"]).execute();
 }

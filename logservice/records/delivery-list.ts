@@ -1,7 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Delivery } from "../../schema/rpc.generated.ts";
 import type { AlertMessage } from "../alerts/message.ts";
-import { RpcError } from "../error.ts";
 import type { ProjectKey } from "./projects.ts";
 import type { DeliveryRow, DeliveryStatus, Tables } from "./tables.ts";
 
@@ -37,25 +36,6 @@ export async function findDeliveries(db: Db, project: ProjectKey, filter: Delive
   }
   const rows = await found.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
   return rows.map(deliveryOf);
-}
-
-/** Makes a delivery that waits or was given up due now. Throws `not_found`, and `conflict` if it was delivered. */
-export async function makeDue(db: Db, project: ProjectKey, id: string, now: string): Promise<void> {
-  const row = await db
-    .selectFrom("deliveries")
-    .select("status")
-    .where("id", "=", id)
-    .where("team_id", "=", project.team_id)
-    .where("project_id", "=", project.id)
-    .executeTakeFirst();
-  if (row === undefined) throw new RpcError("not_found", `there is no delivery ${JSON.stringify(id)} in this project`);
-  if (row.status === "delivered")
-    throw new RpcError("conflict", "it was delivered already: test_alert sends a message");
-  await db
-    .updateTable("deliveries")
-    .set({ status: "waiting", due_at: now, attempts: 0, finished_at: null })
-    .where("id", "=", id)
-    .execute();
 }
 
 function deliveryOf(row: DeliveryRow): Delivery {

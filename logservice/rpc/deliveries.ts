@@ -1,4 +1,6 @@
-import { findDeliveries, makeDue } from "../records/delivery-list.ts";
+import { RpcError } from "../error.ts";
+import { retryDelivery } from "../records/deliveries.ts";
+import { findDeliveries } from "../records/delivery-list.ts";
 import { getProject } from "../records/projects.ts";
 import { changeRecords, type Handlers, projectOf } from "./call.ts";
 import { pageOf, readCursor } from "./page-cursor.ts";
@@ -18,7 +20,8 @@ export const deliveries: Handlers<"get_deliveries" | "retry_delivery"> = {
 
   async retry_delivery(service, { project_id, delivery_id }, call) {
     await changeRecords(service, call, "retry_delivery", async (db, now) => {
-      await makeDue(db, projectOf(call, project_id), delivery_id, now);
+      if (!(await retryDelivery(db, projectOf(call, project_id), delivery_id, now)))
+        throw new RpcError("not_found", "this project has no such delivery that waits or was given up");
       return { projectId: project_id, targetId: delivery_id };
     });
     service.deliveries.kick();

@@ -1,4 +1,6 @@
+import type { Kysely } from "kysely";
 import type { NotificationInput } from "../../schema/rpc.generated.ts";
+import { readEmailAddress } from "../account/mail/address.ts";
 import { RpcError } from "../error.ts";
 import { rotateWebhookSecret } from "../notify/webhook-secrets.ts";
 import { countAlertsUsing } from "../records/alerts.ts";
@@ -10,7 +12,9 @@ import {
   updateNotification,
 } from "../records/notifications.ts";
 import { getProject } from "../records/projects.ts";
-import { changeRecords, type Handlers, projectOf } from "./call.ts";
+import type { Tables } from "../records/tables.ts";
+import { listMembers } from "../records/teams.ts";
+import { type Call, changeRecords, type Handlers, projectOf, type Service } from "./call.ts";
 import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
 import { readChanged } from "./read-input.ts";
 
@@ -35,6 +39,7 @@ export const notifications: Handlers<
   async add_notification(service, { notification }, call) {
     const { targetId: id } = await changeRecords(service, call, "add_notification", async (db, now) => {
       check(notification);
+      await refuseStrangers(service, db, call, notification);
       await getProject(db, projectOf(call, notification.project_id));
       const id = await addNotification({ db, seal: service.records.seal }, call.grant.team, notification, now);
       return { projectId: notification.project_id, targetId: id };
@@ -48,6 +53,7 @@ export const notifications: Handlers<
       const before = await getNotification({ db, seal }, projectOf(call, change.project_id), change.id);
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
       check(notification);
+      await refuseStrangers(service, db, call, notification);
       await updateNotification({ db, seal }, change.id, notification, now);
       return { projectId: change.project_id, targetId: change.id };
     });
@@ -106,6 +112,26 @@ function check(notification: NotificationInput): void {
       throw new RpcError("invalid", `notification.${name}: must be an address that begins with https:// or http://`);
     }
   }
+}
+
+/**
+ * Where everybody may sign up, mails about alerts go to members alone: they have proved their addresses. Otherwise anybody
+ * could have the service write to any address.
+ */
+async function refuseStrangers(
+  { account }: Service,
+  db: Kysely<Tables>,
+  { grant }: Call,
+  { type, email_addresses = [] }: NotificationInput,
+): Promise<void> {
+  if (account.signUp.kind !== "open" || type !== "email") return;
+  const known = new Set((await listMembers(db, grant.team)).map(({ emailKey }) => emailKey));
+  const stranger = email_addresses.find((email) => !known.has(readEmailAddress(email)?.key ?? ""));
+  if (stranger === undefined) return;
+  throw new RpcError(
+    "invalid",
+    `notification.email_addresses: ${JSON.stringify(stranger)} is not a member of the team, and everybody may sign up here: invite that address first`,
+  );
 }
 
 function isWebAddress(text: string): boolean {
