@@ -89,7 +89,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const mails = mailer && new MailQueue({ records, mailer, address, signUp, nowMs, failed });
   const oidc = options.oidc?.(address.link(OIDC_CALLBACK));
   const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
-  const origin = () => (address.isKnown ? address.origin : undefined);
+  // There is no page yet that shows events: a link that leads nowhere is worse than the query and the time in a message.
+  const origin = () => undefined;
   const sending = { records, settings, origin, nowMs, failed };
   const deliveries = new DeliveryQueue(sending);
   const testLimits = new TestLimits();

@@ -85,7 +85,7 @@ t.test("an alert is triggered, told, and resolved", async (t) => {
     window: { start: "2026-11-24T10:01:00.000Z", stop: "2026-11-24T10:02:00.000Z" },
   });
   t.equal(body.events.length, 3);
-  t.match(body.url, /^https:\/\/logs\.example\.com\/t\/owner\/p\/shop\/events\?query=level/);
+  t.equal(body.url, null, "there is no page of events yet");
   const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(String(first!.headers["x-signature"]))!;
   t.equal(signature, createHmac("sha256", secret).update(`${seconds}.${first!.body}`).digest("hex"));
   t.match(await state(), { state: "triggered", triggered: true });
@@ -136,6 +136,47 @@ t.test("a target that refuses, and what is told when it is tried again", async (
   t.equal((await service.call("retry_delivery", { project_id: "shop", delivery_id: given.id })).status, 404);
 });
 
+t.test("a trigger that is tried again after its end is told is followed by that end", async (t) => {
+  const { service, receiver, add, alert, events, toMinute } = await start(t);
+  receiver.behave(({ body }) => ({ status: JSON.parse(body).type === "alert.triggered" ? 404 : 204 }));
+  await add("add_alert", { alert: alert({}) });
+  await events(1, "error", 3);
+  toMinute(2);
+  await until("the call", () => receiver.requests.length === 1);
+  toMinute(3);
+  await until("the end", () => receiver.requests.length === 2);
+  receiver.behave({ status: 204 });
+  const deliveries = async () => (await service.call("get_deliveries", { project_id: "shop" })).json.deliveries;
+  await until("the note", async () => (await deliveries())[0].status === "delivered");
+  const [, given] = await deliveries();
+  t.match(given, { kind: "triggered", status: "failed" });
+  t.equal((await service.call("retry_delivery", { project_id: "shop", delivery_id: given.id })).status, 204);
+  await until("both again", () => receiver.requests.length === 4);
+  t.same(
+    told(receiver.requests).map(({ type }) => type),
+    ["alert.triggered", "alert.resolved", "alert.triggered", "alert.resolved"],
+  );
+});
+
+t.test("a target that asked for a long pause is tried when somebody asks for it, or mends it", async (t) => {
+  const { service, receiver, add, alert, events, toMinute, webhook } = await start(t);
+  receiver.behave({ status: 429, headers: { "retry-after": "999999999" } });
+  await add("add_alert", { alert: alert({}) });
+  await events(1, "error", 3);
+  toMinute(2);
+  await until("the call", () => receiver.requests.length === 1);
+  const deliveries = async () => (await service.call("get_deliveries", { project_id: "shop" })).json.deliveries;
+  await until("the note", async () => (await deliveries())[0].attempts === 1);
+  receiver.behave({ status: 204 });
+  const url = `${receiver.url}/other`;
+  const changed = { id: webhook, project_id: "shop", webhook_url: url };
+  t.equal((await service.call("update_notification", { notification: changed })).status, 204);
+  const [{ id }] = await deliveries();
+  t.equal((await service.call("retry_delivery", { project_id: "shop", delivery_id: id })).status, 204);
+  await until("the call", () => receiver.requests.length === 2);
+  t.match(receiver.requests[1]!.path, /\/other$/);
+});
+
 t.test("a change that resets closes what was told; test_alert sends; preview_alert replays", async (t) => {
   const { service, receiver, add, alert, events, toMinute } = await start(t);
   const id = await add("add_alert", { alert: alert({ query: "level = error | count by path" }) });
@@ -161,10 +202,9 @@ t.test("a change that resets closes what was told; test_alert sends; preview_ale
   const range = { start: "2026-11-24T10:00:00Z", stop: "2026-11-24T10:03:00Z" };
   const preview = await service.call("preview_alert", { alert: alert({}), ...range });
   t.same(preview.json, {
-    episodes: [
-      { group: [], value: 4, triggered_at: "2026-11-24T10:02:00.000Z", resolved_at: "2026-11-24T10:03:00.000Z" },
-    ],
-    intervals: 3,
+    episodes: [{ group: [], value: 4, triggered_at: "2026-11-24T10:02:00.000Z", resolved_at: null }],
+    // The third is not over.
+    intervals: 2,
     missing_bytes: 0,
   });
   for (const query of ["level = error | timeseries 1m", "| fields path", "| stats count(), p99(duration)"]) {

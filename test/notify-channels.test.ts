@@ -47,7 +47,7 @@ function hostileMessage(kind: AlertMessage["kind"] = "triggered"): AlertMessage 
     what: HOSTILE,
     unit: HOSTILE,
     reason: HOSTILE,
-    alert: { name: HOSTILE, description: HOSTILE, query: HOSTILE },
+    alert: { name: HOSTILE, description: "\u0000see <b>\u202e", query: HOSTILE },
     events: Array.from({ length: 100 }, (_, i) => ({
       id: `evt_${i}`,
       timestamp: HOSTILE,
@@ -170,6 +170,13 @@ The newest events:
     t.notMatch(mail.html, "href");
     t.match(mail.text, "To see the events, search for the query below in that time.");
     t.match(mail.text, `Query: ${query}\n`, "as it can be copied");
+  });
+
+  await t.test("a description with a link to what to do", async (t) => {
+    const description = "https://wiki.example.com/runbook\nask the team of payments";
+    const mail = await send([alertMessage({ alert: { description } })]);
+    t.match(mail.text, `Description: ${description}\n`, "it works, and its lines are lines");
+    t.match(mail.html, "https://wiki.example.com/runbook\nask the team");
   });
 
   await t.test("a digest", async (t) => {

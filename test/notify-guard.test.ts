@@ -187,6 +187,10 @@ t.test("bounds", async (t) => {
     await new Promise((resolve) => server.close(resolve));
     t.equal(await failure(`http://127.0.0.1:${port}/`), "refused the connection");
   });
+  await t.test("a change of the protocol is no answer", async (t) => {
+    const { url } = await startReceiver(t, { status: 101, headers: { Connection: "Upgrade", Upgrade: "websocket" } });
+    t.equal(await failure(url), "closed the connection before it answered");
+  });
   await t.test("what is not HTTP", async (t) => {
     const { url } = await startReceiver(t, "garbage");
     t.equal(await failure(url), "gave an answer that is not HTTP");

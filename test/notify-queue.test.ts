@@ -161,11 +161,11 @@ t.test("given up after a day", async (t) => {
   chat.behave({ status: 200 });
   const now = new Date(START_MS + 24 * HOUR_MS).toISOString();
   const ids = (await world.deliveries()).map(({ id }) => id);
-  t.equal(await retryDelivery(world.records.db, PROJECT, ids[2]!, now), true);
-  t.equal(await retryDelivery(world.records.db, { ...PROJECT, id: "other" }, ids[3]!, now), false);
+  t.ok(await retryDelivery(world.records.db, PROJECT, ids[2]!, now));
+  t.notOk(await retryDelivery(world.records.db, { ...PROJECT, id: "other" }, ids[3]!, now));
   await pass(0);
   t.match((await world.deliveries())[2], { status: "delivered", attempts: 1, failure: "" });
-  t.equal(await retryDelivery(world.records.db, PROJECT, ids[2]!, now), false, "it was delivered");
+  t.notOk(await retryDelivery(world.records.db, PROJECT, ids[2]!, now), "it was delivered");
 });
 
 t.test("a target that refuses", async (t) => {

@@ -179,7 +179,7 @@ t.test("what else records need", async (t) => {
 
   const alert_id = (await service.call("add_alert", { alert })).json.id;
   const told = await service.call("remove_notification", { project_id, notification_id });
-  t.same([told.status, told.json.message], [409, "1 alert uses it: change or remove them first"]);
+  t.same([told.status, told.json.message], [409, 'the alert "a" must be changed or removed first']);
   t.equal((await service.call("remove_alert", { project_id, alert_id })).status, 204);
   t.equal((await service.call("remove_notification", { project_id, notification_id })).status, 204);
 });

@@ -10,6 +10,7 @@ import {
   type Stage,
   type Value,
 } from "../../grammar/query/index.ts";
+import type { AlertGroupValue } from "../../schema/rpc.generated.ts";
 import type { AlertQuery } from "./alert-query.ts";
 import type { AlertMessage } from "./message.ts";
 
@@ -22,6 +23,14 @@ export const groupKey = (values: readonly unknown[]) => (values.length === 0 ? "
 export function groupOf(columns: readonly RowColumn[], key: string): GroupValues {
   const names = columns.filter(({ isGroup }) => isGroup).map(({ name }) => name);
   return readKey(key).map((value, at) => ({ name: names[at] ?? `group ${at + 1}`, value }));
+}
+
+/** The same for answers: a list or an object as its JSON. */
+export function plainGroup(group: GroupValues): AlertGroupValue[] {
+  return group.map(({ name, value }) => {
+    const isPlain = value === null || ["string", "number", "boolean"].includes(typeof value);
+    return { name, value: isPlain ? (value as AlertGroupValue["value"]) : JSON.stringify(value) };
+  });
 }
 
 function readKey(key: string): readonly unknown[] {

@@ -71,9 +71,14 @@ export class DeliveryQueue {
     this.#options = { ...options, smsBudget: new SmsBudget() };
   }
 
-  /** Looks for what is to be told. To be called at the start and after deliveries were added. */
-  kick(): void {
+  /**
+   * Looks for what is to be told. To be called at the start and after deliveries were added. With the id of a notification that
+   * was changed, or whose deliveries are to be tried at once: then also if its target had asked for a pause.
+   */
+  kick(notificationId?: string): void {
     if (this.#closing.signal.aborted) return;
+    const lane = notificationId === undefined ? undefined : this.#lanes.get(notificationId);
+    if (lane !== undefined) Object.assign(lane, { heldUntilMs: 0, nextMs: 0 });
     this.#isAsked = true;
     this.#wake.abort();
     this.#work ??= this.#run();

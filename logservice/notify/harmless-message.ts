@@ -1,3 +1,4 @@
+import { shownText } from "../account/shown-text.ts";
 import type { AlertMessage } from "../alerts/message.ts";
 
 /** Makes a text that others chose harmless for one channel, and cuts it. */
@@ -16,7 +17,12 @@ export function harmlessMessage(message: AlertMessage, shown: Shown): AlertMessa
     alert: {
       ...alert,
       name: shown(alert.name),
-      description: shown(alert.description, MAX_TEXT),
+      // People of the team wrote it, for this: a link to what to do has to work, and lines stay lines.
+      description: alert.description
+        .split(/\r?\n/)
+        .map((line) => shownText(line, MAX_TEXT))
+        .join("\n")
+        .trim(),
       query: shown(alert.query, MAX_TEXT),
     },
     group: group.map(({ name, value }) => ({ name: shown(name), value: shown(plainText(value)) })),

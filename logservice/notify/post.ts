@@ -51,7 +51,7 @@ export async function post(sent: Post, options: PostOptions): Promise<PostAnswer
   const ended = AbortSignal.any([signal, deadline]);
   try {
     const target = guard === undefined ? { url: new URL(sent.url) } : await before(ended, checkTarget(sent.url, guard));
-    return await exchange(target, sent, ended, options.ca);
+    return await before(ended, exchange(target, sent, ended, options.ca));
   } catch (error) {
     signal.throwIfAborted();
     if (deadline.aborted) throw new PostFailure(`gave no answer within ${timeoutMs / 1000} s`);
@@ -96,6 +96,9 @@ function exchange(
         if (bytes > MAX_ANSWER_BYTES) outgoing.destroy();
       });
     });
+    // A change of the protocol (101) is neither an answer nor an error to Node: it only closes the connection.
+    outgoing.on("upgrade", (_, socket) => socket.destroy());
+    outgoing.on("close", () => reject(new PostFailure("closed the connection before it answered")));
     outgoing.on("error", (error: NodeJS.ErrnoException) => reject(new PostFailure(whatFailed(error))));
     outgoing.end(sent.body);
   });

@@ -22,9 +22,14 @@ export async function sendTest(
   const ended = AbortSignal.any([signal, deadline]);
   try {
     const target = await targetOf(options.records, notification, options.nowMs());
+    const recipients = recipientsOf(target);
     const send = (recipient: string) => sendTo(options, target, { recipient, messages: [message] }, ended);
-    const outcomes = await Promise.all(recipientsOf(target).map(send));
-    return outcomes.find(({ kind }) => kind !== "delivered") ?? { kind: "delivered" };
+    const outcomes = await Promise.all(recipients.map(send));
+    const at = outcomes.findIndex(({ kind }) => kind !== "delivered");
+    const failed = outcomes[at];
+    if (failed === undefined || failed.kind === "delivered") return { kind: "delivered" };
+    const whose = recipients.length > 1 ? `${recipients[at]}: ` : "";
+    return { ...failed, reason: `${whose}${failed.reason}` };
   } catch (error) {
     signal.throwIfAborted();
     if (deadline.aborted) return { kind: "retry", reason: `no answer within ${TIMEOUT_MS / 1000} seconds` };

@@ -66,7 +66,8 @@ export function groupText(group: AlertMessage["group"]): string {
 /** When the alert is triggered: `more than 10 events in 5 min`. */
 export function conditionText(message: AlertMessage): string {
   const { alert, what } = message;
-  const limit = isCount(message) ? `${limitText(message)} ${what}` : `${what} ${limitText(message)}`;
+  const counted = what === "events" && alert.threshold === 1 ? "event" : what;
+  const limit = isCount(message) ? `${limitText(message)} ${counted}` : `${what} ${limitText(message)}`;
   return `${limit} in ${durationText(alert.interval)}`;
 }
 

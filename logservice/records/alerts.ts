@@ -89,10 +89,15 @@ async function firstSlotAfterReset(db: Db, id: string, interval: number, now: st
 
 const DAY_MS = 24 * 3_600_000;
 
-/** How many alerts use a notification. */
-export async function countAlertsUsing(db: Db, notificationId: string): Promise<number> {
-  const rows = await db.selectFrom("alerts").select("id").where("notification_id", "=", notificationId).execute();
-  return rows.length;
+/** The names of the alerts that use a notification. */
+export async function alertsUsing(db: Db, notificationId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("alerts")
+    .select("name")
+    .where("notification_id", "=", notificationId)
+    .orderBy("name")
+    .execute();
+  return rows.map(({ name }) => name);
 }
 
 /** What an alert has that was never evaluated. */

@@ -125,9 +125,11 @@ export async function readMessages(db: Db, ids: readonly string[]): Promise<Map<
   return new Map(rows.map(({ id, message }) => [id, storedMessage(message)]));
 }
 
+const NOBODY_YET: Progress = { told: [], refused: [] };
+
 /** The progress is kept in the message, as a member that is not part of it: it is only there if there are several recipients. */
 function storedMessage(text: string): StoredMessage {
-  const { progress = { told: [], refused: [] }, ...message } = JSON.parse(text) as AlertMessage & {
+  const { progress = NOBODY_YET, ...message } = JSON.parse(text) as AlertMessage & {
     readonly progress?: Progress;
   };
   return { message, progress };
@@ -197,26 +199,44 @@ export async function wasNeverTold(db: Db, { episode_id, notification_id, sequen
 
 /**
  * Has a delivery tried at once that was given up or that waits. Recipients that have it are left out; those that were refused
- * are tried again. Returns false if the project has no such delivery, or if it was delivered.
+ * are tried again. The end of its episode is told after it, also if it was told before. Returns its notification; undefined
+ * if the project has no such delivery, or if it was delivered.
  */
-export async function retryDelivery(db: Db, project: ProjectKey, id: string, now: string): Promise<boolean> {
+export async function retryDelivery(db: Db, project: ProjectKey, id: string, now: string): Promise<string | undefined> {
   const row = await db
     .selectFrom("deliveries")
-    .select("message")
+    .select(["message", "notification_id", "episode_id", "sequence"])
     .where("id", "=", id)
     .where("team_id", "=", project.team_id)
     .where("project_id", "=", project.id)
     .where("status", "!=", "delivered")
     .executeTakeFirst();
-  if (row === undefined) return false;
+  if (row === undefined) return undefined;
   const { message, progress } = storedMessage(row.message);
   await noteProgress(db, id, { message, progress: { ...progress, refused: [] } });
+  await makeWaiting(db, id, now);
+  const ends = await db
+    .selectFrom("deliveries")
+    .select(["id", "message"])
+    .where("episode_id", "=", row.episode_id)
+    .where("notification_id", "=", row.notification_id)
+    .where("kind", "=", "resolved")
+    .where("sequence", ">", row.sequence)
+    .where("status", "!=", "waiting")
+    .execute();
+  for (const end of ends) {
+    await noteProgress(db, end.id, { message: storedMessage(end.message).message, progress: NOBODY_YET });
+    await makeWaiting(db, end.id, now);
+  }
+  return row.notification_id;
+}
+
+async function makeWaiting(db: Db, id: string, now: string): Promise<void> {
   await db
     .updateTable("deliveries")
     .set({ status: "waiting", attempts: 0, failure: "", due_at: now, finished_at: null })
     .where("id", "=", id)
     .execute();
-  return true;
 }
 
 /** Removes what was delivered or given up before a time. */

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AlertEpisode } from "../../schema/rpc.generated.ts";
 import { readAlertQuery } from "../alerts/alert-query.ts";
-import { groupOf } from "../alerts/group.ts";
+import { groupOf, plainGroup } from "../alerts/group.ts";
 import type { ProjectKey } from "./projects.ts";
 import type { AlertRow, EpisodeRow, Tables } from "./tables.ts";
 
@@ -41,7 +41,7 @@ function episodeOf(row: Selectable<EpisodeRow>): AlertEpisode {
   const { id, alert_id, kind, group_key, value, reason, notification_id, triggered_at, resolved_at } = row;
   const { name, severity, query } = JSON.parse(row.alert) as AlertThen;
   const read = readAlertQuery(query);
-  const group = groupOf(read.ok ? read.value.columns : [], group_key) as AlertEpisode["group"];
+  const group = plainGroup(groupOf(read.ok ? read.value.columns : [], group_key));
   const about = { id, alert_id, name, severity: severity as AlertEpisode["severity"], kind, group, value };
   return { ...about, reason, notification_id, muted: row.is_told === 0, triggered_at, resolved_at };
 }

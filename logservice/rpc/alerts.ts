@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import type { AlertGroupValue, AlertInput } from "../../schema/rpc.generated.ts";
+import type { AlertInput } from "../../schema/rpc.generated.ts";
 import { checkAlertQuery } from "../alerts/alert-query.ts";
-import type { AlertMessage } from "../alerts/message.ts";
+import { plainGroup } from "../alerts/group.ts";
 import { previewAlert } from "../alerts/preview.ts";
 import { testMessage } from "../alerts/test-message.ts";
 import { RpcError } from "../error.ts";
@@ -90,14 +90,17 @@ export const alerts: Handlers<
     return undefined;
   },
 
-  async preview_alert({ records: { db }, events }, { alert, start, stop }, call) {
+  async preview_alert({ records: { db }, events, nowMs }, { alert, start, stop }, call) {
     await check(db, call, alert);
-    const { startMs, stopMs } = readRange({ start, stop });
+    const range = readRange({ start, stop });
+    const { startMs } = range;
+    // What is not over cannot be known.
+    const stopMs = Math.min(range.stopMs, nowMs());
     const key = await eventsKeyOf(db, projectOf(call, alert.project_id));
     const preview = await previewAlert(events, key, alert, { startMs, stopMs, signal: call.signal });
     return {
       episodes: preview.episodes.map(({ group, value, triggeredAt, resolvedAt }) => {
-        return { group: group.map(shownGroup), value, triggered_at: triggeredAt, resolved_at: resolvedAt };
+        return { group: plainGroup(group), value, triggered_at: triggeredAt, resolved_at: resolvedAt };
       }),
       intervals: preview.intervals,
       missing_bytes: preview.missingBytes,
@@ -134,10 +137,4 @@ async function check(
   if (notification === undefined) {
     throw new RpcError("invalid", "alert.notification_id: must be a notification of the same project");
   }
-}
-
-/** A value that a query grouped by, as answers have it: a list or an object as its JSON. */
-function shownGroup({ name, value }: AlertMessage["group"][number]): AlertGroupValue {
-  const isPlain = value === null || ["string", "number", "boolean"].includes(typeof value);
-  return { name, value: isPlain ? (value as AlertGroupValue["value"]) : JSON.stringify(value) };
 }

@@ -19,12 +19,14 @@ export const deliveries: Handlers<"get_deliveries" | "retry_delivery"> = {
   },
 
   async retry_delivery(service, { project_id, delivery_id }, call) {
+    let target: string | undefined;
     await changeRecords(service, call, "retry_delivery", async (db, now) => {
-      if (!(await retryDelivery(db, projectOf(call, project_id), delivery_id, now)))
+      target = await retryDelivery(db, projectOf(call, project_id), delivery_id, now);
+      if (target === undefined)
         throw new RpcError("not_found", "this project has no such delivery that waits or was given up");
       return { projectId: project_id, targetId: delivery_id };
     });
-    service.deliveries.kick();
+    service.deliveries.kick(target);
     return undefined;
   },
 };

@@ -3,7 +3,7 @@ import type { NotificationInput } from "../../schema/rpc.generated.ts";
 import { readEmailAddress } from "../account/mail/address.ts";
 import { RpcError } from "../error.ts";
 import { rotateWebhookSecret } from "../notify/webhook-secrets.ts";
-import { countAlertsUsing } from "../records/alerts.ts";
+import { alertsUsing } from "../records/alerts.ts";
 import {
   addNotification,
   getNotification,
@@ -57,16 +57,20 @@ export const notifications: Handlers<
       await updateNotification({ db, seal }, change.id, notification, now);
       return { projectId: change.project_id, targetId: change.id };
     });
+    // What waits for it may be told now.
+    service.deliveries.kick(change.id);
     return undefined;
   },
 
   async remove_notification(service, { project_id, notification_id }, call) {
     await changeRecords(service, call, "remove_notification", async (db) => {
       await getNotification({ db, seal: service.records.seal }, projectOf(call, project_id), notification_id);
-      const alerts = await countAlertsUsing(db, notification_id);
-      if (alerts > 0) {
-        const uses = alerts === 1 ? "1 alert uses it" : `${alerts} alerts use it`;
-        throw new RpcError("conflict", `${uses}: change or remove them first`);
+      const alerts = await alertsUsing(db, notification_id);
+      if (alerts.length > 0) {
+        const names = alerts.slice(0, 3).map((name) => JSON.stringify(name));
+        const more = alerts.length > names.length ? ` and ${alerts.length - names.length} more` : "";
+        const what = alerts.length === 1 ? "the alert" : "the alerts";
+        throw new RpcError("conflict", `${what} ${names.join(", ")}${more} must be changed or removed first`);
       }
       await removeNotification(db, notification_id);
       return { projectId: project_id, targetId: notification_id };

@@ -148,7 +148,7 @@ ${facts.map(
   ([
     name,
     text,
-  ]) => html`<tr><td style="padding:6px 12px 6px 0;${RULE}vertical-align:top;white-space:nowrap;${DIM}">${name}</td><td style="padding:6px 0;${RULE}width:100%;overflow-wrap:anywhere">${name === "Query" ? html`<code style="${CODE}">${text}</code>` : text}</td></tr>
+  ]) => html`<tr><td style="padding:6px 12px 6px 0;${RULE}vertical-align:top;white-space:nowrap;${DIM}">${name}</td><td style="padding:6px 0;${RULE}width:100%;overflow-wrap:anywhere;white-space:pre-line">${name === "Query" ? html`<code style="${CODE}">${text}</code>` : text}</td></tr>
 `,
 )}</table>
 ${events.length > 0 && eventsTable(events, hasMore)}`;

@@ -36,8 +36,10 @@ export function pagerDutyPost(target: PagerDutyTarget, message: AlertMessage, or
 }
 
 /** Joins a trigger and its resolution. All tests of an alert are one incident, which a person resolves. */
-function dedupKey({ alert, episodeId, kind }: AlertMessage): string {
-  return kind === "test" ? `${alert.id}:test` : `${alert.id}:${episodeId}`;
+function dedupKey({ alert, team, project, episodeId, kind }: AlertMessage): string {
+  if (kind !== "test") return `${alert.id}:${episodeId}`;
+  // An alert that is not added yet has no id.
+  return `${alert.id || `${team.id}:${project.id}`}:test`;
 }
 
 /** PagerDuty's limit of a summary, in characters. */
