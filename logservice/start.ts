@@ -95,10 +95,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const deliveries = new DeliveryQueue(sending);
   const testLimits = new TestLimits();
   const testing: Service["testing"] = {
-    send: (notification, message, signal) => {
-      testLimits.take(message.team.id, notification.type);
-      return sendTest(sending, notification, message, signal);
-    },
+    take: (team, notification) => testLimits.take(team, notification),
+    send: (notification, message, signal) => sendTest(sending, notification, message, signal),
   };
   const evaluator = new Evaluator({ records, events, nowMs, told: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(), mails, oidc };

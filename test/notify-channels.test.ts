@@ -595,11 +595,15 @@ t.test("a test of a notification", async (t) => {
   t.same(await world.deliveries(), [], "nothing is noted");
 
   const limits = new TestLimits();
-  for (let i = 0; i < 10; i++) limits.take("acme", "sms");
-  t.throws(() => limits.take("acme", "sms"), /^too many tests of notifications/);
-  for (let i = 0; i < 20; i++) limits.take("acme", "webhook");
-  t.throws(() => limits.take("acme", "webhook"), /^too many tests of notifications/);
-  limits.take("other", "sms");
+  const sms = { type: "sms" as const, sms_numbers: ["+15550100"] };
+  const hook = { type: "webhook" as const, sms_numbers: [] };
+  const many = { type: "sms" as const, sms_numbers: Array.from({ length: 11 }, (_, i) => `+1555010${i}`) };
+  t.throws(() => limits.take("acme", many), /^a test sends at most 10 text messages/);
+  for (let i = 0; i < 10; i++) limits.take("acme", sms);
+  t.throws(() => limits.take("acme", sms), /^too many tests of notifications/);
+  for (let i = 0; i < 20; i++) limits.take("acme", hook);
+  t.throws(() => limits.take("acme", hook), /^too many tests of notifications/);
+  limits.take("other", sms);
 });
 
 t.test("the payloads in the README", (t) => {

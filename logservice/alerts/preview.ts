@@ -57,11 +57,12 @@ export async function previewAlert(
   const episodes = new Map<string, PreviewedEpisode>();
   let state: AlertState = WELL;
   let intervals = 0;
+  let ids = 0;
   outcomes.forEach((outcome, at) => {
     if (!outcome.ok) return;
     intervals++;
     const slot = { number: first + at, stop: new Date(slotStopMs(first + at, interval)).toISOString(), outcome };
-    const next = step(rule, state, slot, () => String(episodes.size));
+    const next = step(rule, state, slot, () => String(ids++));
     state = next.state;
     for (const { kind, key, value, stop, episode } of next.transitions) {
       const known = episodes.get(episode.id);

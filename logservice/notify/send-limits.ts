@@ -1,17 +1,27 @@
 import type { Notification } from "../../schema/rpc.generated.ts";
 import { Buckets, takeAll } from "../account/buckets.ts";
+import { RpcError } from "../error.ts";
 
 const MINUTE_MS = 60_000;
+
+/** Text messages of tests at once. */
+const MOST_SMS = 10;
 
 /** Bounds the tests of notifications by team, since anybody in it may name any address. */
 export class TestLimits {
   readonly #tests = new Buckets(30, 2 * MINUTE_MS);
-  readonly #sms = new Buckets(10, 6 * MINUTE_MS);
+  readonly #sms = new Buckets(MOST_SMS, 6 * MINUTE_MS);
 
-  /** Throws `rate_limited`. */
-  take(team: string, type: Notification["type"]): void {
-    const wanted = [[this.#tests, team] as const, ...(type === "sms" ? [[this.#sms, team] as const] : [])];
-    takeAll(wanted, "tests of notifications");
+  /** Throws `rate_limited`, and `invalid` for a test that would send too many text messages. */
+  take(team: string, { type, sms_numbers = [] }: Pick<Notification, "type" | "sms_numbers">): void {
+    const count = type === "sms" ? sms_numbers.length : 0;
+    if (count > MOST_SMS)
+      throw new RpcError(
+        "invalid",
+        `a test sends at most ${MOST_SMS} text messages: test a notification with fewer numbers`,
+      );
+    const sms = Array.from({ length: count }, () => [this.#sms, team] as const);
+    takeAll([[this.#tests, team], ...sms], "tests of notifications");
   }
 }
 

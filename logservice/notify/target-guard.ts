@@ -39,7 +39,7 @@ export async function checkTarget(text: string, options: GuardOptions): Promise<
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   if (METADATA_NAMES.has(host))
     throw new TargetRefused(`${host} is a name of the network of a cloud: use another target`);
-  const addresses = isIP(host) === 0 ? await addressesOf(host, options.resolve ?? resolveBySystem) : [addressOf(host)];
+  const addresses = isIP(host) === 0 ? await addressesOf(host, options.resolve ?? resolveName) : [addressOf(host)];
   for (const { address } of addresses) {
     const reach = reachOf(address);
     if (reach === "public" || (reach === "private" && options.allowsPrivate)) continue;
@@ -79,7 +79,26 @@ const METADATA_NAMES = new Set([
   "metadata.packet.net",
 ]);
 
-const resolveBySystem: Resolve = (name) => promises.lookup(name, { all: true });
+/** A server of names that is silent holds up nothing but what asks it. */
+const RESOLVER = { timeout: 2_000, tries: 2 };
+
+/**
+ * Asks the servers of names ourselves: the system's own lookup takes a thread of few until it ends, so names whose servers are
+ * silent would hold up all targets of everybody. It is asked for what the servers do not know, such as the file of hosts.
+ */
+const resolveName: Resolve = async (name) => {
+  const resolver = new promises.Resolver(RESOLVER);
+  const asked = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = asked.flatMap((one, at) =>
+    one.status === "fulfilled" ? one.value.map((address) => ({ address, family: at === 0 ? 4 : 6 })) : [],
+  );
+  if (found.length > 0) return found;
+  const isSilent = asked.some(
+    (one) => one.status === "rejected" && /^E(?:TIMEOUT|SERVFAIL|CANCELLED)$/.test(one.reason.code),
+  );
+  if (isSilent) throw new Error("the servers of names did not answer");
+  return promises.lookup(name, { all: true });
+};
 
 async function addressesOf(name: string, resolve: Resolve): Promise<readonly LookupAddress[]> {
   const addresses = await resolve(name).catch((): [] => []);

@@ -125,11 +125,9 @@ export async function readMessages(db: Db, ids: readonly string[]): Promise<Map<
   return new Map(rows.map(({ id, message }) => [id, storedMessage(message)]));
 }
 
-const NOBODY_YET: Progress = { told: [], refused: [] };
-
 /** The progress is kept in the message, as a member that is not part of it: it is only there if there are several recipients. */
 function storedMessage(text: string): StoredMessage {
-  const { progress = NOBODY_YET, ...message } = JSON.parse(text) as AlertMessage & {
+  const { progress = { told: [], refused: [] }, ...message } = JSON.parse(text) as AlertMessage & {
     readonly progress?: Progress;
   };
   return { message, progress };
@@ -205,7 +203,7 @@ export async function wasNeverTold(db: Db, { episode_id, notification_id, sequen
 export async function retryDelivery(db: Db, project: ProjectKey, id: string, now: string): Promise<string | undefined> {
   const row = await db
     .selectFrom("deliveries")
-    .select(["message", "notification_id", "episode_id", "sequence"])
+    .select(["message", "alert_id", "notification_id", "episode_id", "sequence"])
     .where("id", "=", id)
     .where("team_id", "=", project.team_id)
     .where("project_id", "=", project.id)
@@ -215,9 +213,18 @@ export async function retryDelivery(db: Db, project: ProjectKey, id: string, now
   const { message, progress } = storedMessage(row.message);
   await noteProgress(db, id, { message, progress: { ...progress, refused: [] } });
   await makeWaiting(db, id, now);
+  // What comes before it would hold it up.
+  await db
+    .updateTable("deliveries")
+    .set({ due_at: now })
+    .where("alert_id", "=", row.alert_id)
+    .where("notification_id", "=", row.notification_id)
+    .where("sequence", "<", row.sequence)
+    .where("status", "=", "waiting")
+    .execute();
   const ends = await db
     .selectFrom("deliveries")
-    .select(["id", "message"])
+    .select(["id", "message", "status"])
     .where("episode_id", "=", row.episode_id)
     .where("notification_id", "=", row.notification_id)
     .where("kind", "=", "resolved")
@@ -225,10 +232,23 @@ export async function retryDelivery(db: Db, project: ProjectKey, id: string, now
     .where("status", "!=", "waiting")
     .execute();
   for (const end of ends) {
-    await noteProgress(db, end.id, { message: storedMessage(end.message).message, progress: NOBODY_YET });
+    const stored = storedMessage(end.message);
+    // Whoever had both needs neither again.
+    const told = end.status === "delivered" ? progress.told : stored.progress.told;
+    await noteProgress(db, end.id, { message: stored.message, progress: { told, refused: [] } });
     await makeWaiting(db, end.id, now);
   }
   return row.notification_id;
+}
+
+/** Has what waits for a target tried at once, as that was changed. */
+export async function makeDue(db: Db, notificationId: string, now: string): Promise<void> {
+  await db
+    .updateTable("deliveries")
+    .set({ due_at: now })
+    .where("notification_id", "=", notificationId)
+    .where("status", "=", "waiting")
+    .execute();
 }
 
 async function makeWaiting(db: Db, id: string, now: string): Promise<void> {

@@ -72,6 +72,8 @@ export const alerts: Handlers<
     const { records, events, testing, nowMs } = service;
     const key = projectOf(call, alert.project_id);
     await check(records.db, call, alert);
+    const notification = await getNotification(records, key, alert.notification_id);
+    testing.take(call.grant.team, notification);
     const project = await getProject(records.db, key);
     const place = {
       team_id: key.team_id,
@@ -84,7 +86,6 @@ export const alerts: Handlers<
     await changeRecords(service, call, "test_alert", async () => {
       return { projectId: alert.project_id, targetId: alert.id ?? "" };
     });
-    const notification = await getNotification(records, key, alert.notification_id);
     const outcome = await testing.send(notification, message, call.signal);
     if (outcome.kind !== "delivered") throw new RpcError("notification_failed", outcome.reason);
     return undefined;

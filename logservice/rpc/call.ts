@@ -27,8 +27,10 @@ export interface Service {
   readonly account: Account;
   /** Delivers what alerts tell. */
   readonly deliveries: Pick<DeliveryQueue, "kick" | "metrics">;
-  /** Sends a test of a notification and waits for the outcome. Throws `rate_limited`. */
   readonly testing: {
+    /** Counts a test of a team. Throws `rate_limited`, and `invalid` if it would send too much. */
+    take(team: string, notification: Notification): void;
+    /** Sends a test of a notification and waits for the outcome. */
     send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<Outcome>;
   };
   /** Evaluates the alerts; told of what has changed. */

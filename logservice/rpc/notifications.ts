@@ -4,6 +4,7 @@ import { readEmailAddress } from "../account/mail/address.ts";
 import { RpcError } from "../error.ts";
 import { rotateWebhookSecret } from "../notify/webhook-secrets.ts";
 import { alertsUsing } from "../records/alerts.ts";
+import { makeDue } from "../records/deliveries.ts";
 import {
   addNotification,
   getNotification,
@@ -55,6 +56,7 @@ export const notifications: Handlers<
       check(notification);
       await refuseStrangers(service, db, call, notification);
       await updateNotification({ db, seal }, change.id, notification, now);
+      await makeDue(db, change.id, now);
       return { projectId: change.project_id, targetId: change.id };
     });
     // What waits for it may be told now.

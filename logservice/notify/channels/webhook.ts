@@ -29,7 +29,7 @@ export function webhookPost(
       : {
           id,
           type: "alert.digest",
-          messages: messages.map((message) => webhookPayload(message, origin, DIGEST_EVENTS)),
+          messages: digestPayloads(messages, origin),
         };
   const body = JSON.stringify(payload);
   return {
@@ -43,8 +43,33 @@ export function webhookPost(
   };
 }
 
-/** Sample events of each message in a digest of up to a hundred. */
+/** Sample events of each message in a digest. */
 const DIGEST_EVENTS = 3;
+/** Characters of a digest: many receivers refuse a body of a megabyte. */
+const MAX_DIGEST = 256 * 1024;
+const MAX_TEXT = 200;
+
+/** The messages of a digest, shorter if all of them are too much. */
+function digestPayloads(messages: readonly AlertMessage[], origin: string | undefined): unknown[] {
+  const full = messages.map((message) => webhookPayload(message, origin, DIGEST_EVENTS));
+  if (JSON.stringify(full).length <= MAX_DIGEST) return full;
+  const short = messages.map((message) => webhookPayload(message, origin, 0));
+  if (JSON.stringify(short).length <= MAX_DIGEST) return short;
+  const cut = (text: string) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
+  return short.map(({ alert, group, group_text, reason, ...rest }) => {
+    const texts = { query: cut(alert.query), description: cut(alert.description) };
+    const groups = group.map(({ name, value }) => ({ name, value: typeof value === "string" ? cut(value) : value }));
+    // The link holds the whole query, and would be as long.
+    return {
+      ...rest,
+      alert: { ...alert, ...texts },
+      group: groups,
+      group_text: cut(group_text),
+      reason: cut(reason),
+      url: null,
+    };
+  });
+}
 
 /** What is told of one message, for programs. New members may be added. */
 function webhookPayload(message: AlertMessage, origin: string | undefined, maxEvents = Number.POSITIVE_INFINITY) {
