@@ -1,9 +1,9 @@
 // What an alert may ask, how its groups are named, and what a replay of it over the past says.
 import t from "tap";
 import { checkAlertQuery, readAlertQuery } from "../logservice/alerts/alert-query.ts";
+import { listEpisodes } from "../logservice/alerts/episodes.ts";
 import { groupKey, groupOf } from "../logservice/alerts/group.ts";
 import { previewAlert } from "../logservice/alerts/preview.ts";
-import { listEpisodes } from "../logservice/records/episodes.ts";
 import { alertIn, BEGIN_MS, MINUTE_MS, openWorld } from "./support/alerts/world.ts";
 
 const at = (minute: number) => BEGIN_MS + minute * MINUTE_MS;

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import fc from "fast-check";
 import t from "tap";
-import type { AlertMessage } from "../logservice/alerts/message.ts";
 import { alertMail } from "../logservice/notify/channels/email.ts";
 import { pagerDutyPost } from "../logservice/notify/channels/pagerduty.ts";
 import { slackPost } from "../logservice/notify/channels/slack.ts";
@@ -22,6 +21,7 @@ import { readSmsSettings, SmsSettingsError } from "../logservice/notify/sms-sett
 import type { Target } from "../logservice/notify/target.ts";
 import { rotateWebhookSecret, validSecrets } from "../logservice/notify/webhook-secrets.ts";
 import { digestHeadline, headline, summaryText } from "../logservice/notify/wording.ts";
+import type { AlertMessage } from "../logservice/records/alert-message.ts";
 import { root } from "./support/cli.ts";
 import { startMailServer } from "./support/notify/mail-server.ts";
 import { alertMessage, alertMessages, type MessageChange } from "./support/notify/message.ts";

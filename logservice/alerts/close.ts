@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
-import { type DueAlert, toldAlert } from "../records/alert-states.ts";
 import { addDelivery } from "../records/deliveries.ts";
 import type { DeliveryKind, EpisodeRow, Tables } from "../records/tables.ts";
 import { MINUTE_MS } from "./slots.ts";
 import { FAILURE } from "./state.ts";
+import { type DueAlert, toldAlert } from "./stored-states.ts";
 import { messageOf } from "./tell.ts";
 
 type Db = Kysely<Tables>;

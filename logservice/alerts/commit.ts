@@ -1,10 +1,10 @@
 import type { Kysely } from "kysely";
-import { type DueAlert, writeStates } from "../records/alert-states.ts";
 import { addDelivery } from "../records/deliveries.ts";
-import { addEpisode, endEpisode, noteEpisodeTold } from "../records/episodes.ts";
 import type { Tables } from "../records/tables.ts";
+import { addEpisode, endEpisode, noteEpisodeTold } from "./episodes.ts";
 import { slotStopMs } from "./slots.ts";
 import { type AlertState, FAILURE, type Transition } from "./state.ts";
+import { type DueAlert, writeStates } from "./stored-states.ts";
 import { messageOf, type Told } from "./tell.ts";
 
 type Db = Kysely<Tables>;

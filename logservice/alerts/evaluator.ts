@@ -1,17 +1,17 @@
 import type { EventsStore } from "../events/store.ts";
-import { type DueAlert, dueAlerts, readStates } from "../records/alert-states.ts";
-import { removeOldEpisodes } from "../records/episodes.ts";
 import { endLease, holdLease, type Lease, takeLease } from "../records/evaluator-lease.ts";
 import type { Records } from "../records/open.ts";
 import { newId } from "../records/row.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
 import { type Evaluation, writeEvaluation } from "./commit.ts";
+import { removeOldEpisodes } from "./episodes.ts";
 import { groupOf } from "./group.ts";
 import { Readings } from "./readings.ts";
 import { replay } from "./replay.ts";
 import { sampleEvents } from "./samples.ts";
 import { firstSlotFrom, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
 import type { AlertState, GroupState, Rule, Slot, Transition } from "./state.ts";
+import { type DueAlert, dueAlerts, readStates } from "./stored-states.ts";
 import type { Told } from "./tell.ts";
 
 export interface EvaluatorOptions {

@@ -11,8 +11,8 @@ import {
   type Value,
 } from "../../grammar/query/index.ts";
 import type { AlertGroupValue } from "../../schema/rpc.generated.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertQuery } from "./alert-query.ts";
-import type { AlertMessage } from "./message.ts";
 
 type GroupValues = AlertMessage["group"];
 

@@ -1,9 +1,9 @@
 import type { AlertInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 import { readAlertQuery } from "./alert-query.ts";
 import { groupOf } from "./group.ts";
-import type { AlertMessage } from "./message.ts";
 import { isTouched, openLosses, readSlots } from "./read-slots.ts";
 import { firstSlotFrom, slotAt, slotStartMs, slotStopMs } from "./slots.ts";
 import { type AlertState, type Rule, step, WELL } from "./state.ts";

@@ -1,7 +1,7 @@
 import type { Event, EventsStore } from "../events/store.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 import { type Question, slotRange } from "./evaluate.ts";
 import { queryOfGroup } from "./group.ts";
-import type { AlertMessage } from "./message.ts";
 
 /**
  * The newest events of a slot that are of a group, at most `limit` of them and cut to what a message may hold. An answer

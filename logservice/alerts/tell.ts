@@ -1,8 +1,8 @@
 import { printQuery } from "../../grammar/query/index.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertRow } from "../records/tables.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
 import { groupOf, queryOfGroup } from "./group.ts";
-import type { AlertMessage } from "./message.ts";
 import { lastInstantBefore, slotStartMs, slotStopMs } from "./slots.ts";
 
 /** An alert with the names of what it belongs to, as messages need it. */

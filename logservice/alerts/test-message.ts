@@ -1,9 +1,9 @@
 import type { AlertInput } from "../../schema/rpc.generated.ts";
 import type { EventsStore } from "../events/store.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 import { newId } from "../records/row.ts";
 import { readAlertQuery } from "./alert-query.ts";
 import { groupOf } from "./group.ts";
-import type { AlertMessage } from "./message.ts";
 import { readSlots } from "./read-slots.ts";
 import { sampleEvents } from "./samples.ts";
 import { slotAt, slotStopMs } from "./slots.ts";

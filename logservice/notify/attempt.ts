@@ -1,4 +1,4 @@
-import type { AlertMessage } from "../alerts/message.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 import {
   type DeliveryHead,
   noteAttempt,

@@ -1,5 +1,5 @@
 import { shownText } from "../account/shown-text.ts";
-import type { AlertMessage } from "../alerts/message.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 
 /** Makes a text that others chose harmless for one channel, and cuts it. */
 export type Shown = (text: string, maxLength?: number) => string;

@@ -1,5 +1,5 @@
 import type { Notification } from "../../schema/rpc.generated.ts";
-import type { AlertMessage } from "../alerts/message.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 import type { Records } from "../records/open.ts";
 import { type Outcome, recipientsOf, type SendOptions, sendTo } from "./send.ts";
 import { targetOf } from "./target.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { MailFailure } from "../account/mail/failure.ts";
-import type { AlertMessage } from "../alerts/message.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 import { alertMail, digestMail } from "./channels/email.ts";
 import { pagerDutyPost } from "./channels/pagerduty.ts";
 import { slackPost } from "./channels/slack.ts";

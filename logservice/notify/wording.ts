@@ -1,5 +1,5 @@
 import { utcTime } from "../account/utc-time.ts";
-import type { AlertMessage } from "../alerts/message.ts";
+import type { AlertMessage } from "../records/alert-message.ts";
 import { plainText } from "./harmless-message.ts";
 
 // The words of all channels. Messages are made harmless before, each for its channel.

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from "kysely";
-import type { AlertMessage } from "../alerts/message.ts";
+import type { AlertMessage } from "./alert-message.ts";
 import type { ProjectKey } from "./projects.ts";
 import { newId } from "./row.ts";
 import type { DeliveryKind, DeliveryRow, Tables } from "./tables.ts";

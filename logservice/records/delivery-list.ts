@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Delivery } from "../../schema/rpc.generated.ts";
-import type { AlertMessage } from "../alerts/message.ts";
+import type { AlertMessage } from "./alert-message.ts";
 import type { ProjectKey } from "./projects.ts";
 import type { DeliveryRow, DeliveryStatus, Tables } from "./tables.ts";
 

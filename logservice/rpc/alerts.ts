@@ -1,12 +1,12 @@
 import type { Kysely } from "kysely";
 import type { AlertInput } from "../../schema/rpc.generated.ts";
 import { checkAlertQuery } from "../alerts/alert-query.ts";
+import { listEpisodes } from "../alerts/episodes.ts";
 import { plainGroup } from "../alerts/group.ts";
 import { previewAlert } from "../alerts/preview.ts";
+import { addAlert, getAlert, listAlerts, removeAlert, updateAlert } from "../alerts/stored-alerts.ts";
 import { testMessage } from "../alerts/test-message.ts";
 import { RpcError } from "../error.ts";
-import { addAlert, getAlert, listAlerts, removeAlert, updateAlert } from "../records/alerts.ts";
-import { listEpisodes } from "../records/episodes.ts";
 import { getNotification } from "../records/notifications.ts";
 import { eventsKeyOf, getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";

@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import type { NotificationInput } from "../../schema/rpc.generated.ts";
 import { readEmailAddress } from "../account/mail/address.ts";
+import { alertsUsing } from "../alerts/stored-alerts.ts";
 import { RpcError } from "../error.ts";
 import { rotateWebhookSecret } from "../notify/webhook-secrets.ts";
-import { alertsUsing } from "../records/alerts.ts";
 import { makeDue } from "../records/deliveries.ts";
 import {
   addNotification,

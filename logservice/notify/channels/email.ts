@@ -1,8 +1,8 @@
 import { type Html, html } from "../../account/html.ts";
 import type { MailMessage } from "../../account/mail/mailer.ts";
 import { shownText } from "../../account/shown-text.ts";
-import type { AlertMessage } from "../../alerts/message.ts";
 import type { Event } from "../../events/store.ts";
+import type { AlertMessage } from "../../records/alert-message.ts";
 import { defangedText } from "../defanged-text.ts";
 import { harmlessMessage, plainText } from "../harmless-message.ts";
 import {

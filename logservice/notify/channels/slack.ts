@@ -1,5 +1,5 @@
 import { shownText } from "../../account/shown-text.ts";
-import type { AlertMessage } from "../../alerts/message.ts";
+import type { AlertMessage } from "../../records/alert-message.ts";
 import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
 import {

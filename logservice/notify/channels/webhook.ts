@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { AlertMessage } from "../../alerts/message.ts";
+import type { AlertMessage } from "../../records/alert-message.ts";
 import type { Post } from "../post.ts";
 import { groupText, linkOf } from "../wording.ts";
 

@@ -1,5 +1,5 @@
 // A message about an alert as an evaluation makes it, and changes of it.
-import type { AlertMessage } from "../../../logservice/alerts/message.ts";
+import type { AlertMessage } from "../../../logservice/records/alert-message.ts";
 
 export type MessageChange = Partial<Omit<AlertMessage, "alert">> & { readonly alert?: Partial<AlertMessage["alert"]> };
 

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AlertMessage } from "../../../logservice/alerts/message.ts";
 import { type NotifySettings, PAGERDUTY_URL } from "../../../logservice/notify/settings.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
+import type { AlertMessage } from "../../../logservice/records/alert-message.ts";
 import { addDelivery } from "../../../logservice/records/deliveries.ts";
 import { addNotification, getNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords, type Records } from "../../../logservice/records/open.ts";

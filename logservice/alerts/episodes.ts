@@ -1,9 +1,9 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AlertEpisode } from "../../schema/rpc.generated.ts";
-import { readAlertQuery } from "../alerts/alert-query.ts";
-import { groupOf, plainGroup } from "../alerts/group.ts";
-import type { ProjectKey } from "./projects.ts";
-import type { AlertRow, EpisodeRow, Tables } from "./tables.ts";
+import type { ProjectKey } from "../records/projects.ts";
+import type { AlertRow, EpisodeRow, Tables } from "../records/tables.ts";
+import { readAlertQuery } from "./alert-query.ts";
+import { groupOf, plainGroup } from "./group.ts";
 
 type Db = Kysely<Tables>;
 

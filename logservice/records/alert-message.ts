@@ -1,5 +1,5 @@
 import type { Event } from "../events/store.ts";
-import type { DeliveryKind } from "../records/tables.ts";
+import type { DeliveryKind } from "./tables.ts";
 
 /** What is told to the target of a notification: everything that a mail or a call says, as it was at that time. */
 export interface AlertMessage {

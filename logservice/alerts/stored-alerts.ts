@@ -1,12 +1,12 @@
 import type { Kysely } from "kysely";
 import type { Alert, AlertInput } from "../../schema/rpc.generated.ts";
-import { closeEpisodes, lastMark, retellEpisodes } from "../alerts/close.ts";
-import { firstSlotFrom } from "../alerts/slots.ts";
 import { RpcError } from "../error.ts";
-import { removeStates } from "./alert-states.ts";
-import type { ProjectKey } from "./projects.ts";
-import { changedAt, newId } from "./row.ts";
-import type { AlertRow, Tables } from "./tables.ts";
+import type { ProjectKey } from "../records/projects.ts";
+import { changedAt, newId } from "../records/row.ts";
+import type { AlertRow, Tables } from "../records/tables.ts";
+import { closeEpisodes, lastMark, retellEpisodes } from "./close.ts";
+import { firstSlotFrom } from "./slots.ts";
+import { removeStates } from "./stored-states.ts";
 
 type Db = Kysely<Tables>;
 

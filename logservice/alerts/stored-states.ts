@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
-import type { AlertState, GroupState, OpenEpisode } from "../alerts/state.ts";
-import type { ToldAlert } from "../alerts/tell.ts";
-import type { AlertRow, Tables } from "./tables.ts";
+import type { AlertRow, Tables } from "../records/tables.ts";
+import type { AlertState, GroupState, OpenEpisode } from "./state.ts";
+import type { ToldAlert } from "./tell.ts";
 
 type Db = Kysely<Tables>;
 
