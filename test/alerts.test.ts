@@ -140,6 +140,13 @@ t.test("muted: evaluated, and told once it is not", async (t) => {
   await world.change(id, { muted: true });
   await world.runUntil(evaluator, at(8));
   t.equal((await world.told()).length, 2, "muted again, nothing is told");
+  await world.change(id, { muted: false });
+  await world.log(at(9), 3);
+  await world.runUntil(evaluator, at(10));
+  t.same((await world.told()).slice(2), ["triggered 12:10 3"]);
+  await world.change(id, { muted: true });
+  await world.runUntil(evaluator, at(12));
+  t.same((await world.told()).slice(3), ["resolved 12:11 0"], "the end of what was told");
 });
 
 t.test("for, recover and repeat", async (t) => {

@@ -138,19 +138,19 @@ t.test("mails", async (t) => {
     const mail = await send([alertMessage()]);
     t.equal(mail.subject, "[triggered] 42 events in 5 min: checkout");
     t.equal(mail.messageId, "<dlv_2b3c4d5f6g7h8j9k2b3c@example.com>", "the same in each attempt");
-    t.match(mail.html, `href="${ORIGIN}/t/acme/p/shop/events?query=level%3Aerror&amp;start=`);
+    t.match(mail.html, `href="${ORIGIN}/t/acme/p/shop/events?query=level+%3D+error&amp;start=`);
     t.equal(
       mail.text,
       `42 events in 5 min; the alert triggers at more than 10. Project Shop, 23 Nov 2026, 14:00 to 14:05 UTC.
 
 See the events:
-${ORIGIN}/t/acme/p/shop/events?query=level%3Aerror&start=2026-11-23T14%3A00%3A00Z&stop=2026-11-23T14%3A05%3A00Z
+${ORIGIN}/t/acme/p/shop/events?query=level+%3D+error&start=2026-11-23T14%3A00%3A00Z&stop=2026-11-23T14%3A05%3A00Z
 
 Alert: checkout
 Project: Shop (Acme)
 Value: 42 events
 Triggers at: more than 10 events in 5 min
-Query: level:error and path:"/checkout"
+Query: level = error and path = "/checkout"
 Time: 23 Nov 2026, 14:00 to 14:05 UTC
 Severity: error
 

@@ -101,7 +101,8 @@ function evaluated(rule: Rule, state: AlertState, slot: Found, newId: () => stri
   const groups = new Map<string, GroupState>();
   const transitions: Transition[] = [];
   if (state.failing !== undefined) {
-    const isTold = state.failing.isTold && !rule.isMuted;
+    // Also if it is muted by now: the end of what was told wakes nobody, and a pager would stay open without it.
+    const { isTold } = state.failing;
     transitions.push({
       ...failureAt(slot, state.failing),
       kind: "resolved",
@@ -140,7 +141,7 @@ function moved(rule: Rule, before: GroupState, slot: GroupSlot, newId: () => str
     return { next: { ...counts, episode: begun }, transition };
   }
   if (counts.recoveries >= rule.recover) {
-    const isTold = episode.isTold && !rule.isMuted;
+    const { isTold } = episode;
     return { transition: { ...about, kind: "resolved", episode, isNew: false, isTold } };
   }
   const kind = dueKind(rule, episode, number);

@@ -51,7 +51,7 @@ function groupOf(rule: Rule, history: readonly Past[], key: string, stopOf: (slo
       continue;
     }
     if (seen.length >= rule.recover && !seen.slice(-rule.recover).includes(true)) {
-      if (open.toldAt !== undefined && !isMuted) say("resolved", open.since);
+      if (open.toldAt !== undefined) say("resolved", open.since);
       open = undefined;
       continue;
     }
@@ -81,7 +81,7 @@ function failuresOf(history: readonly Past[], stopOf: (slot: number) => string):
   for (const [slot, { outcome, isMuted }] of history.entries()) {
     inRow = outcome.ok ? 0 : inRow + 1;
     if (outcome.ok) {
-      if (open?.isTold && !isMuted) told.push(`${slot} resolved failure null ${open.since}`);
+      if (open?.isTold) told.push(`${slot} resolved failure null ${open.since}`);
       open = undefined;
       continue;
     }

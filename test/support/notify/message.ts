@@ -13,7 +13,7 @@ export function alertMessage({ alert, ...change }: MessageChange = {}): AlertMes
       id: "4k5m6n7p8q9r2s3t4v5w",
       name: "checkout",
       description: "",
-      query: 'level:error and path:"/checkout"',
+      query: 'level = error and path = "/checkout"',
       severity: "error",
       operator: ">",
       threshold: 10,
@@ -45,7 +45,7 @@ export function alertMessage({ alert, ...change }: MessageChange = {}): AlertMes
     ],
     hasMoreEvents: true,
     reason: "",
-    path: "/t/acme/p/shop/events?query=level%3Aerror&start=2026-11-23T14%3A00%3A00Z&stop=2026-11-23T14%3A05%3A00Z",
+    path: "/t/acme/p/shop/events?query=level+%3D+error&start=2026-11-23T14%3A00%3A00Z&stop=2026-11-23T14%3A05%3A00Z",
     ...change,
   };
 }
