@@ -356,6 +356,9 @@ t.test("the clock is set back and ahead", async (t) => {
   world.clock.nowMs = at(10);
   await evaluator.pass();
   t.equal(evaluated(), 62);
+  await world.log(at(11), 3);
+  await world.runUntil(evaluator, at(13));
+  t.same((await world.told()).slice(2), ["triggered 12:12 3", "resolved 12:13 0"], "right again, it begins anew");
   t.same(world.failures, []);
 });
 

@@ -506,7 +506,7 @@ t.test("what targets answer", async (t) => {
     ],
     [
       { status: 400, ...secret },
-      { kind: "refused", reason: "the target answered with status 400" },
+      { kind: "refused", reason: "the target answered with status 400", isContent: true },
     ],
     [
       { status: 404, ...secret },

@@ -237,6 +237,17 @@ t.test("digests", async (t) => {
   t.equal(receiver.bodies()[11].id, receiver.bodies()[10].id, "with the same id");
   t.same(new Set(await statuses()), new Set(["delivered"]));
 
+  const [beforeSplit, told] = [receiver.requests.length, (await statuses()).length];
+  receiver.behave(({ body }) => ({ status: body.includes('"alert.digest"') || body.includes('"bad"') ? 413 : 200 }));
+  await many(14, 50);
+  await tell(id, "triggered", { alertId: "bad" });
+  await pass(60 * SECOND_MS);
+  await pass(60 * SECOND_MS);
+  t.ok(receiver.requests.length >= beforeSplit + 15, "each by itself where the digest is refused");
+  const split = (await statuses()).slice(told);
+  t.same([split.length, split.filter((status) => status === "failed").length], [15, 1], "one takes no other with it");
+  receiver.behave({ status: 200 });
+
   const pagerDuty = await world.notification({ type: "pagerduty", pagerduty_service_key: "k".repeat(32) });
   for (let i = 0; i < 12; i++) await tell(pagerDuty, "triggered", { alertId: `p${i}` });
   await pass(0);

@@ -11,6 +11,7 @@ import { replay } from "./replay.ts";
 import { sampleEvents } from "./samples.ts";
 import { firstSlotFrom, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
 import type { AlertState, GroupState, Rule, Slot, Transition } from "./state.ts";
+import { beginAheadAnew } from "./stored-alerts.ts";
 import { type DueAlert, dueAlerts, readStates } from "./stored-states.ts";
 import type { Told } from "./tell.ts";
 
@@ -57,6 +58,8 @@ export class Evaluator {
   #lease: Lease | undefined;
   #renewedAtMs = Number.NEGATIVE_INFINITY;
   #cleanedAtMs = Number.NEGATIVE_INFINITY;
+  /** When it looked last, by a clock that may be set back. */
+  #lastAtMs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #pass: Promise<void> | undefined;
   #isFailing = false;
@@ -153,6 +156,9 @@ export class Evaluator {
   async #enqueue(): Promise<void> {
     const { records, nowMs } = this.#options;
     const at = nowMs();
+    // At the start, and when a clock that was ahead was set back.
+    if (at < this.#lastAtMs) await beginAheadAnew(records.db, at);
+    this.#lastAtMs = at;
     const ended = await dueAlerts(records.db, Math.floor((at - LATE_MS) / MINUTE_MS));
     const due = ended.flatMap((alert) => {
       if (this.#busy.has(alert.id)) return [];

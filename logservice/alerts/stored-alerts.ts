@@ -5,7 +5,7 @@ import type { ProjectKey } from "../records/projects.ts";
 import { changedAt, newId } from "../records/row.ts";
 import type { AlertRow, Tables } from "../records/tables.ts";
 import { closeEpisodes, lastMark, retellEpisodes } from "./close.ts";
-import { firstSlotFrom } from "./slots.ts";
+import { firstSlotFrom, MINUTE_MS } from "./slots.ts";
 import { removeStates } from "./stored-states.ts";
 
 type Db = Kysely<Tables>;
@@ -88,6 +88,31 @@ async function firstSlotAfterReset(db: Db, id: string, interval: number, now: st
 }
 
 const DAY_MS = 24 * 3_600_000;
+
+/**
+ * Has alerts begin anew that wait for a time more than a day ahead: a clock was wrong, and they would be silent until then.
+ * What was told of that time gives its place in it back.
+ */
+export async function beginAheadAnew(db: Db, nowMs: number): Promise<void> {
+  const latest = Math.floor((nowMs + DAY_MS) / MINUTE_MS);
+  await db.transaction().execute(async (transaction) => {
+    const ahead = await transaction
+      .selectFrom("alerts")
+      .select(["id", "interval"])
+      .where((where) => where(where("next_slot", "*", where.ref("interval")), ">", latest))
+      .execute();
+    for (const { id, interval } of ahead) {
+      const next_slot = firstSlotFrom(nowMs, interval);
+      await transaction.updateTable("alerts").set({ next_slot }).where("id", "=", id).execute();
+      await transaction
+        .updateTable("deliveries")
+        .set((row) => ({ slot: row("slot", "*", -1) }))
+        .where("alert_id", "=", id)
+        .where("slot", ">", nowMs)
+        .execute();
+    }
+  });
+}
 
 /** The names of the alerts that use a notification. */
 export async function alertsUsing(db: Db, notificationId: string): Promise<string[]> {

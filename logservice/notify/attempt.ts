@@ -30,9 +30,9 @@ export interface Attempt {
   readonly heldUpBy: readonly DeliveryHead[];
 }
 
-/** How an attempt ended; `none` if nobody was to be told. */
+/** How an attempt ended; `none` if nobody was to be told, `split` if a digest was refused and each is to be told by itself. */
 export interface Attempted {
-  readonly kind: Outcome["kind"] | "none";
+  readonly kind: Outcome["kind"] | "none" | "split";
   /** The wait that the target asked for, whatever it is told next; 0 if it did not. */
   readonly afterMs: number;
 }
@@ -60,10 +60,14 @@ export async function attempt(options: AttemptOptions, tried: Attempt, signal: A
     await postpone(options, deliveries, { reason: reasonOf(tried.target, failures), afterMs });
     return { kind: "retry", afterMs };
   }
+  const isContent = failures.every(({ outcome }) => outcome.kind === "refused" && outcome.isContent === true);
+  // One message that the target does not take would take all others with it.
+  if (failures.length > 0 && isContent && stored.size > 1 && recipientsOf(tried.target).length === 1) return SPLIT;
   return isPartial ? NOTHING : await finish(options, tried.target, { stored, failures });
 }
 
 const NOTHING: Attempted = { kind: "none", afterMs: 0 };
+const SPLIT: Attempted = { kind: "split", afterMs: 0 };
 
 const idsOf = (deliveries: readonly DeliveryHead[]) => deliveries.map(({ id }) => id);
 

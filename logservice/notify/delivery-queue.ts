@@ -8,7 +8,7 @@ import {
   waitingTargets,
 } from "../records/deliveries.ts";
 import type { Records } from "../records/open.ts";
-import { type Attempt, attempt } from "./attempt.ts";
+import { type Attempt, type Attempted, attempt } from "./attempt.ts";
 import { GIVE_UP_MS, isDue } from "./backoff.ts";
 import { dueDeliveries } from "./due-deliveries.ts";
 import { Pace } from "./pace.ts";
@@ -190,7 +190,12 @@ export class DeliveryQueue {
       if (step.kind === "wait") return step.untilMs;
       const deliveries = step.kind === "digest" ? due.slice(0, MOST_IN_DIGEST) : due.slice(0, 1);
       lane.pace.sent(deliveries.length, now);
-      await this.#attempt({ target, deliveries, heldUpBy: [] }, lane);
+      const isSplit = (await this.#attempt({ target, deliveries, heldUpBy: [] }, lane)) === "split";
+      for (const delivery of isSplit ? deliveries : []) {
+        if (!isDue(lane.heldUntilMs, nowMs())) break;
+        signal.throwIfAborted();
+        await this.#attempt({ target, deliveries: [delivery], heldUpBy: [] }, lane);
+      }
     }
     return nowMs();
   }
@@ -222,13 +227,14 @@ export class DeliveryQueue {
     }
   }
 
-  async #attempt(tried: Attempt, lane: Lane): Promise<void> {
+  async #attempt(tried: Attempt, lane: Lane): Promise<Attempted["kind"]> {
     const { kind, afterMs } = await attempt(this.#options, tried, this.#closing.signal);
-    if (kind === "none") return;
+    if (kind === "none" || kind === "split") return kind;
     const name = `deliveries_${tried.target.type}_${COUNTED[kind]}_total`;
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
     // A target that asks for a pause means all that it would be told.
     if (afterMs > 0) lane.heldUntilMs = this.#options.nowMs() + Math.min(afterMs, GIVE_UP_MS);
+    return kind;
   }
 
   /** Drops what is known of targets that nothing waits for, but how much they were sent within the last minute. */

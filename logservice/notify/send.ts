@@ -39,7 +39,12 @@ export type Outcome =
   /** `afterMs` is what the target asked for. */
   | { readonly kind: "retry"; readonly reason: string; readonly afterMs?: number | undefined }
   /** Another attempt would get the same answer. */
-  | { readonly kind: "refused"; readonly reason: string };
+  | {
+      readonly kind: "refused";
+      readonly reason: string;
+      /** Whether what was sent was refused, as too long or not understood, and not whoever sent it. */
+      readonly isContent?: boolean;
+    };
 
 /**
  * Tells one recipient of a target one or several messages, several as a digest: an address, a number, or "" where the target
@@ -162,5 +167,8 @@ function outcomeOf({ nowMs }: SendOptions, { status, retryAfter }: PostAnswer, w
   if (status >= 500 || status === 408 || status === 429) {
     return { kind: "retry", reason, afterMs: retryAfterMs(retryAfter, nowMs()) };
   }
-  return { kind: "refused", reason };
+  return { kind: "refused", reason, ...(CONTENT.has(status) && { isContent: true }) };
 }
+
+/** 400 Bad Request, 413 Content Too Large, 414 URI Too Long, 422 Unprocessable Content, 431 Header Fields Too Large. */
+const CONTENT = new Set([400, 413, 414, 422, 431]);
