@@ -1,9 +1,12 @@
 /**
- * A text for one part of a text message: 160 characters of GSM 03.38, cut at the end. Other characters would make the whole
- * message UCS-2, of which a part has 70: they become what they look like, or "?".
+ * A text for one part of a text message, cut at the end: 160 characters of GSM 03.38. Signs outside of that become what they
+ * look like, or "?". With a letter or a digit outside of it the message is UCS-2, of which a part has 70 units.
  */
-export function cutToGsm(text: string): string {
-  const characters = [...text.normalize("NFC")].flatMap((character) => [...gsmOf(character)]);
+export function cutToOnePart(text: string): string {
+  const composed = [...text.normalize("NFC")];
+  if (composed.some((character) => /[\p{L}\p{N}]/u.test(character) && gsmOf(character) === "?"))
+    return cutToUcs2(composed);
+  const characters = composed.flatMap((character) => [...gsmOf(character)]);
   if (lengthOf(characters) <= MAX_LENGTH) return characters.join("");
   let length = ENDING.length;
   const kept = characters.filter((character) => {
@@ -13,7 +16,19 @@ export function cutToGsm(text: string): string {
   return `${kept.join("").trimEnd()}${ENDING}`;
 }
 
+function cutToUcs2(characters: readonly string[]): string {
+  const text = characters.join("");
+  if (text.length <= MAX_UCS2) return text;
+  let kept = "";
+  for (const character of characters) {
+    if (kept.length + character.length > MAX_UCS2 - 1) break;
+    kept += character;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
 const MAX_LENGTH = 160;
+const MAX_UCS2 = 70;
 /** GSM has no ellipsis. */
 const ENDING = "...";
 

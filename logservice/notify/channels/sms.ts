@@ -1,21 +1,21 @@
 import { unlinkedText } from "../../account/shown-text.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
-import { cutToGsm } from "../gsm-text.ts";
+import { cutToOnePart } from "../gsm-text.ts";
 import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
 import type { SmsSettings } from "../sms-settings.ts";
 import { digestHeadline, headline, linkOf } from "../wording.ts";
 
-/** The text message about one or several messages: one part of 160 characters. The link is in it if it fits. */
+/** The text message about one or several messages: one part, of 160 characters in Latin letters. The link is in it if it fits. */
 export function smsText(messages: readonly AlertMessage[], origin: string | undefined): string {
   const harmless = messages.map((message) => harmlessMessage(message, unlinkedText));
   const [first] = harmless as [AlertMessage];
-  if (messages.length > 1) return cutToGsm(digestHeadline(harmless));
+  if (messages.length > 1) return cutToOnePart(digestHeadline(harmless));
   const text = headline(first);
   const url = linkOf(first, origin);
   const whole = url === undefined ? text : `${text} ${url}`;
   // Half a link leads nowhere.
-  return cutToGsm(whole) === whole ? whole : cutToGsm(text);
+  return cutToOnePart(whole) === whole ? whole : cutToOnePart(text);
 }
 
 /** The request that has the operator's provider send a text message. */
