@@ -334,7 +334,7 @@ t.test("killed while it writes, again and again", async (t) => {
   }
   const beganMs = performance.now();
   await home.file.change((now) => withCredential(now, SHOP));
-  t.ok(performance.now() - beganMs < 1_000, "a lock of a process that is gone is not waited for");
+  t.ok(performance.now() - beganMs < 5_000, "a lock of a process that is gone is not waited for");
   t.equal(teamsIn(home.path).length, most + 1);
   t.same(readdirSync(join(home.path, "..")), ["config.json"]);
 });
