@@ -493,3 +493,37 @@ t.test("an app's log goes to the service, and is searched and followed there", a
   started.kill("SIGTERM");
   t.equal((await started.ended).code, 0);
 });
+
+t.test("what keeps alerts from being told is said at the start", async (t) => {
+  const folder = folderOf(t);
+  const token = await initIn(folder);
+  const first = await serveIn(t, folder);
+  t.notMatch(first.running.stderr(), "alerts", "nobody wants them yet");
+  const client = rpcClient({ url: first.url, token });
+  const { id: project_id } = await client.call("add_project", { project: { name: "shop" } });
+  const sms = { project_id, type: "sms" as const, name: "phone", sms_numbers: ["+15550100"] };
+  await client.call("add_notification", { notification: sms });
+  first.running.kill("SIGTERM");
+  await first.running.ended;
+
+  const second = await serveIn(t, folder);
+  await until("the warning", () => second.running.stderr() !== "");
+  t.equal(second.running.stderr(), "warn: alerts cannot be told by sms: no --sms\n");
+  second.running.kill("SIGTERM");
+  await second.running.ended;
+  const start = ["service", "start", "--data", "data", "--address", "127.0.0.1:0"];
+  const rows: [more: string[], message: RegExp][] = [
+    [["--sms", "absent.json"], /^error: --sms: absent\.json cannot be read \(ENOENT\)\n {2}name a file/],
+    [
+      ["--pagerduty-url", "pager"],
+      /^error: "pager" is not a URL\n {2}write --pagerduty-url https:\/\/events\.pagerduty\.com/,
+    ],
+  ];
+  for (const [more, message] of rows) t.match((await tool([...start, ...more], { cwd: folder })).stderr, message);
+  await writeFile(join(folder, "sms.json"), '{"url": "https://sms.example.com", "json": {"to": "{to}"}}');
+  const wrong = await tool([...start, "--sms", "sms.json"], { cwd: folder });
+  t.match(wrong, {
+    code: 1,
+    stderr: /^error: the settings of the provider of text messages: json must be a template that has \{text\}/,
+  });
+});

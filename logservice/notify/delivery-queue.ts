@@ -129,6 +129,8 @@ export class DeliveryQueue {
       const { work, mark, nextMs } = this.#laneOf(target);
       return work === undefined && (mark !== target.mark || isDue(nextMs, now));
     });
+    // Whoever has waited longest comes first: a target that hangs has had its turn.
+    ready.sort((one, other) => this.#laneOf(one).nextMs - this.#laneOf(other).nextMs);
     for (const target of ready) if (this.#mayBegin(target.teamId)) this.#begin(target);
     // The end of each work asks again.
     const idle = targets.map((target) => this.#laneOf(target)).filter(({ work }) => work === undefined);
@@ -190,8 +192,10 @@ export class DeliveryQueue {
       if (step.kind === "wait") return step.untilMs;
       const deliveries = step.kind === "digest" ? due.slice(0, MOST_IN_DIGEST) : due.slice(0, 1);
       lane.pace.sent(deliveries.length, now);
-      const isSplit = (await this.#attempt({ target, deliveries, heldUpBy: [] }, lane)) === "split";
-      for (const delivery of isSplit ? deliveries : []) {
+      const kind = await this.#attempt({ target, deliveries, heldUpBy: [] }, lane);
+      // It may hang: what else there is for it waits until other targets had their turn.
+      if (kind === "retry") return nowMs();
+      for (const delivery of kind === "split" ? deliveries : []) {
         if (!isDue(lane.heldUntilMs, nowMs())) break;
         signal.throwIfAborted();
         await this.#attempt({ target, deliveries: [delivery], heldUpBy: [] }, lane);
