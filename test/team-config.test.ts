@@ -278,13 +278,17 @@ t.test("the file", async (t) => {
     for (const up of nobody === undefined ? [] : [join(folder, ".."), join(folder, "../..")]) chmodSync(up, 0o755);
     const script = `
       const { CredentialsFile } = await import(process.argv[1]);
+      // Only now: the folder of the project may be closed to others.
+      if (${nobody} !== undefined) {
+        process.setgid(${nobody});
+        process.setuid(${nobody});
+      }
       const file = new CredentialsFile({ env: process.env, say: console.log });
       console.log(file.read().current.team);
       await file.checkChangeable().catch(({ message }) => console.log(message));`;
     const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script, MODULE], {
       encoding: "utf8",
       env: { ...env },
-      ...(nobody !== undefined && { uid: nobody, gid: nobody }),
     });
     t.same([stdout, stderr], [`acme\ncannot write ${path}: permission denied\n`, ""]);
   });
