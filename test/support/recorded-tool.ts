@@ -46,7 +46,8 @@ else {
     path,
     calls() {
       if (!existsSync(file("calls"))) return [];
-      const lines = readFileSync(file("calls"), "utf8").trimEnd().split("\n");
+      // The last part is empty, or a line that is being written.
+      const lines = readFileSync(file("calls"), "utf8").split("\n").slice(0, -1);
       return lines.map((line) => JSON.parse(line) as RecordedCall);
     },
     hold() {

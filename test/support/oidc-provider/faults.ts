@@ -376,6 +376,9 @@ const USERINFO: readonly FaultRow[] = [
   },
 ];
 
+/** Made before any request: it takes as long as a request may. */
+const GZIPPED_SPACES = gzipSync(Buffer.alloc(100_000_000, 32));
+
 /** Answers that any route may give. */
 const ANSWERS: readonly { name: string; kind: OidcRefusalKind; says: RegExp; handler: Handler }[] = [
   { name: "500", kind: "unavailable", says: /status 500/, handler: answering(500, "{}") },
@@ -414,9 +417,7 @@ const ANSWERS: readonly { name: string; kind: OidcRefusalKind; says: RegExp; han
     kind: "invalid",
     says: /larger than a megabyte/,
     handler: (_, response) =>
-      response
-        .writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" })
-        .end(gzipSync(Buffer.alloc(100_000_000, 32))),
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(GZIPPED_SPACES),
   },
   { name: "never", kind: "unavailable", says: /did not answer/, handler: () => {} },
   {
