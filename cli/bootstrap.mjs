@@ -80,7 +80,7 @@ function sources() {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory() && entry.name !== "node_modules") walk(path);
-      else if (/\.(ts|mjs|ohm|json)$/.test(entry.name) && !entry.name.includes(".generated.")) found.push(path);
+      else if (/\.(tsx?|mjs|ohm|json|css)$/.test(entry.name) && !entry.name.includes(".generated.")) found.push(path);
     }
   };
   for (const folder of folders) if (existsSync(join(root, folder))) walk(folder);

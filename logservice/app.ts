@@ -35,6 +35,7 @@ import { parseJson } from "./rpc/parse-json.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
 import { scanEvents } from "./rpc/scan-events.ts";
+import { addUi } from "./web/routes.ts";
 
 export interface AppOptions {
   readonly limits: Limits;
@@ -80,9 +81,14 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   app.get("/tail", exchange("tail", "events:read", tail, false));
   app.all("/tail", onlyBy("GET"));
 
-  addPages(app, {
-    ...{ service, version, log, bodies: smallBodies, addressOf, onlyBy },
-    limit: (request, signal) => rate.take(networkOf(addressOf(request)), signal),
+  const ofPages = {
+    ...{ service, version, log, addressOf, onlyBy },
+    limit: (request: IncomingMessage, signal: AbortSignal) => rate.take(networkOf(addressOf(request)), signal),
+  };
+  addPages(app, { ...ofPages, bodies: smallBodies });
+  addUi(app, {
+    ...ofPages,
+    run: (grant, signal, query) => withinTime(signal, (timed) => queries.run(grant.id, timed, () => query(timed))),
   });
 
   const document = openApi(rpcSchema, version);

@@ -24,7 +24,7 @@ interface Import {
 function importsOf(folder: string): Import[] {
   const found: Import[] = [];
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true, recursive: true })) {
-    if (!entry.isFile() || !/\.(ts|mjs)$/.test(entry.name)) continue;
+    if (!entry.isFile() || !/\.(tsx?|mjs)$/.test(entry.name)) continue;
     const path = join(entry.parentPath, entry.name);
     if (path.includes("node_modules")) continue;
     const source = readFileSync(path, "utf8");
@@ -59,8 +59,10 @@ const DOORS: Record<string, readonly string[]> = {
   "grammar/query": [
     "index.ts",
     "cloudwatch/filter-patterns.ts",
+    "edit.ts",
     "highlight.generated.ts",
     "loggers.ts",
+    "read.ts",
     "sql/columns.ts",
     "sql/condition.ts",
     "sql/query-sql.ts",

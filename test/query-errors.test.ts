@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import t from "tap";
 import { applyEdits, editsTogether, renderProblem } from "../grammar/problem.ts";
+import { MAX_LENGTH } from "../grammar/query/bounds.ts";
 import { failureOffset } from "../grammar/query/failure.ts";
 import { parseQuery } from "../grammar/query/index.ts";
-import { MAX_LENGTH } from "../grammar/query/parse.ts";
 import { loadGrammar } from "../grammar/query/query.generated.ts";
 import { tokenize } from "../grammar/query/tokens.ts";
 import { queryText } from "./support/query-arbitrary.ts";

@@ -1,7 +1,7 @@
 export type * from "./ast.ts";
 export { target } from "./ast.ts";
 export { andQueries } from "./combine.ts";
-export type { CompletionKind, CompletionSources } from "./complete.ts";
+export type { CompletionItem, CompletionKind, CompletionSources } from "./complete.ts";
 export { explain, explainAt } from "./explain.ts";
 export type { KnownField, KnownValue } from "./known-fields.ts";
 export { LEVEL_SPELLINGS, LEVELS, type Level, levelOf, severity } from "./levels.ts";

@@ -57,7 +57,9 @@ export function fieldName(path: readonly string[]): string {
   const span = { start: 0, end: 0 };
   const segments = path.map((key): Segment => ({ kind: "key", key, span }));
   const [first = ""] = path;
-  const isShadowed = path.length === 1 ? OWN.has(first) || first === "$" || WORDS.test(first) : first === "fields";
+  const isAlone = path.length === 1;
+  const isOther = isAlone ? OWN.has(first) || WORDS.test(first) : first === "fields" || RESERVED.test(first);
+  const isShadowed = isOther || first === "$";
   const all = isShadowed || !NAME.test(first) ? [{ kind: "key", key: "fields", span } as const, ...segments] : segments;
   return printField({ path: all, span });
 }
@@ -65,5 +67,6 @@ export function fieldName(path: readonly string[]): string {
 const OWN = new Set(["level", "message", "timestamp", "id"]);
 const NAME = /^[\p{L}_@$][\p{L}0-9_@$-]*$/u;
 // Names that mean something else in a query if they are not quoted.
+const RESERVED = /^(and|or|not|in|contains|exists)$/i;
 const WORDS =
   /^(and|or|not|in|contains|exists|debug|trace|verbose|info|notice|warn|warning|error|err|critical|crit|alert|emergency|emerg|fatal|production|staging|development)$/i;

@@ -10,7 +10,7 @@ export function accountRoutes(version: string): readonly PageRoute[] {
   const show = async (browser: Browser, problem?: string): Promise<void> => {
     const { service } = browser;
     const person = await browser.person();
-    if (person === undefined) return browser.redirect("/sign-in");
+    if (person === undefined) return browser.redirect("/sign-in?next=/account");
     const teams = await teamsOf(service.records.db, person.id);
     const page = accountPage({
       email: person.email,
@@ -25,7 +25,7 @@ export function accountRoutes(version: string): readonly PageRoute[] {
     browser.sendPage(page, problem === undefined ? 200 : 400);
   };
   return [
-    { path: "/", show: (browser) => show(browser) },
+    { path: "/account", show: (browser) => show(browser) },
     {
       path: CONFIRM,
       send: async (browser, fields) => {
@@ -46,7 +46,7 @@ export function accountRoutes(version: string): readonly PageRoute[] {
           );
         }
         const text = `What asked is now signed in as ${person.email}. You can close this page.`;
-        const link = { href: "/", text: "Your account" };
+        const link = { href: "/account", text: "Your account" };
         browser.sendPage(messagePage({ title: "Signed in", text, isProblem: false, link }));
       },
     },

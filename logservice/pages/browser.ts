@@ -36,6 +36,11 @@ export class Browser {
     this.#response = response;
   }
 
+  /** Whether only the headers of the answer are wanted. */
+  get isHead(): boolean {
+    return this.request.method === "HEAD";
+  }
+
   /** What the browser calls itself, for people. */
   get device(): string {
     return deviceOf(this.request.headers["user-agent"]);
@@ -98,6 +103,18 @@ export class Browser {
     this.#writeCookies();
     for (const [name, value] of PAGE_HEADERS) this.#response.setHeader(name, value);
     sendText(this.#response, status, "text/html; charset=utf-8", page);
+  }
+
+  /** Sends the beginning of a page whose end is not known yet; `endPage` sends the rest. */
+  beginPage(beginning: string): void {
+    this.#writeCookies();
+    for (const [name, value] of PAGE_HEADERS) this.#response.setHeader(name, value);
+    this.#response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" });
+    this.#response.write(beginning);
+  }
+
+  endPage(end: string): void {
+    this.#response.end(end);
   }
 
   /** Sends the browser to a path of ours by GET. */

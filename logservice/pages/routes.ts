@@ -1,17 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { STYLESHEET_PATH } from "../account/pages/document.ts";
-import { messagePage } from "../account/pages/message.ts";
 import { PAGES_STYLE } from "../account/pages/style.ts";
-import { ERROR_STATUS, RpcError } from "../error.ts";
+import { RpcError } from "../error.ts";
 import type { RequestBodies } from "../http/body.ts";
-import { runExchange, type ServiceLog } from "../http/exchange.ts";
 import { sendText } from "../http/send.ts";
-import type { Service } from "../rpc/call.ts";
 import { sendAccept, sendAcceptSignIn, showAccept } from "./accept.ts";
 import { accountRoutes } from "./account.ts";
-import { Browser, type PageRoute } from "./browser.ts";
+import type { Browser, PageRoute } from "./browser.ts";
 import { OIDC_CALLBACK, sendOidc, showOidcCallback } from "./oidc.ts";
+import { type PageExchangeOptions, pageExchange } from "./page-exchange.ts";
 import {
   sendConfirm,
   sendLink,
@@ -33,15 +31,10 @@ interface Router {
   all(path: string, handler: Handler): unknown;
 }
 
-export interface PagesOptions {
-  readonly service: Service;
+export interface PagesOptions extends PageExchangeOptions {
   readonly version: string;
-  readonly log: ServiceLog;
   /** For the bodies of forms, which are small. */
   readonly bodies: RequestBodies;
-  addressOf(request: IncomingMessage): string;
-  /** Bounds the requests of a network address. */
-  limit(request: IncomingMessage, signal: AbortSignal): Promise<void>;
   /** Answers other methods than these. */
   onlyBy(methods: string): Handler;
 }
@@ -61,7 +54,8 @@ const PAGES: readonly PageRoute[] = [
 
 /** Adds the pages for people. Requests under another host than the public address are refused (421). */
 export function addPages(app: Router, options: PagesOptions): void {
-  const { service, version, log, bodies, addressOf, limit, onlyBy } = options;
+  const { version, bodies, onlyBy } = options;
+  const exchange = pageExchange(options);
   const account = accountRoutes(version);
   for (const { path, show, send } of [...PAGES, ...account]) {
     if (show !== undefined) {
@@ -81,23 +75,6 @@ export function addPages(app: Router, options: PagesOptions): void {
   });
   app.all(STYLESHEET_PATH, onlyBy("GET"));
 
-  function exchange(answer: (browser: Browser, signal: AbortSignal) => Promise<void>): Handler {
-    return (request, response) =>
-      void runExchange(request, response, log, async (signal) => {
-        const browser = new Browser(service, request, response, addressOf(request));
-        try {
-          service.account.address.requireHost(request);
-          await limit(request, signal);
-          await answer(browser, signal);
-        } catch (error) {
-          if (!(error instanceof RpcError) || response.headersSent) throw error;
-          if (error.retryAfterMs !== undefined)
-            response.setHeader("Retry-After", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
-          browser.sendPage(problemPage(error), ERROR_STATUS[error.type]);
-        }
-      });
-  }
-
   function receive(browser: Browser, signal: AbortSignal, send: NonNullable<PageRoute["send"]>): Promise<void> {
     const type = (browser.request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
     if (type !== "application/x-www-form-urlencoded")
@@ -108,20 +85,3 @@ export function addPages(app: Router, options: PagesOptions): void {
     });
   }
 }
-
-function problemPage({ type, message }: RpcError): string {
-  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
-  const title = TITLES[type] ?? "That did not work";
-  // Without an address for people, there is nowhere to lead to.
-  const link = type === "misdirected" ? undefined : { href: "/sign-in", text: "Sign in" };
-  return messagePage({ title, text, isProblem: true, link });
-}
-
-const TITLES: Readonly<Record<string, string>> = {
-  not_found: "This link has ended",
-  forbidden: "Not allowed",
-  unauthorized: "Not signed in",
-  rate_limited: "Too many attempts",
-  unavailable: "Not available just now",
-  misdirected: "Another address",
-};

@@ -20,6 +20,7 @@ const ENTRIES = [
   /^runtime\/lambda\/bootstrap\.ts$/,
   /^language-server\/(?:node|browser)\.ts$/,
   /^vscode-extension\/(?:extension|server-worker)\.ts$/,
+  /^logservice\/ui\/(?:app\/main\.tsx|language\/worker\.ts)$/,
   /^schema\/generate\.ts$/,
   /^grammar\/build\/[\w-]+\.ts$/,
   /^grammar\/\w+\/(?:highlight|actions)\.ts$/,
@@ -143,7 +144,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     encoding: "utf8",
   })
     .split("\0")
-    .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.endsWith(".d.ts") && existsSync(resolve(root, path)));
+    .filter((path) => /\.(?:tsx?|mjs)$/.test(path) && !path.endsWith(".d.ts") && existsSync(resolve(root, path)));
   const files = new Map(paths.map((path) => [path, readFileSync(resolve(root, path), "utf8")]));
   const findings = [...findDeadCode(files), ...unusedPackages(files)];
   for (const finding of findings) console.log(finding);

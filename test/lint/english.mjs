@@ -45,7 +45,7 @@ const SKIPPED = [
   /\.generated\./,
   /^test\/corpus\//,
 ];
-const READ = /\.(?:ts|mjs|md|ohm|html|css|yml|sh)$|\.schema\.json$|(?:^|\/)package\.json$|^\.ci\/run$/;
+const READ = /\.(?:tsx?|mjs|md|ohm|html|css|yml|sh)$|\.schema\.json$|(?:^|\/)package\.json$|^\.ci\/run$/;
 
 /**
  * The places of a text: line from 1, the line, what to write. `isTest`: in its comments alone, as its texts are names of

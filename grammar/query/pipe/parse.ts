@@ -1,8 +1,9 @@
 import type { Parsed, Problem } from "../../problem.ts";
 import type { ReadPipeline } from "../actions.ts";
 import type { Pipeline, Stage } from "../ast.ts";
+import { MAX_LENGTH } from "../bounds.ts";
 import { foreignQuery, MAX_LENGTH as MAX_FOREIGN, mend } from "../foreign-query.ts";
-import { deepest, MAX_LENGTH, parseQuery } from "../parse.ts";
+import { deepest, parseQuery } from "../parse.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import { type Token, tokenize } from "../tokens.ts";

@@ -1,0 +1,29 @@
+import type { Account, Operations, Project } from "../../../schema/rpc.generated.ts";
+
+/** What the server sends with the page, so that it can be painted before it has asked for anything. */
+export interface FirstData {
+  readonly account: Account;
+  readonly version: string;
+  /** Whether the service sends mails: invites are links otherwise. */
+  readonly isMailing: boolean;
+  /** Projects of the team of the address, or of the only team; absent if there is no team. */
+  readonly projects?: readonly Project[];
+  /** First answers of the explorer, if the address is a view of events. */
+  readonly events?: FirstEvents;
+}
+
+/** The first answers of the explorer. One that failed is absent: the page asks again and shows why. */
+export interface FirstEvents {
+  readonly startMs: number;
+  readonly stopMs: number;
+  readonly search?: Operations["search"]["output"];
+  readonly levels?: Operations["get_level_timeseries"]["output"];
+  readonly table?: Operations["aggregate"]["output"];
+}
+
+/** How many events are asked for at first: more than a tall screen shows. */
+export const FIRST_EVENTS = 200;
+/** At most so many bars; wider ones than a hair on a telephone. */
+export const HISTOGRAM_STEPS = 60;
+/** The rows of a table of stages that are shown. */
+export const TABLE_ROWS = 1_000;

@@ -1,0 +1,98 @@
+import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
+
+/** What the explorer shows, as its address says it. */
+export interface View {
+  readonly query: string;
+  readonly range: ViewRange;
+  /** The event that is open: its id. */
+  readonly event: string;
+  /** Fields that are columns of the list. */
+  readonly columns: readonly string[];
+  readonly isLive: boolean;
+  /** How the answer of a query with stages is drawn; chosen by what it is unless it is named. */
+  readonly drawn: Drawing | undefined;
+}
+
+/** The last so many milliseconds, or a closed range of two times in milliseconds since 1970. */
+export type ViewRange = { readonly lastMs: number } | { readonly startMs: number; readonly stopMs: number };
+
+export const DRAWINGS = ["table", "bars", "lines"] as const;
+export type Drawing = (typeof DRAWINGS)[number];
+
+const FIRST_RANGE: ViewRange = { lastMs: 3_600_000 };
+
+/** Reads the query of an address. What is not valid there counts as absent: an old link still shows something. */
+export function viewOf(search: string): View {
+  const given = new URLSearchParams(search);
+  const drawn = given.get("as") as Drawing | null;
+  return {
+    query: given.get("query") ?? "",
+    range: rangeIn(given),
+    event: given.get("event") ?? "",
+    columns: [...new Set((given.get("columns") ?? "").split("\n").filter((name) => name !== ""))],
+    isLive: given.get("live") === "1",
+    drawn: drawn !== null && DRAWINGS.includes(drawn) ? drawn : undefined,
+  };
+}
+
+/** The query of the address that shows a view, with the question mark; empty for the first view. */
+export function searchOf(view: Partial<View>): string {
+  const { query = "", range = FIRST_RANGE, event = "", columns = [], isLive = false, drawn } = view;
+  const given = new URLSearchParams();
+  if (query !== "") given.set("query", query);
+  if ("lastMs" in range) {
+    if (!isSameRange(range, FIRST_RANGE)) given.set("last", lastText(range.lastMs));
+  } else {
+    given.set("start", new Date(range.startMs).toISOString());
+    given.set("stop", new Date(range.stopMs).toISOString());
+  }
+  if (columns.length > 0) given.set("columns", columns.join("\n"));
+  if (isLive) given.set("live", "1");
+  if (drawn !== undefined) given.set("as", drawn);
+  if (event !== "") given.set("event", event);
+  const text = given.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** The times of a range at a moment, for the operations. */
+export function timesOf(range: ViewRange, nowMs: number): { readonly startMs: number; readonly stopMs: number } {
+  return "lastMs" in range ? { startMs: nowMs - range.lastMs, stopMs: nowMs } : range;
+}
+
+/**
+ * The times of a range as the operations take them. The stop is the end of its millisecond: events may have nanoseconds,
+ * and ranges one after another must leave none out.
+ */
+export function rangeTexts({ startMs, stopMs }: { readonly startMs: number; readonly stopMs: number }) {
+  return { start: new Date(startMs).toISOString(), stop: new Date(stopMs).toISOString().replace("Z", "999999Z") };
+}
+
+export function isSameRange(a: ViewRange, b: ViewRange): boolean {
+  if ("lastMs" in a) return "lastMs" in b && a.lastMs === b.lastMs;
+  return !("lastMs" in b) && a.startMs === b.startMs && a.stopMs === b.stopMs;
+}
+
+function rangeIn(given: URLSearchParams): ViewRange {
+  const startMs = parseTimestamp(given.get("start") ?? "");
+  const stopMs = parseTimestamp(given.get("stop") ?? "");
+  if (startMs !== undefined && stopMs !== undefined && startMs <= stopMs) return { startMs, stopMs };
+  const lastMs = lastOf(given.get("last") ?? "");
+  return lastMs === undefined ? FIRST_RANGE : { lastMs };
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const MAX_LAST_MS = 100 * 366 * 86_400_000;
+
+/** Reads `90s`, `15m`, `2h`, `7d`, `4w`. */
+function lastOf(text: string): number | undefined {
+  const [, digits, unit] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const lastMs = Number(digits) * UNITS[unit!]!;
+  return lastMs > 0 && lastMs <= MAX_LAST_MS ? lastMs : undefined;
+}
+
+/** The shortest text that `lastOf` reads back: whole seconds at least. */
+export function lastText(lastMs: number): string {
+  for (const unit of ["w", "d", "h", "m"]) if (lastMs % UNITS[unit]! === 0) return `${lastMs / UNITS[unit]!}${unit}`;
+  return `${Math.max(1, Math.round(lastMs / 1000))}s`;
+}

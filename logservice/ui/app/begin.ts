@@ -1,0 +1,19 @@
+import type { FirstData } from "../address/first-data.ts";
+import { call } from "../data/call.ts";
+import { loaded } from "../data/loaded.ts";
+import { firstEvents, projects, session } from "../data/session.ts";
+
+/** Shows what came with the page; without it, asks. */
+export function begin(first: FirstData | undefined): void {
+  if (first !== undefined) {
+    firstEvents.value = first.events;
+    projects.value = first.projects;
+    session.value = first;
+    return;
+  }
+  const asked = loaded(async (signal) => (await call("get_account", {}, { signal })).account);
+  asked.value.subscribe((account) => {
+    if (account !== undefined) session.value = { account, version: "", isMailing: false };
+  });
+  void asked.load();
+}

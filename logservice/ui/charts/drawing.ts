@@ -1,0 +1,72 @@
+import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
+import type { Drawing } from "../address/view.ts";
+
+/** What a result can be drawn as. */
+export function drawingsOf(result: AggregateResponse): ReadonlySet<Drawing> {
+  const numbers = numberColumns(result);
+  const found = new Set<Drawing>(["table"]);
+  if (numbers.length === 0 || result.rows.length === 0) return found;
+  if (timeColumn(result) >= 0) found.add("lines");
+  else if (result.columns.length > numbers.length) found.add("bars");
+  return found;
+}
+
+/** What fits a result best. */
+export function drawingOf(result: AggregateResponse): Drawing {
+  const possible = drawingsOf(result);
+  if (possible.has("lines")) return "lines";
+  return possible.has("bars") && result.columns.length === 2 ? "bars" : "table";
+}
+
+const timeColumn = ({ columns }: AggregateResponse) => columns.findIndex(({ type }) => type === "time");
+
+/** The places of the columns of numbers. */
+export const numberColumns = ({ columns }: AggregateResponse): number[] =>
+  columns.flatMap(({ type }, at) => (type === "number" ? [at] : []));
+
+/** The places of the columns that rows are grouped by, but the time. */
+export const groupColumns = ({ columns }: AggregateResponse): number[] =>
+  columns.flatMap(({ type }, at) => (type === "number" || type === "time" ? [] : [at]));
+
+/** One line over time. Times are milliseconds since 1970; a missing value is a gap. */
+export interface Series {
+  readonly name: string;
+  readonly values: (number | null)[];
+}
+
+/** So many lines can be told apart. */
+const MOST_SERIES = 12;
+
+/** The lines of a result over time: one for each group and column of numbers, those with most first. */
+export function seriesOf(result: AggregateResponse): {
+  readonly times: number[];
+  readonly series: Series[];
+  readonly left: number;
+} {
+  const at = timeColumn(result);
+  const groups = groupColumns(result);
+  const numbers = numberColumns(result);
+  const times = [...new Set(result.rows.map((row) => Date.parse(String(row[at]))))].sort((a, b) => a - b);
+  const place = new Map(times.map((time, i) => [time, i]));
+  const byName = new Map<string, Series>();
+  for (const row of result.rows) {
+    const group = groups.map((column) => cellText(row[column])).join(", ");
+    for (const column of numbers) {
+      const own = result.columns[column]!.name;
+      const name = group === "" ? own : numbers.length === 1 ? group : `${group}: ${own}`;
+      const one = byName.get(name) ?? { name, values: new Array<number | null>(times.length).fill(null) };
+      byName.set(name, one);
+      const value = row[column];
+      one.values[place.get(Date.parse(String(row[at])))!] = typeof value === "number" ? value : null;
+    }
+  }
+  const size = ({ values }: Series) => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
+  const sorted = [...byName.values()].sort((a, b) => size(b) - size(a));
+  return { times, series: sorted.slice(0, MOST_SERIES), left: Math.max(0, sorted.length - MOST_SERIES) };
+}
+
+/** A cell as a text. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined) return "(none)";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

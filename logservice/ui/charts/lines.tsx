@@ -1,0 +1,73 @@
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
+import { theme, zone } from "../data/preferences.ts";
+import { count, timeText } from "../kit/format.ts";
+import { numberText } from "./cell.tsx";
+import { numberColumns, seriesOf } from "./drawing.ts";
+
+const HEIGHT = 320;
+
+/** A result as lines over time. */
+export function Lines({ of }: { readonly of: AggregateResponse }) {
+  const place = useRef<HTMLDivElement>(null);
+  const { times, series, left } = seriesOf(of);
+  const column = of.columns[numberColumns(of)[0]!]!;
+  const isUtc = zone.value === "utc";
+  const colours = theme.value;
+  useEffect(() => {
+    const element = place.current!;
+    const style = getComputedStyle(element);
+    const of = (name: string) => style.getPropertyValue(name).trim();
+    const axis = {
+      stroke: of("--soft"),
+      grid: { stroke: of("--line"), width: 1 },
+      ticks: { stroke: of("--line"), width: 1 },
+    };
+    const chart = new uPlot(
+      {
+        ...{ width: element.clientWidth, height: HEIGHT },
+        // One zone for the whole page.
+        tzDate: (seconds) => (isUtc ? uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC") : new Date(seconds * 1e3)),
+        axes: [
+          axis,
+          {
+            ...axis,
+            size: 72,
+            values: (_, values) => values.map((value) => numberText(value, { ...column, is_estimate: false })),
+          },
+        ],
+        series: [
+          { value: (_, seconds) => (seconds === null ? "" : timeText(seconds * 1e3)) },
+          ...series.map(({ name }, i) => ({
+            label: name,
+            stroke: of(`--line-${(i % 12) + 1}`),
+            width: 1.75,
+            points: { show: times.length < 60, size: 5 },
+            value: (_: uPlot, value: number | null) => (value === null ? "none" : numberText(value, column)),
+          })),
+        ],
+        legend: { live: true },
+        cursor: { drag: { x: true, y: false } },
+      },
+      [times.map((time) => time / 1000), ...series.map(({ values }) => values)],
+      element,
+    );
+    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+      chart.destroy();
+    };
+  }, [of, isUtc, colours]);
+  return (
+    <div class="chart-lines">
+      <div
+        ref={place}
+        role="img"
+        aria-label={`${series.length} lines over time: ${series.map(({ name }) => name).join(", ")}. The table shows the same numbers.`}
+      />
+      {left > 0 && <p class="hint">{count(left)} smaller lines are not drawn; the table has all rows.</p>}
+    </div>
+  );
+}

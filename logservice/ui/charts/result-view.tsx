@@ -1,0 +1,58 @@
+import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
+import { DRAWINGS, type Drawing } from "../address/view.ts";
+import { count } from "../kit/format.ts";
+import { late } from "../kit/late.tsx";
+import { Bars } from "./bars.tsx";
+import { drawingOf, drawingsOf } from "./drawing.ts";
+import { ResultTable } from "./result-table.tsx";
+
+const Lines = late<{ readonly of: AggregateResponse }>(() => import("./lines.tsx").then(({ Lines }) => Lines));
+
+export interface ResultViewProps {
+  readonly of: AggregateResponse;
+  /** What the person chose; otherwise what fits the result. */
+  readonly drawn: Drawing | undefined;
+  onDraw(drawing: Drawing): void;
+  onFilter?(field: string, value: unknown): void;
+}
+
+const NAMES: Readonly<Record<Drawing, string>> = { table: "Table", bars: "Bars", lines: "Lines" };
+
+/** The answer of a query with stages: a table, bars, or lines over time. */
+export function ResultView({ of, drawn, onDraw, onFilter }: ResultViewProps) {
+  const possible = drawingsOf(of);
+  const current = drawn !== undefined && possible.has(drawn) ? drawn : drawingOf(of);
+  return (
+    <div class="result">
+      <div class="row result-head">
+        <span class="grow">
+          <strong>{count(of.rows.length)}</strong> {of.rows.length === 1 ? "row" : "rows"}
+          {of.truncated && ", cut: sort or limit the query to choose which are shown"}
+          {of.columns.some(({ is_estimate }) => is_estimate) && ", values marked ≈ are estimates"}
+        </span>
+        <fieldset class="switcher" aria-label="Show as">
+          {DRAWINGS.map((name) => (
+            <button
+              type="button"
+              key={name}
+              class="button small"
+              aria-pressed={name === current}
+              disabled={!possible.has(name)}
+              title={possible.has(name) ? undefined : "The result has no columns for this"}
+              onClick={() => onDraw(name)}
+            >
+              {NAMES[name]}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {current === "lines" ? (
+        <Lines of={of} />
+      ) : current === "bars" ? (
+        <Bars of={of} />
+      ) : (
+        <ResultTable of={of} onFilter={onFilter} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { signal } from "@preact/signals";
+import type { Operations } from "../../../schema/rpc.generated.ts";
+import { RpcFailure, rpcClient } from "../../../schema/rpc-client.ts";
+import { teamId } from "./session.ts";
+
+/** Whether the session has ended: nothing more can be asked until the person signs in again. */
+export const isSignedOut = signal(false);
+
+/** When the service was last found not to answer; undefined while it does. Milliseconds since 1970. */
+export const goneSince = signal<number | undefined>(undefined);
+
+/** Calls an operation as the person, in the current team. Rejects with an RpcFailure, and with fetch's errors. */
+export async function call<Name extends keyof Operations>(
+  name: Name,
+  input: Operations[Name]["input"],
+  { signal, team = teamId.value }: { readonly signal?: AbortSignal | undefined; readonly team?: string } = {},
+): Promise<Operations[Name]["output"]> {
+  const client = rpcClient({
+    url: "",
+    fetch: (url, init) => {
+      const headers = { ...(init?.headers as Record<string, string>), ...(team !== "" && { "X-Team": team }) };
+      return fetch(url, { ...init, headers });
+    },
+  });
+  try {
+    const output = await client.call(name, input, signal ? { signal } : {});
+    goneSince.value = undefined;
+    return output;
+  } catch (error) {
+    if (isUnreachable(error)) goneSince.value ??= Date.now();
+    else if (!isAborted(error)) goneSince.value = undefined;
+    if (error instanceof RpcFailure && error.status === 401) isSignedOut.value = true;
+    throw error;
+  }
+}
+
+/** Whether an error says that nobody answered. */
+export function isUnreachable(error: unknown): boolean {
+  if (error instanceof RpcFailure) return error.type === "unknown" && error.status >= 502 && error.status <= 504;
+  return error instanceof TypeError;
+}
+
+export function isAborted(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** What to tell a person of an error, as a sentence. */
+export function reasonOf(error: unknown): string {
+  if (isUnreachable(error)) return "The log service does not answer. It is asked again every few seconds.";
+  const message = error instanceof Error ? error.message : String(error);
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,14 @@
+import type { FirstData } from "../address/first-data.ts";
+
+/**
+ * The data that come with the page. The script may run before they have arrived: the page is shown meanwhile. Undefined
+ * if the page ended without them.
+ */
+export function firstData(): Promise<FirstData | undefined> {
+  const read = (): FirstData | undefined => {
+    const text = document.getElementById("first")?.textContent;
+    return text ? (JSON.parse(text) as FirstData) : undefined;
+  };
+  if (document.readyState !== "loading") return Promise.resolve(read());
+  return new Promise((resolve) => document.addEventListener("DOMContentLoaded", () => resolve(read()), { once: true }));
+}

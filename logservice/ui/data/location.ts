@@ -1,0 +1,30 @@
+import { signal } from "@preact/signals";
+
+/** The address that is shown. */
+export const here = signal({ path: location.pathname, search: location.search });
+
+/** Shows another address of ours. `replaces` keeps it from being a step of its own for the button back. */
+export function go(href: string, { replaces = false } = {}): void {
+  const url = new URL(href, location.href);
+  if (url.origin !== location.origin) return;
+  if (url.href === location.href) return;
+  if (replaces) history.replaceState(null, "", url);
+  else history.pushState(null, "", url);
+  here.value = { path: url.pathname, search: url.search };
+}
+
+/** Makes links to our own pages, and back and forward, show them without asking the server for the page again. */
+export function followLinks(isOurs: (path: string) => boolean): void {
+  addEventListener("popstate", () => {
+    here.value = { path: location.pathname, search: location.search };
+  });
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    const link = (event.target as Element).closest?.("a");
+    if (link == null || link.target !== "" || link.hasAttribute("download") || link.origin !== location.origin) return;
+    if (!isOurs(link.pathname) || link.hash !== "") return;
+    event.preventDefault();
+    go(link.href);
+    scrollTo(0, 0);
+  });
+}

@@ -1,0 +1,38 @@
+import { effect, signal } from "@preact/signals";
+import { call, reasonOf } from "./call.ts";
+import { projects, session, teamId } from "./session.ts";
+
+/** Why the projects of the team could not be asked for; undefined if they could. */
+export const projectsProblem = signal<string | undefined>(undefined);
+
+/** Asks for the projects of the current team again, such as after a change of them. */
+export async function loadProjects(): Promise<void> {
+  const team = teamId.value;
+  if (team === "") {
+    projects.value = [];
+    return;
+  }
+  try {
+    const answer = await call("get_projects", {}, { team });
+    if (team === teamId.value) projects.value = answer.projects;
+    projectsProblem.value = undefined;
+  } catch (error) {
+    projectsProblem.value = reasonOf(error);
+    projects.value ??= [];
+  }
+}
+
+/** Keeps the projects those of the current team. */
+export function followTeam(): void {
+  let loaded: string | undefined;
+  effect(() => {
+    if (session.value === undefined) return;
+    const team = teamId.value;
+    const isFirst = loaded === undefined && projects.peek() !== undefined;
+    if (team === loaded) return;
+    loaded = team;
+    if (isFirst) return;
+    projects.value = undefined;
+    void loadProjects();
+  });
+}

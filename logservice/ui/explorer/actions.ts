@@ -1,0 +1,52 @@
+import {
+  countBy,
+  fieldExists,
+  filterBetween,
+  filterIn,
+  filterOut,
+  type Scalar,
+  withoutStages,
+} from "../../../grammar/query/edit.ts";
+import { say } from "../kit/toasts.tsx";
+import type { ExplorerState } from "./explorer-state.ts";
+import type { ValueActions } from "./value-actions.ts";
+
+export interface ExplorerActions extends ValueActions {
+  /** Only events whose number is within bounds. */
+  within(field: string, bounds: { readonly min?: number; readonly max?: number }): void;
+  /** The events of one group of a result. */
+  eventsOf(field: string, value: unknown): void;
+}
+
+/** What buttons beside values do to the query of an explorer. */
+export function actionsOn(state: ExplorerState): ExplorerActions {
+  const apply = (edit: (query: string) => string | undefined): void => {
+    const before = state.view.peek();
+    const query = edit(before.query);
+    if (query === undefined) {
+      say("The query is not valid: mend it first");
+      return;
+    }
+    if (query === before.query) return;
+    state.change({ query });
+    say("The query was changed", () => state.change({ query: before.query }));
+  };
+  return {
+    filterIn: (field, value) => apply((query) => filterIn(query, field, scalar(value))),
+    filterOut: (field, value) => apply((query) => filterOut(query, field, scalar(value))),
+    exists: (field) => apply((query) => fieldExists(query, field)),
+    groupBy: (field) => apply((query) => countBy(query, field)),
+    within: (field, bounds) => apply((query) => filterBetween(query, field, bounds)),
+    eventsOf: (field, value) => apply((query) => filterIn(withoutStages(query) ?? query, field, scalar(value))),
+    toggleColumn(field) {
+      const { columns } = state.view.peek();
+      state.change({
+        columns: columns.includes(field) ? columns.filter((name) => name !== field) : [...columns, field],
+      });
+    },
+  };
+}
+
+/** A value as a query can compare it: lists and objects are compared by no query, so they are their text. */
+const scalar = (value: unknown): Scalar =>
+  typeof value === "object" && value !== null ? JSON.stringify(value) : (value as Scalar);

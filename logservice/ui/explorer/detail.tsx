@@ -1,0 +1,96 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Event } from "../../../schema/rpc.generated.ts";
+import { copy } from "../kit/copy.tsx";
+import { count, timeText, zoneName } from "../kit/format.ts";
+import { Text } from "../kit/text.tsx";
+import { FieldTree } from "./field-tree.tsx";
+import type { ValueActions } from "./value-actions.ts";
+
+export interface DetailProps {
+  readonly event: Event;
+  readonly actions: ValueActions;
+  readonly columns: readonly string[];
+  /** The address of the event, for others. */
+  readonly link: string;
+  /** Fields by which the events of one request are found, that this event has. */
+  readonly requestId: string | undefined;
+  onAround(): void;
+  onRequest(): void;
+  onClose(): void;
+}
+
+/** A message of more characters is folded at first. */
+const LONG = 1_200;
+
+/** One event: its message, time and level, what to do with it, and its fields as a tree. */
+export function Detail(props: DetailProps) {
+  const { event, actions, columns, link, requestId, onAround, onRequest, onClose } = props;
+  const [isWhole, setWhole] = useState(false);
+  const [isRaw, setRaw] = useState(false);
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    setWhole(false);
+    panel.current?.scrollTo(0, 0);
+  }, [event.id]);
+  const isLong = event.message.length > LONG;
+  const message = isLong && !isWhole ? event.message.slice(0, LONG) : event.message;
+  const json = JSON.stringify(event, null, 2);
+  return (
+    <aside class="detail" aria-label="Event" ref={panel}>
+      <header>
+        <span class={`level level-${event.level}`}>{event.level}</span>
+        <time dateTime={event.timestamp}>
+          {timeText(Date.parse(event.timestamp), { isExact: true })} {zoneName()}
+        </time>
+        <button
+          type="button"
+          class="button quiet small icon"
+          aria-label="Close the event"
+          title="Close  x"
+          onClick={onClose}
+        >
+          ✕
+        </button>
+      </header>
+      <h2>
+        <Text text={message} keepsLines />
+        {isLong && (
+          <button type="button" class="button small" onClick={() => setWhole(!isWhole)}>
+            {isWhole ? "Show less" : `Show all ${count(event.message.length)} characters`}
+          </button>
+        )}
+      </h2>
+      {event.truncated && <p class="note warning">The message was too long. Only its beginning was stored.</p>}
+      <div class="row actions">
+        <button type="button" class="button small" onClick={onAround}>
+          Around it
+        </button>
+        {requestId !== undefined && (
+          <button type="button" class="button small" onClick={onRequest}>
+            Same request
+          </button>
+        )}
+        <button
+          type="button"
+          class="button small"
+          onClick={() => void copy(new URL(link, location.href).href, "Link copied")}
+        >
+          Copy link
+        </button>
+        <button type="button" class="button small" onClick={() => void copy(json, "JSON copied")}>
+          Copy JSON
+        </button>
+        <button type="button" class="button small" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+          Raw
+        </button>
+      </div>
+      {isRaw ? (
+        <pre class="raw">
+          <Text text={json} keepsLines />
+        </pre>
+      ) : (
+        <FieldTree event={event} actions={actions} columns={columns} />
+      )}
+    </aside>
+  );
+}

@@ -1,0 +1,109 @@
+import { useMemo } from "preact/hooks";
+import type { Event } from "../../../schema/rpc.generated.ts";
+import { wrap } from "../data/preferences.ts";
+import { Text } from "../kit/text.tsx";
+import type { Rows } from "../rows/rows.ts";
+import { type ListControl, VirtualList } from "../rows/virtual-list.tsx";
+import { EventRow } from "./event-row.tsx";
+import type { Live } from "./live.ts";
+
+export interface EventListProps {
+  readonly rows: Rows | undefined;
+  readonly live: Live | undefined;
+  readonly times: { readonly startMs: number; readonly stopMs: number };
+  readonly columns: readonly string[];
+  readonly chosen: number;
+  readonly control: ListControl;
+  onChoose(row: number): void;
+  onOpen(row: number, event: Event): void;
+  onClose(): void;
+  onMove(first: number): void;
+  onRemoveColumn(name: string): void;
+}
+
+const ROW_HEIGHT = 24;
+const DAY_MS = 86_400_000;
+
+/** The events that were found, the newest first, those that have just arrived above them. */
+export function EventList(props: EventListProps) {
+  const { rows, live, times, columns, chosen, control, onChoose, onOpen, onClose, onMove, onRemoveColumn } = props;
+  // Drawn again when events were read.
+  rows?.version.value;
+  const arrived = live?.shown.value ?? [];
+  const total = arrived.length + (rows?.total ?? 0);
+  const at = (row: number): Event | undefined => (row < arrived.length ? arrived[row] : rows?.at(row - arrived.length));
+  const isWrapped = wrap.value === "wrapped";
+  const hasDay =
+    times.stopMs - times.startMs > DAY_MS ||
+    new Date(times.startMs).getUTCDate() !== new Date(times.stopMs).getUTCDate();
+  const layout = useMemo(
+    () => ({
+      "--event-columns": `${hasDay ? 150 : 102}px 66px ${columns.map(() => "minmax(90px, 180px)").join(" ")} minmax(200px, 1fr)`,
+    }),
+    [hasDay, columns.length],
+  );
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = control.visible?.() ?? 10;
+    const steps: Readonly<Record<string, number>> = {
+      ...{ j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: page, PageUp: -page },
+      ...{ Home: -total, End: total },
+    };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      const next = Math.max(0, Math.min(total - 1, chosen < 0 ? (step === total ? total - 1 : 0) : chosen + step));
+      onChoose(next);
+      control.show?.(next, "nearest");
+    } else if (event.key === "Enter" || event.key === "o") {
+      const it = at(chosen);
+      if (it !== undefined) onOpen(chosen, it);
+    } else if (event.key === "x" || event.key === "Escape") onClose();
+  };
+  return (
+    <div
+      class={`event-list${isWrapped ? " wrapped" : ""}`}
+      style={layout}
+      onClick={(event) => {
+        const element = (event.target as Element).closest<HTMLElement>("[data-row]");
+        if (element === null || String(getSelection()) !== "") return;
+        const row = Number(element.dataset.row);
+        const it = at(row);
+        if (it !== undefined) onOpen(row, it);
+      }}
+    >
+      {columns.length > 0 && (
+        <div class="event-head">
+          <span>time</span>
+          <span>level</span>
+          {columns.map((name) => (
+            <span key={name}>
+              <Text text={name} />
+              <button
+                type="button"
+                class="button quiet small icon"
+                aria-label={`Remove the column ${name}`}
+                onClick={() => onRemoveColumn(name)}
+              >
+                ✕
+              </button>
+            </span>
+          ))}
+          <span>message</span>
+        </div>
+      )}
+      <VirtualList
+        id="events"
+        label="Events, newest first"
+        count={total}
+        rowHeight={ROW_HEIGHT}
+        isMeasured={isWrapped}
+        chosen={chosen}
+        control={control}
+        onMove={onMove}
+        onKeyDown={onKeyDown}
+        row={(index) => <EventRow event={at(index)} columns={columns} hasDay={hasDay} isWrapped={isWrapped} />}
+      />
+    </div>
+  );
+}

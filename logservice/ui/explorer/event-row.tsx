@@ -1,0 +1,70 @@
+import type { Event } from "../../../schema/rpc.generated.ts";
+import { timeParts } from "../kit/format.ts";
+import { Text } from "../kit/text.tsx";
+import { textOfValue, valueAt } from "./field-values.ts";
+
+export interface EventRowProps {
+  readonly event: Event | undefined;
+  readonly columns: readonly string[];
+  /** Whether the rows are of more than one day. */
+  readonly hasDay: boolean;
+  readonly isWrapped: boolean;
+}
+
+/** What a row of the list shows of an event: its time, level, chosen columns, message, and fields as room allows. */
+export function EventRow({ event, columns, hasDay, isWrapped }: EventRowProps) {
+  if (event === undefined)
+    return (
+      <span role="gridcell" class="event-waiting">
+        <span class="spoken">Loading</span>
+      </span>
+    );
+  const { day, second, ms } = timeParts(Date.parse(event.timestamp));
+  const message = event.message.length > 2_000 && !isWrapped ? event.message.slice(0, 2_000) : event.message;
+  return (
+    <>
+      <time role="gridcell" dateTime={event.timestamp}>
+        {hasDay && <span class="day">{day} </span>}
+        {second}
+        <span class="ms">.{ms}</span>
+      </time>
+      <span role="gridcell" class={`level level-${event.level}`}>
+        {event.level}
+      </span>
+      {columns.map((name) => (
+        <span role="gridcell" class="column" key={name}>
+          <Text text={textOfValue(valueAt(event, name))} />
+        </span>
+      ))}
+      <span role="gridcell" class="message">
+        <Text text={message} keepsLines={isWrapped} />
+        {columns.length === 0 && <Fields event={event} />}
+      </span>
+    </>
+  );
+}
+
+/** So many fields are worth a place beside the message. */
+const MOST_FIELDS = 8;
+
+/** The fields that the message does not say already, short ones. */
+function Fields({ event: { message, fields } }: { readonly event: Event }) {
+  const shown: [string, string][] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    if (shown.length === MOST_FIELDS) break;
+    if (typeof value === "object" && value !== null) continue;
+    const text = textOfValue(value);
+    if (text === "" || text.length > 60 || message.includes(text)) continue;
+    shown.push([name, text]);
+  }
+  return (
+    <span class="fields">
+      {shown.map(([name, text]) => (
+        <span key={name}>
+          {" "}
+          <Text text={name} />=<Text text={text} />
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,44 @@
+import { useEffect } from "preact/hooks";
+import { facets, wrap } from "../data/preferences.ts";
+import type { ExplorerState } from "./explorer-state.ts";
+import { shifted, widened } from "./range-steps.ts";
+
+export interface ExplorerKeys {
+  readonly state: ExplorerState;
+  /** Closes the event that is open. */
+  close(): void;
+}
+
+/** The keys of the explorer, wherever the focus is but in a text. */
+export function useExplorerKeys({ state, close }: ExplorerKeys): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      const target = event.target as HTMLElement;
+      if (target.matches("input, textarea, select, dialog *, .menu *")) return;
+      const { range, isLive } = state.view.peek();
+      const keys: Readonly<Record<string, () => void>> = {
+        "/": () => document.querySelector<HTMLElement>(".query-text")?.focus(),
+        l: () => state.change({ isLive: !isLive }),
+        w: () => {
+          wrap.value = wrap.value === "wrapped" ? "one line" : "wrapped";
+        },
+        f: () => {
+          facets.value = facets.value === "shown" ? "hidden" : "shown";
+        },
+        "[": () => state.change({ range: shifted(range, -1, Date.now()), isLive: false }),
+        "]": () => state.change({ range: shifted(range, 1, Date.now()), isLive: false }),
+        "-": () => state.change({ range: widened(range, Date.now()), isLive: false }),
+        x: close,
+        j: () => document.getElementById("events")?.focus(),
+        k: () => document.getElementById("events")?.focus(),
+      };
+      const act = keys[event.key];
+      if (act === undefined || !Object.hasOwn(keys, event.key)) return;
+      event.preventDefault();
+      act();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [state, close]);
+}

@@ -1,0 +1,183 @@
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { AggregateResponse, DiscoveredField, Event, LevelPoint } from "../../../schema/rpc.generated.ts";
+import { histogramSteps } from "../../events/histogram-steps.ts";
+import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../address/first-data.ts";
+import { isSameRange, rangeTexts, searchOf, timesOf, type View, viewOf } from "../address/view.ts";
+import { call, isAborted } from "../data/call.ts";
+import { go, here } from "../data/location.ts";
+import { firstEvents } from "../data/session.ts";
+import { kindOfQuery } from "../language/query.ts";
+import { type RowRange, Rows } from "../rows/rows.ts";
+import { type Histogram, histogramOf } from "./histogram-data.ts";
+
+/** What one run of a query has found so far. */
+export interface Found {
+  readonly times: RowRange;
+  readonly query: string;
+  /** When it was asked, by performance.now(). */
+  readonly askedMs: number;
+  readonly histogram: Signal<Histogram | undefined>;
+  readonly rows: Signal<Rows | undefined>;
+  /** The first events, newest first, before their rows can be numbered. */
+  readonly newest: Signal<readonly Event[] | undefined>;
+  readonly table: Signal<AggregateResponse | undefined>;
+  readonly fields: Signal<readonly DiscoveredField[] | undefined>;
+  /** Bytes of events that are lost, of which the answer lacks some. */
+  readonly missingBytes: Signal<number>;
+  readonly stats: Signal<{ readonly durationMs: number; readonly bytes: number } | undefined>;
+  readonly error: Signal<unknown>;
+  readonly isRunning: Signal<boolean>;
+}
+
+/** The explorer of a project: what the address asks for, and what was found. */
+export interface ExplorerState {
+  readonly projectId: string;
+  readonly view: ReadonlySignal<View>;
+  readonly found: ReadonlySignal<Found | undefined>;
+  /** Shows another view; `replaces` keeps it from being a step of its own. */
+  change(part: Partial<View>, options?: { readonly replaces?: boolean }): void;
+  /** Runs the query of the address, over a range that ends now if it ends now. */
+  run(): void;
+  /** Gives up what is being asked. */
+  cancel(): void;
+  close(): void;
+}
+
+export function explorerState(projectId: string): ExplorerState {
+  const view = computed(() => viewOf(here.value.search));
+  const found = signal<Found | undefined>(undefined);
+  let running: AbortController | undefined;
+
+  const cancel = (): void => {
+    running?.abort();
+    running = undefined;
+    if (found.value) found.value.isRunning.value = false;
+  };
+  const run = (): void => {
+    cancel();
+    found.value?.rows.value?.close();
+    running = new AbortController();
+    const { query, range } = view.peek();
+    const first = firstEvents.peek();
+    firstEvents.value = undefined;
+    const times = first ?? timesOf(range, Date.now());
+    const next = emptyFound({ startMs: times.startMs, stopMs: times.stopMs }, query);
+    found.value = next;
+    void find(projectId, next, first, running.signal);
+  };
+  return {
+    ...{ projectId, view, found, run, cancel },
+    change(part, options) {
+      const next = { ...view.peek(), ...part };
+      const isSame = next.query === view.peek().query && isSameRange(next.range, view.peek().range);
+      go(here.peek().path + searchOf(next), options);
+      // The same query again: a range that ends now has moved on.
+      if (isSame && ("query" in part || "range" in part)) run();
+    },
+    close() {
+      cancel();
+      found.value?.rows.value?.close();
+    },
+  };
+}
+
+function emptyFound(times: RowRange, query: string): Found {
+  return {
+    ...{ times, query },
+    askedMs: performance.now(),
+    histogram: signal<Histogram | undefined>(undefined),
+    rows: signal<Rows | undefined>(undefined),
+    newest: signal<readonly Event[] | undefined>(undefined),
+    table: signal<AggregateResponse | undefined>(undefined),
+    fields: signal<readonly DiscoveredField[] | undefined>(undefined),
+    missingBytes: signal(0),
+    stats: signal<{ durationMs: number; bytes: number } | undefined>(undefined),
+    error: signal<unknown>(undefined),
+    isRunning: signal(true),
+  };
+}
+
+/** Asks for everything that a view shows. What arrives is shown as it arrives. */
+async function find(
+  projectId: string,
+  found: Found,
+  first: FirstEvents | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const range = (times: RowRange) => ({
+    project_id: projectId,
+    query: found.query,
+    ...rangeTexts(times),
+  });
+  const input = range(found.times);
+  let bytes = 0;
+  const note = (stats: { total_bytes_processed: number; missing_bytes?: number }): void => {
+    bytes += stats.total_bytes_processed;
+    found.stats.value = { durationMs: performance.now() - found.askedMs, bytes };
+    found.missingBytes.value = Math.max(found.missingBytes.value, stats.missing_bytes ?? 0);
+  };
+  try {
+    const kind = kindOfQuery(found.query);
+    // The query box says what is wrong.
+    if (kind === "wrong") return;
+    if (kind === "stages") {
+      const table = first?.table ?? (await call("aggregate", { ...input, limit: TABLE_ROWS }, { signal }));
+      found.table.value = table;
+      note(table.stats);
+      return;
+    }
+    const [searched, levels] = await Promise.all([
+      first?.search ?? call("search", { ...input, limit: FIRST_EVENTS }, { signal }),
+      first?.levels ?? call("get_level_timeseries", { ...input, max_points: HISTOGRAM_STEPS }, { signal }),
+    ]);
+    note(searched.stats);
+    note(levels.stats);
+    found.histogram.value = histogramOf(levels.points, found.times, HISTOGRAM_STEPS);
+    found.rows.value = rowsOf({
+      found,
+      levels: levels.points,
+      newest: searched.events,
+      isAll: !searched.cursor,
+      range,
+    });
+    found.newest.value = searched.events;
+    found.isRunning.value = false;
+    if (found.rows.value.total > 0) {
+      const answer = await call("get_discovered_fields", input, { signal });
+      found.fields.value = answer.fields;
+    } else found.fields.value = [];
+  } catch (error) {
+    if (!isAborted(error)) found.error.value = error;
+  } finally {
+    if (!signal.aborted) found.isRunning.value = false;
+  }
+}
+
+interface RowsInput {
+  readonly found: Found;
+  readonly levels: readonly LevelPoint[];
+  readonly newest: readonly Event[];
+  readonly isAll: boolean;
+  range(times: RowRange): { project_id: string; query: string; start: string; stop: string };
+}
+
+function rowsOf({ found, newest, isAll, range }: RowsInput): Rows {
+  const { steps, stepMs } = found.histogram.value!;
+  const counted = steps.map(({ startMs, total }) => ({ startMs, count: total }));
+  const rows = new Rows(found.times, counted, stepMs, {
+    async events(times, { limit, cursor }, signal) {
+      const answer = await call("search", { ...range(times), limit, ...(cursor && { cursor }) }, { signal });
+      return { events: answer.events, cursor: answer.cursor || undefined };
+    },
+    async steps(times, most, signal) {
+      const { points } = await call("get_timeseries", { ...range(times), max_points: most }, { signal });
+      const steps = points.map(({ timestamp, count }) => ({ startMs: Date.parse(timestamp), count }));
+      return { steps, stepMs: histogramSteps(times.startMs, times.stopMs, most).stepMs };
+    },
+    failed: (error) => {
+      found.error.value = error;
+    },
+  });
+  rows.seed(newest, isAll);
+  return rows;
+}

@@ -1,0 +1,117 @@
+import { type Signal, signal } from "@preact/signals";
+import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
+import { rangeTexts } from "../address/view.ts";
+import { call, isAborted, reasonOf } from "../data/call.ts";
+
+/** What is known of the values of a field in what a query found. */
+export type FacetValues =
+  | { readonly kind: "values"; readonly values: readonly FacetValue[]; readonly isCut: boolean }
+  | { readonly kind: "numbers"; readonly min: number | null; readonly avg: number | null; readonly max: number | null }
+  | { readonly kind: "failed"; readonly reason: string };
+
+export interface FacetValue {
+  readonly value: string | number | boolean;
+  readonly count: number;
+}
+
+/** So many values are shown; there may be more. */
+const MOST_VALUES = 10;
+/** So many fields are asked for at once: the query itself goes before. */
+const AT_ONCE = 2;
+
+export interface FacetRange {
+  readonly projectId: string;
+  readonly query: string;
+  readonly startMs: number;
+  readonly stopMs: number;
+}
+
+/** The values of fields, asked for when they are wanted, a few at a time. One for each run of a query. */
+export class Facets {
+  readonly #range: FacetRange;
+  readonly #over = new AbortController();
+  readonly #known = new Map<string, Signal<FacetValues | undefined>>();
+  readonly #waiting: DiscoveredField[] = [];
+  #running = 0;
+
+  constructor(range: FacetRange) {
+    this.#range = range;
+  }
+
+  close(): void {
+    this.#over.abort();
+  }
+
+  /** What is known of a field, which is asked for if it was not yet. */
+  of(field: DiscoveredField): Signal<FacetValues | undefined> {
+    const key = `${field.type} ${field.name}`;
+    let known = this.#known.get(key);
+    if (known === undefined) {
+      known = signal<FacetValues | undefined>(undefined);
+      this.#known.set(key, known);
+      this.#waiting.push(field);
+      // Not while a component is being drawn.
+      queueMicrotask(() => this.#next());
+    }
+    return known;
+  }
+
+  #next(): void {
+    while (this.#running < AT_ONCE) {
+      const field = this.#waiting.shift();
+      if (field === undefined || this.#over.signal.aborted) return;
+      this.#running++;
+      void this.#read(field).finally(() => {
+        this.#running--;
+        this.#next();
+      });
+    }
+  }
+
+  async #read(field: DiscoveredField): Promise<void> {
+    const { projectId, query } = this.#range;
+    const input = { project_id: projectId, query, ...rangeTexts(this.#range), field: field.name };
+    const options = { signal: this.#over.signal };
+    const known = this.#known.get(`${field.type} ${field.name}`)!;
+    try {
+      if (field.type === "number") known.value = await this.#readNumbers(field, input, options);
+      else if (field.type === "boolean") {
+        const { values } = await call("get_boolean_field_stats", input, options);
+        known.value = { kind: "values", values, isCut: false };
+      } else {
+        const { values } = await call("get_string_field_stats", { ...input, limit: MOST_VALUES }, options);
+        known.value = { kind: "values", values, isCut: values.length === MOST_VALUES };
+      }
+    } catch (error) {
+      if (!isAborted(error)) known.value = { kind: "failed", reason: reasonOf(error) };
+    }
+  }
+
+  /** Few numbers, such as those of a status, are values like others; many are a range. */
+  async #readNumbers(
+    field: DiscoveredField,
+    input: FacetInput,
+    options: { readonly signal: AbortSignal },
+  ): Promise<FacetValues> {
+    const query = `${input.query} | top ${MOST_VALUES} ${field.name}`;
+    const { rows } = await call("aggregate", { ...input, query, limit: MOST_VALUES }, options);
+    const values = rows.flatMap(([value, found]) =>
+      typeof value === "number" ? [{ value, count: Number(found) }] : [],
+    );
+    const covered = values.reduce((sum, { count }) => sum + count, 0);
+    if (covered >= field.count * LEAST_COVERED) return { kind: "values", values, isCut: covered < field.count };
+    const { min, avg, max } = await call("get_numeric_field_stats", input, options);
+    return { kind: "numbers", min, avg, max };
+  }
+}
+
+/** Numbers are shown as values if those that are shown are at least this share of all. */
+const LEAST_COVERED = 0.8;
+
+interface FacetInput {
+  readonly project_id: string;
+  readonly query: string;
+  readonly start: string;
+  readonly stop: string;
+  readonly field: string;
+}

@@ -1,0 +1,154 @@
+import { useState } from "preact/hooks";
+import type { Event } from "../../../schema/rpc.generated.ts";
+import { fieldName } from "../../events/field-paths.ts";
+import { copy } from "../kit/copy.tsx";
+import { number } from "../kit/format.ts";
+import { Menu } from "../kit/menu.tsx";
+import { Text } from "../kit/text.tsx";
+import { textOfValue } from "./field-values.ts";
+import type { ValueActions } from "./value-actions.ts";
+
+export interface FieldTreeProps {
+  readonly event: Event;
+  readonly actions: ValueActions;
+  readonly columns: readonly string[];
+}
+
+/** The fields of an event as a tree. Every value has its filters beside it. */
+export function FieldTree({ event, actions, columns }: FieldTreeProps) {
+  const entries = Object.entries(event.fields);
+  return (
+    <div class="tree">
+      <Leaf name="level" value={event.level} field="level" depth={0} actions={actions} columns={columns} />
+      {entries.map(([name, value]) => (
+        <Branch key={name} name={name} value={value} path={[name]} depth={0} actions={actions} columns={columns} />
+      ))}
+      {entries.length === 0 && <p class="hint">The event has no fields.</p>}
+      <p class="hint event-id">
+        event <code>{event.id}</code>
+      </p>
+    </div>
+  );
+}
+
+interface BranchProps extends Omit<FieldTreeProps, "event"> {
+  readonly name: string;
+  readonly value: unknown;
+  /** The keys of the field; an element of a list has those of the list, by which queries find it. */
+  readonly path: readonly string[];
+  readonly depth: number;
+  readonly isElement?: boolean;
+}
+
+/** Deeper ones are folded at first. */
+const OPEN_DEPTH = 3;
+/** So many members are drawn at first. */
+const MOST_MEMBERS = 100;
+
+function Branch({ name, value, path, depth, isElement = false, ...rest }: BranchProps) {
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
+  const [isAll, setAll] = useState(false);
+  if (typeof value !== "object" || value === null || Object.keys(value).length === 0)
+    return <Leaf name={name} value={value} field={fieldName(path)} depth={depth} {...rest} />;
+  const isList = Array.isArray(value);
+  const members = Object.entries(value);
+  const shown = isAll ? members : members.slice(0, MOST_MEMBERS);
+  return (
+    <div class="branch">
+      <button type="button" class="fold" style={indent(depth)} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span class="turn" aria-hidden="true" />
+        <span class="name">
+          <Text text={name} />
+        </span>
+        <span class="size">
+          {number(members.length)} {isList ? "elements" : members.length === 1 ? "field" : "fields"}
+        </span>
+      </button>
+      {isOpen &&
+        shown.map(([key, member]) => (
+          <Branch
+            key={key}
+            name={key}
+            value={member}
+            path={isList || isElement ? path : [...path, key]}
+            isElement={isElement || isList}
+            depth={depth + 1}
+            {...rest}
+          />
+        ))}
+      {isOpen && shown.length < members.length && (
+        <button type="button" class="button small" onClick={() => setAll(true)}>
+          Show {number(members.length - shown.length)} more
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface LeafProps extends Omit<FieldTreeProps, "event"> {
+  readonly name: string;
+  readonly value: unknown;
+  /** Absent for what no query finds by a name. */
+  readonly field: string | undefined;
+  readonly depth: number;
+}
+
+function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
+  const [isLong, setLong] = useState(false);
+  const whole = textOfValue(value);
+  const text = whole.length > 400 && !isLong ? whole.slice(0, 400) : whole;
+  return (
+    <div class="leaf">
+      <span class="name" style={indent(depth)}>
+        <Text text={name} />
+      </span>
+      <span class={`value value-${typeof value}`}>
+        <Text text={text} keepsLines />
+        {whole.length > 400 && (
+          <button type="button" class="button small" onClick={() => setLong(!isLong)}>
+            {isLong ? "Less" : "All"}
+          </button>
+        )}
+      </span>
+      {field !== undefined && (
+        <span class="leaf-actions">
+          <button
+            type="button"
+            class="button quiet small icon"
+            aria-label={`Only events with ${name} = ${text}`}
+            title="Only this value"
+            onClick={() => actions.filterIn(field, value)}
+          >
+            +
+          </button>
+          <button
+            type="button"
+            class="button quiet small icon"
+            aria-label={`No events with ${name} = ${text}`}
+            title="Not this value"
+            onClick={() => actions.filterOut(field, value)}
+          >
+            −
+          </button>
+          <Menu
+            class="button quiet small icon"
+            name={`More for ${name}`}
+            label={<span aria-hidden="true">⋮</span>}
+            align="right"
+            entries={[
+              { text: "Events that have this field", onChoose: () => actions.exists(field) },
+              { text: "Count by this field", onChoose: () => actions.groupBy(field) },
+              {
+                text: columns.includes(field) ? "Remove the column" : "Show as a column",
+                onChoose: () => actions.toggleColumn(field),
+              },
+              { text: "Copy the value", onChoose: () => void copy(whole, "Value copied") },
+            ]}
+          />
+        </span>
+      )}
+    </div>
+  );
+}
+
+const indent = (depth: number) => ({ paddingLeft: `${Math.min(depth, 12) * 14}px` });

@@ -1,0 +1,59 @@
+import type { Level, LevelPoint } from "../../../schema/rpc.generated.ts";
+import { histogramSteps } from "../../events/histogram-steps.ts";
+import type { RowRange } from "../rows/rows.ts";
+
+/** Counts by time and level, ready to be drawn. */
+export interface Histogram {
+  readonly steps: readonly HistogramStep[];
+  readonly stepMs: number;
+  /** Sums over all steps. */
+  readonly byLevel: ReadonlyMap<Level, number>;
+  readonly total: number;
+  /** The highest step. */
+  readonly most: number;
+}
+
+export interface HistogramStep {
+  /** Milliseconds since 1970; the first may be before the range. */
+  readonly startMs: number;
+  readonly byLevel: ReadonlyMap<Level, number>;
+  readonly total: number;
+}
+
+/** Levels as they are stacked, the calm ones at the bottom. */
+export const STACKED: readonly Level[] = [
+  ...(["info", "notice", "debug", "warning", "error", "critical", "alert", "emergency"] as const),
+];
+
+/** What the points of `get_level_timeseries` say, with the steps that have no events. */
+export function histogramOf(
+  points: readonly LevelPoint[],
+  { startMs, stopMs }: RowRange,
+  mostSteps: number,
+): Histogram {
+  const counts = new Map<number, Map<Level, number>>();
+  for (const { timestamp, level, count } of points) {
+    const at = Date.parse(timestamp);
+    const byLevel = counts.get(at) ?? new Map<Level, number>();
+    byLevel.set(level, (byLevel.get(level) ?? 0) + count);
+    counts.set(at, byLevel);
+  }
+  const { stepMs, starts } = histogramSteps(startMs, stopMs, mostSteps);
+  const steps = starts.map((at) => {
+    const byLevel = counts.get(at) ?? NONE;
+    return { startMs: at, byLevel, total: sum(byLevel) };
+  });
+  return whole(steps, stepMs);
+}
+
+/** A histogram of other steps. */
+export function whole(steps: readonly HistogramStep[], stepMs: number): Histogram {
+  const byLevel = new Map<Level, number>();
+  for (const step of steps)
+    for (const [level, count] of step.byLevel) byLevel.set(level, (byLevel.get(level) ?? 0) + count);
+  const most = steps.reduce((max, { total }) => Math.max(max, total), 0);
+  return { steps, stepMs, byLevel, total: sum(byLevel), most };
+}
+
+const NONE: ReadonlyMap<Level, number> = new Map();
+const sum = (counts: ReadonlyMap<Level, number>) => [...counts.values()].reduce((total, count) => total + count, 0);

@@ -1,0 +1,63 @@
+import type { ViewRange } from "../address/view.ts";
+import { rangeTexts } from "../address/view.ts";
+import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { count } from "../kit/format.ts";
+import { rangeText } from "./range-steps.ts";
+
+export interface NothingFoundProps {
+  readonly projectId: string;
+  readonly query: string;
+  readonly range: ViewRange;
+  onRange(range: ViewRange): void;
+  onClear(): void;
+}
+
+const WIDER: readonly { readonly text: string; readonly lastMs: number }[] = [
+  { text: "the last day", lastMs: 86_400_000 },
+  { text: "the last 7 days", lastMs: 604_800_000 },
+  { text: "the last 30 days", lastMs: 2_592_000_000 },
+  { text: "the last year", lastMs: 31_536_000_000 },
+];
+
+/** Nothing matches in the range: whether there is something in a wider one, and how to get there. */
+export function NothingFound({ projectId, query, range, onRange, onClear }: NothingFoundProps) {
+  const wider = useLoaded(
+    async (signal) => {
+      for (const one of WIDER) {
+        const times = { startMs: Date.now() - one.lastMs, stopMs: Date.now() };
+        const input = { project_id: projectId, query, ...rangeTexts(times) };
+        const { count: found } = await call("get_count", input, { signal });
+        if (found > 0) return { ...one, found };
+      }
+      return undefined;
+    },
+    [projectId, query],
+  );
+  const more = wider.value.value;
+  return (
+    <div class="empty" role="status">
+      <h2>No events {query.trim() === "" ? "" : "match "}in this range</h2>
+      <p>
+        {rangeText(range)}
+        {more
+          ? `. There are ${count(more.found)} in ${more.text}.`
+          : wider.isLoading.value
+            ? ""
+            : ", and none in the last year."}
+      </p>
+      <div class="row center">
+        {more && (
+          <button type="button" class="button primary" onClick={() => onRange({ lastMs: more.lastMs })}>
+            Show {more.text}
+          </button>
+        )}
+        {query.trim() !== "" && (
+          <button type="button" class="button" onClick={onClear}>
+            Show every event of this range
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { lastText, timesOf, type ViewRange } from "../address/view.ts";
+import { longDuration, timeParts } from "../kit/format.ts";
+
+/** The range before or after one, by its own length. */
+export function shifted(range: ViewRange, direction: -1 | 1, nowMs: number): ViewRange {
+  const { startMs, stopMs } = timesOf(range, nowMs);
+  const by = (stopMs - startMs) * direction;
+  // Later than now there is nothing: the last range is the one that ends now.
+  if (stopMs + by >= nowMs) return { lastMs: wholeSeconds(stopMs - startMs) };
+  return { startMs: startMs + by, stopMs: stopMs + by };
+}
+
+/** A range of twice the length around one. */
+export function widened(range: ViewRange, nowMs: number): ViewRange {
+  if ("lastMs" in range) return { lastMs: range.lastMs * 2 };
+  const half = Math.max(500, (range.stopMs - range.startMs) / 2);
+  const stopMs = Math.min(nowMs, range.stopMs + half);
+  return { startMs: Math.round(range.startMs - half), stopMs: Math.round(Math.max(stopMs, range.stopMs)) };
+}
+
+/** What a range is called on its button: `Last 2 h`, or its times. */
+export function rangeText(range: ViewRange): string {
+  if ("lastMs" in range) return `Last ${longDuration(range.lastMs) || lastText(range.lastMs)}`;
+  const from = timeParts(range.startMs);
+  const to = timeParts(range.stopMs);
+  const isShort = range.stopMs - range.startMs < 120_000;
+  const clock = (parts: typeof from) => (isShort ? parts.second : parts.minute);
+  const day = `${from.day} ${clock(from)}`;
+  return from.date === to.date ? `${day} – ${clock(to)}` : `${day} – ${to.day} ${clock(to)}`;
+}
+
+const wholeSeconds = (ms: number) => Math.max(1_000, Math.round(ms / 1000) * 1000);

@@ -1,0 +1,43 @@
+import { bytes, count, duration } from "../kit/format.ts";
+import type { Found } from "./explorer-state.ts";
+import { isBad } from "./histogram.tsx";
+import type { LiveView } from "./use-live.ts";
+
+export interface SummaryProps {
+  readonly found: Found;
+  readonly live: LiveView | undefined;
+  /** How many have arrived since. */
+  readonly arrived: number;
+}
+
+/** How many events were found, and what it took. */
+export function Summary({ found, live, arrived }: SummaryProps) {
+  const histogram = live?.histogram.value ?? found.histogram.value!;
+  const total = live === undefined ? histogram.total : (found.rows.value?.total ?? 0) + arrived;
+  const bad = [...histogram.byLevel].reduce((sum, [level, found]) => sum + (isBad(level) ? found : 0), 0);
+  const warnings = histogram.byLevel.get("warning") ?? 0;
+  const stats = found.stats.value;
+  return (
+    <p class="summary" aria-live="polite">
+      <span>
+        <strong>{count(total)}</strong> {total === 1 ? "event" : "events"}
+      </span>
+      {bad > 0 && (
+        <span class="level-error">
+          {count(bad)} {bad === 1 ? "error" : "errors"}
+        </span>
+      )}
+      {warnings > 0 && (
+        <span class="level-warning">
+          {count(warnings)} {warnings === 1 ? "warning" : "warnings"}
+        </span>
+      )}
+      {stats !== undefined && (
+        <span class="took">
+          {duration(stats.durationMs)}
+          {stats.bytes > 0 && `, ${bytes(stats.bytes)} read`}
+        </span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,154 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { ViewRange } from "../address/view.ts";
+import { zone } from "../data/preferences.ts";
+import { zoneName } from "../kit/format.ts";
+import { rangeText, shifted, widened } from "./range-steps.ts";
+import { readTypedRange } from "./typed-range.ts";
+
+export interface TimeRangeProps {
+  readonly range: ViewRange;
+  onChange(range: ViewRange): void;
+}
+
+const PRESETS: readonly { readonly text: string; readonly lastMs: number }[] = [
+  { text: "5 min", lastMs: 300_000 },
+  { text: "15 min", lastMs: 900_000 },
+  { text: "1 hour", lastMs: 3_600_000 },
+  { text: "6 hours", lastMs: 21_600_000 },
+  { text: "24 hours", lastMs: 86_400_000 },
+  { text: "7 days", lastMs: 604_800_000 },
+  { text: "30 days", lastMs: 2_592_000_000 },
+  { text: "90 days", lastMs: 7_776_000_000 },
+];
+
+/** The range of time: presets, a typed one, the ones before and after, a wider one, and the zone of all times. */
+export function TimeRange({ range, onChange }: TimeRangeProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState("");
+  const [problem, setProblem] = useState("");
+  const root = useRef<HTMLDivElement>(null);
+  const id = useId();
+  useEffect(() => {
+    if (!isOpen) return;
+    const leave = (event: Event) => {
+      if (!root.current!.contains(event.target as Node)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", leave);
+    return () => document.removeEventListener("pointerdown", leave);
+  }, [isOpen]);
+  const choose = (next: ViewRange): void => {
+    setOpen(false);
+    setTyped("");
+    setProblem("");
+    onChange(next);
+  };
+  const change = (next: ViewRange) => () => onChange(next);
+  return (
+    <div
+      class="time-range with-menu"
+      ref={root}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !isOpen) return;
+        event.stopPropagation();
+        setOpen(false);
+        root.current!.querySelector("button")!.focus();
+      }}
+    >
+      <button
+        type="button"
+        class="button range"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span>{rangeText(range)}</span> <span class="zone">{zoneName()}</span>
+      </button>
+      <span class="range-steps">
+        <button
+          type="button"
+          class="button icon"
+          aria-label="An earlier range"
+          title="Earlier  ["
+          onClick={change(shifted(range, -1, Date.now()))}
+        >
+          ‹
+        </button>
+        <button
+          type="button"
+          class="button icon"
+          aria-label="A later range"
+          title="Later  ]"
+          onClick={change(shifted(range, 1, Date.now()))}
+        >
+          ›
+        </button>
+        <button
+          type="button"
+          class="button icon"
+          aria-label="A wider range"
+          title="Wider  -"
+          onClick={change(widened(range, Date.now()))}
+        >
+          ⤢
+        </button>
+      </span>
+      {isOpen && (
+        <div class="menu range-menu" id={id}>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              const read = readTypedRange(typed, { nowMs: Date.now(), isUtc: zone.value === "utc" });
+              if ("problem" in read) setProblem(read.problem);
+              else choose(read.range);
+            }}
+          >
+            <label for={`${id}-typed`}>Range</label>
+            <input
+              id={`${id}-typed`}
+              type="text"
+              autoFocus
+              placeholder="last 2h, yesterday 14:00, 14:00 to 15:30"
+              value={typed}
+              aria-invalid={problem !== ""}
+              aria-describedby={`${id}-problem`}
+              onInput={(event) => {
+                setTyped(event.currentTarget.value);
+                setProblem("");
+              }}
+            />
+            <p id={`${id}-problem`} class="wrong" role="status">
+              {problem}
+            </p>
+          </form>
+          <div class="presets">
+            {PRESETS.map(({ text, lastMs }) => (
+              <button
+                type="button"
+                key={lastMs}
+                class="button small"
+                aria-pressed={"lastMs" in range && range.lastMs === lastMs}
+                onClick={() => choose({ lastMs })}
+              >
+                {text}
+              </button>
+            ))}
+          </div>
+          <div class="row zone-row">
+            <span class="label">Times in</span>
+            {(["utc", "local"] as const).map((name) => (
+              <button
+                type="button"
+                key={name}
+                class="button small"
+                aria-pressed={zone.value === name}
+                onClick={() => (zone.value = name)}
+              >
+                {name === "utc" ? "UTC" : "Local time"}
+              </button>
+            ))}
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import { useState } from "preact/hooks";
+import { pathOf } from "../address/page.ts";
+import { go } from "../data/location.ts";
+import { facets, wrap } from "../data/preferences.ts";
+import { mayDo, teamId } from "../data/session.ts";
+import { Menu, type MenuEntry } from "../kit/menu.tsx";
+import { Text } from "../kit/text.tsx";
+import { kindOfQuery } from "../language/query.ts";
+import { pastQueries } from "../query-box/history.ts";
+import type { ExplorerState } from "./explorer-state.ts";
+
+/** What can be done with what is on the screen: live, save, alert, export, and how the list looks. */
+export function ToolBar({ state }: { readonly state: ExplorerState }) {
+  const [, setSaving] = useState(false);
+  const { query, isLive, columns } = state.view.value;
+  const past = pastQueries(state.projectId);
+  const isStages = kindOfQuery(query) === "stages";
+  const history: readonly MenuEntry[] =
+    past.length === 0
+      ? [{ title: "Queries that you run are remembered here" }]
+      : past.map((text) => ({
+          text: (
+            <code>
+              <Text text={text} />
+            </code>
+          ),
+          onChoose: () => state.change({ query: text }),
+        }));
+  const alertPath = pathOf({
+    ...{ kind: "item", team: teamId.value, project: state.projectId, section: "alerts", id: "new" },
+  } as const);
+  const saveEntries: readonly MenuEntry[] = [
+    ...(mayDo("searches:write") ? [{ text: "Save this search", onChoose: () => setSaving(true) }] : []),
+    ...(mayDo("alerts:write")
+      ? [{ text: "Alert on this search", onChoose: () => go(`${alertPath}?${new URLSearchParams({ query })}`) }]
+      : []),
+  ];
+  return (
+    <div class="tool-bar">
+      <Menu
+        class="button icon"
+        name="Queries of before"
+        label={<span aria-hidden="true">↺</span>}
+        entries={history}
+        align="right"
+      />
+      <button
+        type="button"
+        class="button live"
+        aria-pressed={isLive}
+        disabled={isStages}
+        title={isStages ? "A query with stages cannot be live" : "Show events as they arrive  l"}
+        onClick={() => state.change({ isLive: !isLive })}
+      >
+        Live
+      </button>
+      <Menu
+        name="Save, alert or export"
+        label={
+          <>
+            Save <span aria-hidden="true">▾</span>
+          </>
+        }
+        align="right"
+        entries={saveEntries}
+      />
+      <Menu
+        name="How the list looks"
+        class="button icon"
+        label={<span aria-hidden="true">⋯</span>}
+        align="right"
+        entries={[
+          {
+            text: "Wrap long messages",
+            isChosen: wrap.value === "wrapped",
+            onChoose: () => {
+              wrap.value = wrap.value === "wrapped" ? "one line" : "wrapped";
+            },
+          },
+          {
+            text: "Show the fields",
+            isChosen: facets.value === "shown",
+            onChoose: () => {
+              facets.value = facets.value === "shown" ? "hidden" : "shown";
+            },
+          },
+          ...(columns.length > 0
+            ? (["line", { text: "Remove all columns", onChoose: () => state.change({ columns: [] }) }] as const)
+            : []),
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Event } from "../../../schema/rpc.generated.ts";
+import { isAborted } from "../data/call.ts";
+import type { ListControl } from "../rows/virtual-list.tsx";
+import type { ExplorerState } from "./explorer-state.ts";
+import { type EventPlace, eventPlace, readEvent } from "./open-event.ts";
+
+export interface OpenEventOptions {
+  readonly state: ExplorerState;
+  /** The row that is chosen. */
+  readonly chosen: Signal<number>;
+  readonly control: ListControl;
+  /** How many live events are above the numbered rows. */
+  readonly arrived: number;
+}
+
+/** The event that the address names: read where it is not known, and its row shown where it was not chosen there. */
+export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptions): {
+  readonly place: EventPlace | undefined;
+  readonly event: Event | undefined;
+  readonly isMissing: boolean;
+} {
+  const text = state.view.value.event;
+  const place = text === "" ? undefined : eventPlace(text);
+  const event = useSignal<Event | undefined>(undefined);
+  const isMissing = useSignal(false);
+  const rows = state.found.value?.rows.value;
+  useEffect(() => {
+    isMissing.value = false;
+    if (place === undefined) {
+      event.value = undefined;
+      return;
+    }
+    if (event.peek()?.id === place.id) return;
+    event.value = undefined;
+    const over = new AbortController();
+    readEvent(state.projectId, place, over.signal).then(
+      (found) => {
+        event.value = found;
+        isMissing.value = found === undefined;
+      },
+      (error) => {
+        isMissing.value = !isAborted(error);
+      },
+    );
+    return () => over.abort();
+  }, [text]);
+  useEffect(() => {
+    if (place === undefined || rows === undefined || chosen.peek() >= 0) return;
+    void rows.rowOf(place.id, place.timeMs).then((row) => {
+      if (row === undefined || chosen.peek() >= 0) return;
+      chosen.value = row + arrived;
+      control.show?.(row + arrived, "nearest");
+    });
+  }, [text, rows]);
+  return { place, event: event.value, isMissing: isMissing.value };
+}

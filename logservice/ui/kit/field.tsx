@@ -1,0 +1,39 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+/** What a control needs to be that of a field. */
+export interface ControlProps {
+  readonly id: string;
+  readonly "aria-describedby"?: string | undefined;
+  readonly "aria-invalid"?: "true" | undefined;
+}
+
+export interface FieldProps {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  /** What is wrong with the value. */
+  readonly wrong?: string | undefined;
+  children(control: ControlProps): ComponentChildren;
+}
+
+/** A control with its label, a hint and what is wrong, all tied together for who does not see them. */
+export function Field({ label, hint, wrong, children }: FieldProps) {
+  const id = useId();
+  const described = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ");
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, "aria-describedby": described || undefined, "aria-invalid": wrong ? "true" : undefined })}
+      {wrong && (
+        <span class="wrong" id={`${id}-wrong`}>
+          {wrong}
+        </span>
+      )}
+      {hint && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}

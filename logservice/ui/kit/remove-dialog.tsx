@@ -1,0 +1,60 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Dialog } from "./dialog.tsx";
+import { Field } from "./field.tsx";
+import { useSending } from "./sending.ts";
+
+export interface RemoveDialogProps {
+  readonly title: string;
+  /** What will be gone. */
+  readonly children: ComponentChildren;
+  /** Must be typed first, where what is removed cannot be made again. */
+  readonly typed?: string;
+  readonly button: string;
+  onRemove(): Promise<unknown>;
+  onClose(): void;
+}
+
+/** Asks before something is removed, and removes it. Closes when it is gone. */
+export function RemoveDialog({ title, children, typed, button, onRemove, onClose }: RemoveDialogProps) {
+  const [text, setText] = useState("");
+  const sending = useSending();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={async (event) => {
+          event.preventDefault();
+          if (await sending.send(onRemove)) onClose();
+        }}
+      >
+        <div class="lead">{children}</div>
+        {typed !== undefined && (
+          <Field label={`Type ${typed} to go on`}>
+            {(control) => (
+              <input
+                type="text"
+                {...control}
+                autoComplete="off"
+                value={text}
+                onInput={(event) => setText(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        )}
+        {sending.problem && <p class="note error">{sending.problem}</p>}
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Keep it
+          </button>
+          <button
+            type="submit"
+            class="button danger"
+            disabled={sending.isSending || (typed !== undefined && text.trim() !== typed)}
+          >
+            {button}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

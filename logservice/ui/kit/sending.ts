@@ -1,0 +1,54 @@
+import { useSignal } from "@preact/signals";
+import { reasonOf } from "../data/call.ts";
+
+/** A change that a form sends. */
+export interface Sending {
+  readonly isSending: boolean;
+  /** What went wrong, where it belongs to no field that was asked for. */
+  readonly problem: string | undefined;
+  /** What is wrong with a field, by the path that the service names, such as `alert.name`. */
+  wrongAt(path: string): string | undefined;
+  /** Sends; what it rejects with is shown. Whether it went well. */
+  send(change: () => Promise<unknown>): Promise<boolean>;
+  clear(): void;
+}
+
+/** `paths` are the fields of the form as the service names them: what is wrong with one of them is shown there. */
+export function useSending(paths: readonly string[] = []): Sending {
+  const isSending = useSignal(false);
+  const reason = useSignal("");
+  const found = paths.find(
+    (path) => reason.value.toLowerCase().startsWith(`${path.toLowerCase()}:`) || startsAt(reason.value, path),
+  );
+  return {
+    isSending: isSending.value,
+    problem: reason.value !== "" && found === undefined ? reason.value : undefined,
+    wrongAt: (path) => (path === found ? sentence(reason.value.slice(reason.value.indexOf(":") + 1)) : undefined),
+    async send(change) {
+      if (isSending.value) return false;
+      isSending.value = true;
+      reason.value = "";
+      try {
+        await change();
+        return true;
+      } catch (error) {
+        reason.value = reasonOf(error);
+        return false;
+      } finally {
+        isSending.value = false;
+      }
+    },
+    clear() {
+      reason.value = "";
+    },
+  };
+}
+
+/** Whether a message is about a part of a field, such as `notification.email_addresses[1]`. */
+const startsAt = (reason: string, path: string) =>
+  reason.toLowerCase().startsWith(path.toLowerCase()) && /^[[.]/.test(reason.slice(path.length));
+
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
+}

@@ -1,0 +1,55 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { reasonOf } from "../data/call.ts";
+import type { Loaded } from "../data/loaded.ts";
+
+/** How long to wait before it is said that something is on its way. */
+const UNSEEN_MS = 300;
+
+/** Says that something is on its way, once it has taken a moment. */
+export function Waiting({ what = "Loading" }: { readonly what?: string }) {
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSeen(true), UNSEEN_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p class="wait" role="status">
+      {isSeen ? `${what} …` : ""}
+    </p>
+  );
+}
+
+/** What went wrong, and a button to try again. */
+export function Failure({ error, retry }: { readonly error: unknown; retry?(): void }) {
+  return (
+    <div class="note error" role="alert">
+      <div class="row">
+        <span class="grow">{reasonOf(error)}</span>
+        {retry && (
+          <button type="button" class="button small" onClick={retry}>
+            Try again
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+export interface ShownProps<T> {
+  readonly of: Loaded<T>;
+  readonly what?: string;
+  children(value: T): ComponentChildren;
+}
+
+/** What was loaded, once it is there; what went wrong above it. */
+export function Shown<T>({ of: { value, error, load }, what, children }: ShownProps<T>) {
+  return (
+    <>
+      {error.value !== undefined && <Failure error={error.value} retry={() => void load()} />}
+      {value.value === undefined
+        ? error.value === undefined && <Waiting {...(what && { what })} />
+        : children(value.value)}
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+/** A part of a text: as it is, or a character that would not be seen, by its name. */
+export interface VisiblePart {
+  readonly text: string;
+  readonly isOdd: boolean;
+}
+
+/**
+ * A text from anybody, with what would not be seen made visible: control characters, those that turn the order of a text
+ * around, and those without a width. A line feed is one only where it does not break the line.
+ */
+export function visibleParts(text: string, { keepsLines = false } = {}): readonly VisiblePart[] {
+  if (!ODD.test(text)) return [{ text, isOdd: false }];
+  const parts: VisiblePart[] = [];
+  for (const part of text.split(SPLIT)) {
+    if (part === "") continue;
+    const isOdd = ODD.test(part) && part.length <= 2;
+    if (!isOdd || (keepsLines && (part === "\n" || part === "\t" || part === "\r\n"))) {
+      const last = parts.at(-1);
+      if (last !== undefined && !last.isOdd) parts[parts.length - 1] = { text: last.text + part, isOdd: false };
+      else parts.push({ text: part, isOdd: false });
+    } else parts.push({ text: nameOf(part), isOdd: true });
+  }
+  return parts;
+}
+
+/** Control characters (Cc), formatting ones but the joiner of emoji and scripts (Cf), separators of lines, odd blanks. */
+const ODD = new RegExp(
+  "[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
+    "\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0001}\\u{e0020}-\\u{e007f}]",
+  "u",
+);
+const SPLIT = new RegExp(`(\\r\\n|${ODD.source})`, "u");
+
+const NAMES: Readonly<Record<string, string>> = {
+  "\n": "↵",
+  "\r\n": "↵",
+  "\t": "⇥",
+  "\r": "␍",
+  "\0": "␀",
+  "\u001b": "␛",
+};
+
+function nameOf(character: string): string {
+  const named = NAMES[character];
+  if (named !== undefined) return named;
+  const code = character.codePointAt(0)!;
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}

@@ -1,0 +1,8 @@
+import { readPipeline } from "../../../grammar/query/read.ts";
+
+/** What a text is: a query that selects events, one with stages, which makes a table, or not valid. */
+export function kindOfQuery(text: string): "events" | "stages" | "wrong" {
+  const read = readPipeline(text);
+  if (read === undefined) return "wrong";
+  return read.stages.length > 0 ? "stages" : "events";
+}

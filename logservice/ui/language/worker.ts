@@ -1,0 +1,33 @@
+// The whole language, in a thread of its own: it is 100 KB, and the page does not need it to be shown.
+import { parsePipeline, QuerySession } from "../../../grammar/query/index.ts";
+import type { Answers, Numbered, Question } from "./messages.ts";
+
+/** What a worker is to itself, of which the types for pages know nothing. */
+interface WorkerScope {
+  onmessage: ((event: MessageEvent<Numbered<Question>>) => void) | null;
+  postMessage(message: Numbered<Answers[Question["kind"]]>): void;
+}
+
+const session = new QuerySession();
+const scope = globalThis as unknown as WorkerScope;
+
+scope.onmessage = ({ data: { id, it } }) => scope.postMessage({ id, it: answer(it) });
+
+function answer(question: Question): Answers[Question["kind"]] {
+  if (question.kind === "problems") {
+    const parsed = parsePipeline(question.text);
+    return parsed.ok ? [] : parsed.problems;
+  }
+  const { text, offset, fields, values } = question;
+  const wanted = new Set<string>();
+  session.update(text);
+  const { items } = session.complete(offset, {
+    fields,
+    values(field) {
+      const known = Object.hasOwn(values, field) ? values[field] : undefined;
+      if (known === undefined) wanted.add(field);
+      return known ?? [];
+    },
+  });
+  return { items, wanted: [...wanted] };
+}

@@ -1,0 +1,129 @@
+import { useState } from "preact/hooks";
+import { projectIdOf } from "../../../schema/project-id.ts";
+import type { Project } from "../../../schema/rpc.generated.ts";
+import { Field } from "../kit/field.tsx";
+import type { Sending } from "../kit/sending.ts";
+
+/** What a person may say of a project. */
+export type ProjectDraft = Pick<Project, "name" | "id" | "description" | "retention" | "mode">;
+
+export const PROJECT_PATHS = ["name", "id", "description", "retention", "mode"].map((name) => `project.${name}`);
+
+export interface ProjectFormProps {
+  readonly first: ProjectDraft;
+  readonly isNew: boolean;
+  readonly isReadOnly?: boolean;
+  readonly sending: Sending;
+  readonly button: string;
+  onSend(draft: ProjectDraft): void;
+}
+
+/** The fields of a project. What was typed stays if it is refused. */
+export function ProjectForm({ first, isNew, isReadOnly = false, sending, button, onSend }: ProjectFormProps) {
+  const [draft, setDraft] = useState(first);
+  const set = (part: Partial<ProjectDraft>) => setDraft({ ...draft, ...part });
+  const isShorter =
+    !isNew && (draft.retention ?? 0) > 0 && ((first.retention ?? 0) === 0 || draft.retention! < first.retention!);
+  const made = projectIdOf(draft.name);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend(draft);
+      }}
+    >
+      <fieldset disabled={isReadOnly}>
+        <Field label="Name" wrong={sending.wrongAt("project.name")}>
+          {(control) => (
+            <input
+              type="text"
+              {...control}
+              required
+              maxLength={255}
+              value={draft.name}
+              onInput={(event) => set({ name: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        {isNew && (
+          <Field
+            label="Id"
+            hint={`Part of addresses and calls; it never changes. ${draft.id ? "" : `Left empty, it is made from the name${made === undefined ? "" : `: ${made}`}.`}`}
+            wrong={sending.wrongAt("project.id")}
+          >
+            {(control) => (
+              <input
+                type="text"
+                class="mono"
+                {...control}
+                maxLength={64}
+                pattern="[A-Za-z0-9_\-]*"
+                title="Letters, digits, _ and -"
+                value={draft.id ?? ""}
+                onInput={(event) => set({ id: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+        )}
+        <Field label="Description" wrong={sending.wrongAt("project.description")}>
+          {(control) => (
+            <input
+              type="text"
+              {...control}
+              maxLength={4096}
+              value={draft.description ?? ""}
+              onInput={(event) => set({ description: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Field
+          label="Days to keep events"
+          hint="0 keeps them forever. Older events are in no answer, and their files are deleted."
+          wrong={sending.wrongAt("project.retention")}
+        >
+          {(control) => (
+            <input
+              type="number"
+              {...control}
+              min={0}
+              max={36500}
+              value={draft.retention ?? 0}
+              onInput={(event) => set({ retention: event.currentTarget.valueAsNumber || 0 })}
+            />
+          )}
+        </Field>
+        {isShorter && (
+          <p class="note warning">
+            Events older than {draft.retention} days will be gone for good as soon as this is saved.
+          </p>
+        )}
+        <Field
+          label="Events are"
+          hint={
+            draft.mode === "plain_text"
+              ? "Lines of text: they are not parsed, and fields that are sent are not kept."
+              : "Structured: JSON with fields, which are searched and counted by name."
+          }
+          wrong={sending.wrongAt("project.mode")}
+        >
+          {(control) => (
+            <select
+              {...control}
+              value={draft.mode ?? "structured"}
+              onChange={(event) => set({ mode: event.currentTarget.value as "structured" })}
+            >
+              <option value="structured">structured</option>
+              <option value="plain_text">plain text</option>
+            </select>
+          )}
+        </Field>
+        {sending.problem && <p class="note error">{sending.problem}</p>}
+        {!isReadOnly && (
+          <button type="submit" class="button primary" disabled={sending.isSending}>
+            {button}
+          </button>
+        )}
+      </fieldset>
+    </form>
+  );
+}

@@ -1,0 +1,107 @@
+import { useState } from "preact/hooks";
+import { pathOf } from "../address/page.ts";
+import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { go } from "../data/location.ts";
+import { loadProjects } from "../data/projects.ts";
+import { mayDo, project, projects, teamId } from "../data/session.ts";
+import { bytes, count } from "../kit/format.ts";
+import { NoProject } from "../kit/no-project.tsx";
+import { RemoveDialog } from "../kit/remove-dialog.tsx";
+import { useSending } from "../kit/sending.ts";
+import { Waiting } from "../kit/state.tsx";
+import { At } from "../kit/time.tsx";
+import { say } from "../kit/toasts.tsx";
+import { PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
+
+/** The edit page of a project: what it is called, how long events are kept, where they are, what they take. */
+export function Settings({ projectId }: { readonly projectId: string }) {
+  const [isRemoving, setRemoving] = useState(false);
+  const sending = useSending(PROJECT_PATHS);
+  const stats = useLoaded((signal) => call("get_project_stats", { project_id: projectId }, { signal }), [projectId]);
+  const it = project.value;
+  if (it === undefined) return projects.value === undefined ? <Waiting /> : <NoProject />;
+  const mayChange = mayDo("projects:write");
+  const known = stats.value.value;
+  return (
+    <div class="page narrow">
+      <header>
+        <h1>Settings</h1>
+        <a class="button" href={pathOf({ kind: "project", team: teamId.value, project: projectId, section: "start" })}>
+          Send events
+        </a>
+      </header>
+      <section class="card">
+        <dl class="facts">
+          <dt>Project id</dt>
+          <dd>
+            <code>{projectId}</code>
+          </dd>
+          <dt>Location</dt>
+          <dd>{it.location || "this service"}</dd>
+          <dt>Events</dt>
+          <dd>{known ? count(known.events_total) : "…"}</dd>
+          <dt>Storage used</dt>
+          <dd>{known ? bytes(known.bytes_total) : "…"}</dd>
+          <dt>Made</dt>
+          <dd>{it.created_at && <At at={it.created_at} />}</dd>
+        </dl>
+        {(known?.missing_bytes ?? 0) > 0 && (
+          <p class="note warning">
+            About {bytes(known!.missing_bytes!)} of events are lost: files of the service are damaged or missing.
+            Whoever runs it can look with <code>tool service check</code>.
+          </p>
+        )}
+      </section>
+      <section class="card">
+        {!mayChange && <p class="hint">Admins and owners of the team can change a project.</p>}
+        <ProjectForm
+          key={it.updated_at ?? ""}
+          isNew={false}
+          isReadOnly={!mayChange}
+          first={it}
+          sending={sending}
+          button="Save"
+          onSend={({ name, description = "", retention = 0, mode = "structured" }) =>
+            void sending.send(async () => {
+              await call("update_project", {
+                project: { id: projectId, name: name.trim(), description, retention, mode },
+              });
+              await loadProjects();
+              say("Saved");
+            })
+          }
+        />
+      </section>
+      {mayChange && (
+        <section class="card">
+          <h2>Remove the project</h2>
+          <p class="lead">
+            Its events, alerts, notifications and saved searches are gone for good. Programs that send to it are
+            refused.
+          </p>
+          <button type="button" class="button danger" onClick={() => setRemoving(true)}>
+            Remove the project
+          </button>
+        </section>
+      )}
+      {isRemoving && (
+        <RemoveDialog
+          title={`Remove ${it.name}?`}
+          typed={it.name.trim()}
+          button="Remove the project"
+          onClose={() => setRemoving(false)}
+          onRemove={async () => {
+            await call("remove_project", { project_id: projectId });
+            await loadProjects();
+            go(pathOf({ kind: "team", team: teamId.value, section: "projects" }));
+            say(`${it.name} was removed`);
+          }}
+        >
+          {known ? `${count(known.events_total)} events` : "All events"}, all alerts, notifications and saved searches
+          of this project are gone for good.
+        </RemoveDialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { KnownField, KnownValue } from "../../../grammar/query/index.ts";
+import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
+import { rangeTexts } from "../address/view.ts";
+import { call } from "../data/call.ts";
+
+/** So many values of a field are offered. */
+const MOST_VALUES = 50;
+
+/** What is known of the fields of a range: their names, and their values once they are asked for. */
+export class FieldValues {
+  readonly #projectId: string;
+  readonly #times: { readonly startMs: number; readonly stopMs: number };
+  readonly #fields: readonly DiscoveredField[];
+  readonly #asked = new Map<string, Promise<void>>();
+  readonly values: Record<string, readonly KnownValue[]> = {};
+
+  constructor(
+    projectId: string,
+    times: { readonly startMs: number; readonly stopMs: number },
+    fields: readonly DiscoveredField[],
+  ) {
+    this.#projectId = projectId;
+    this.#times = times;
+    this.#fields = fields;
+  }
+
+  /** The discovered fields for the completion, the most usual ones first. */
+  get fields(): readonly KnownField[] {
+    return this.#fields.map(({ name, type, count: found }) => ({
+      name,
+      type,
+      count: found,
+    }));
+  }
+
+  /** Asks for the values of a field, once. A field without values, or one that fails, has none. */
+  read(field: string): Promise<void> {
+    const asked = this.#asked.get(field) ?? this.#read(field);
+    this.#asked.set(field, asked);
+    return asked;
+  }
+
+  async #read(field: string): Promise<void> {
+    try {
+      const input = { project_id: this.#projectId, ...rangeTexts(this.#times), field, limit: MOST_VALUES };
+      const { values } = await call("get_string_field_stats", input);
+      this.values[field] = values.map(({ value, count: found }) => ({ value, count: found }));
+    } catch {
+      this.values[field] = [];
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import { signal } from "@preact/signals";
+import type { Event } from "../../../schema/rpc.generated.ts";
+
+/** What rows are read by. Times are milliseconds since 1970, ranges closed, events newest first. */
+export interface RowReader {
+  events(
+    range: RowRange,
+    page: { readonly limit: number; readonly cursor: string | undefined },
+    signal: AbortSignal,
+  ): Promise<{ readonly events: readonly Event[]; readonly cursor: string | undefined }>;
+  /** Counts by the steps of a range, at most so many, and how long one is; steps without events may be absent. */
+  steps(range: RowRange, most: number, signal: AbortSignal): Promise<{ steps: readonly RowStep[]; stepMs: number }>;
+  failed(error: unknown): void;
+}
+
+export interface RowRange {
+  readonly startMs: number;
+  readonly stopMs: number;
+}
+
+export interface RowStep {
+  readonly startMs: number;
+  readonly count: number;
+}
+
+/** A part of the time range: its events once they were read, or its own parts. */
+interface Part extends RowRange {
+  count: number;
+  parts?: Part[];
+  events?: Event[];
+  /** For the next events of a part that cannot be divided; undefined at its end. */
+  cursor?: string | undefined;
+  isWhole: boolean;
+  isReading: boolean;
+  /** When it was last looked at, for which events are kept. */
+  used: number;
+}
+
+/** Parts with more events are divided before they are read. */
+const MOST_READ = 500;
+/** Into so many parts. */
+const DIVISIONS = 100;
+/** Steps are whole seconds: shorter parts are read page after page. */
+const LEAST_MS = 1_000;
+/** So many events are kept; those that were not looked at for longest go first. */
+const MOST_KEPT = 20_000;
+
+/**
+ * The events of a time range as numbered rows, newest first, of which only those are read that are looked at. Counts by
+ * time say in which part of the range a row is: any of a million is found by two or three requests.
+ */
+export class Rows {
+  /** Grows with each change. */
+  readonly version = signal(0);
+  readonly #reader: RowReader;
+  readonly #root: Part;
+  readonly #over = new AbortController();
+  #clock = 0;
+  #kept = 0;
+
+  /** `steps` divide the range; without them it is one part with the events known so far, and `total` rows. */
+  constructor(range: RowRange, steps: readonly RowStep[], stepMs: number, reader: RowReader) {
+    this.#reader = reader;
+    const count = steps.reduce((sum, step) => sum + step.count, 0);
+    this.#root = partOf(range, count);
+    this.#root.parts = partsOf(range, steps, stepMs);
+  }
+
+  get total(): number {
+    return this.#root.count;
+  }
+
+  /** Ends what is being read. */
+  close(): void {
+    this.#over.abort();
+  }
+
+  /** The newest events of the range as they are known already: rows that need not be read. */
+  seed(events: readonly Event[], isAll: boolean): void {
+    const oldestMs = isAll ? Number.NEGATIVE_INFINITY : Date.parse(events.at(-1)?.timestamp ?? "");
+    let at = 0;
+    for (const part of this.#root.parts!) {
+      const own: Event[] = [];
+      while (at < events.length && Date.parse(events[at]!.timestamp) >= part.startMs) own.push(events[at++]!);
+      if (part.startMs <= oldestMs || Number.isNaN(oldestMs)) {
+        // It may have more events, which are read when they are looked at.
+        if (own.length > 0) this.#keep(part, own);
+        break;
+      }
+      this.#keep(part, own);
+      part.isWhole = true;
+      this.#correct(part, own.length);
+    }
+    this.version.value++;
+  }
+
+  /** The event of a row; undefined while it is being read. */
+  at(row: number): Event | undefined {
+    const place = this.#find(row);
+    if (place === undefined) return undefined;
+    const { part, offset } = place;
+    part.used = ++this.#clock;
+    const event = part.events?.[offset];
+    if (event === undefined && !part.isWhole) void this.#read(part, offset);
+    return event;
+  }
+
+  /** The row of the newest event at a time or before it. */
+  rowAt(timeMs: number): number {
+    let row = 0;
+    let parts = this.#root.parts!;
+    for (;;) {
+      const at = parts.findIndex((part) => part.startMs <= timeMs);
+      const before = at < 0 ? parts : parts.slice(0, at);
+      row += before.reduce((sum, part) => sum + part.count, 0);
+      const part = parts[at];
+      if (part === undefined || part.stopMs < timeMs) break;
+      if (part.parts !== undefined) {
+        parts = part.parts;
+        continue;
+      }
+      const within = part.events?.findIndex((event) => Date.parse(event.timestamp) <= timeMs) ?? 0;
+      row += within < 0 ? part.events!.length : within;
+      break;
+    }
+    return Math.max(0, Math.min(row, this.total - 1));
+  }
+
+  /** The row of an event, once the part of its time was read; undefined before, and if there is none. */
+  async rowOf(id: string, timeMs: number): Promise<number | undefined> {
+    for (;;) {
+      const row = this.rowAt(timeMs);
+      const part = this.#find(row)?.part;
+      if (part === undefined || this.#over.signal.aborted) return undefined;
+      const within = part.events?.findIndex((event) => event.id === id) ?? -1;
+      if (within >= 0) return this.#firstOf(part) + within;
+      if (part.isWhole) return undefined;
+      const before = part.events?.length ?? -1;
+      await this.#read(part, part.events?.length ?? 0);
+      if (part.parts === undefined && (part.events?.length ?? -1) === before && !part.isWhole) return undefined;
+    }
+  }
+
+  #find(row: number): { readonly part: Part; readonly offset: number } | undefined {
+    if (row < 0 || row >= this.total) return undefined;
+    let part = this.#root;
+    let offset = row;
+    while (part.parts !== undefined) {
+      const next = part.parts.find((one) => {
+        if (offset < one.count) return true;
+        offset -= one.count;
+        return false;
+      });
+      if (next === undefined) return undefined;
+      part = next;
+    }
+    return { part, offset };
+  }
+
+  #firstOf(wanted: Part): number {
+    let row = 0;
+    const walk = (part: Part): boolean => {
+      if (part === wanted) return true;
+      if (part.parts === undefined) {
+        row += part.count;
+        return false;
+      }
+      return part.parts.some(walk);
+    };
+    walk(this.#root);
+    return row;
+  }
+
+  async #read(part: Part, offset: number): Promise<void> {
+    if (part.isReading) return;
+    part.isReading = true;
+    const { signal } = this.#over;
+    try {
+      if (part.count > MOST_READ && part.stopMs - part.startMs >= LEAST_MS && part.events === undefined) {
+        await this.#divide(part, signal);
+        return;
+      }
+      do {
+        const { events, cursor } = await this.#reader.events(
+          part,
+          { limit: MOST_READ, cursor: part.isWhole ? undefined : part.cursor },
+          signal,
+        );
+        // Without a cursor it is read from its beginning, over what was known of it.
+        const known = part.cursor === undefined ? [] : (part.events ?? []);
+        part.cursor = cursor;
+        part.isWhole = cursor === undefined;
+        this.#keep(part, [...known, ...events]);
+        if (part.isWhole) this.#correct(part, part.events!.length);
+      } while (!part.isWhole && part.events!.length <= offset);
+      this.#forget(part);
+    } catch (error) {
+      if (!signal.aborted) this.#reader.failed(error);
+    } finally {
+      part.isReading = false;
+      if (!signal.aborted) this.version.value++;
+    }
+  }
+
+  async #divide(part: Part, signal: AbortSignal): Promise<void> {
+    const { steps, stepMs } = await this.#reader.steps(part, DIVISIONS, signal);
+    part.parts = partsOf(part, steps, stepMs);
+    this.#recount(
+      part,
+      part.parts.reduce((sum, { count }) => sum + count, 0),
+    );
+  }
+
+  #keep(part: Part, events: Event[]): void {
+    this.#kept += events.length - (part.events?.length ?? 0);
+    part.events = events;
+    part.used = ++this.#clock;
+  }
+
+  /** Events have arrived or expired since they were counted. */
+  #correct(part: Part, count: number): void {
+    if (count !== part.count) this.#recount(part, count);
+  }
+
+  #recount(part: Part, count: number): void {
+    const change = count - part.count;
+    const walk = (one: Part): boolean => {
+      if (one !== part && !(one.parts?.some(walk) ?? false)) return false;
+      one.count += change;
+      return true;
+    };
+    walk(this.#root);
+  }
+
+  #forget(but: Part): void {
+    if (this.#kept <= MOST_KEPT) return;
+    const read: Part[] = [];
+    const walk = (part: Part): void => {
+      if (part.events !== undefined && part !== but) read.push(part);
+      part.parts?.forEach(walk);
+    };
+    walk(this.#root);
+    read.sort((a, b) => a.used - b.used);
+    for (const part of read) {
+      if (this.#kept <= MOST_KEPT / 2) return;
+      this.#kept -= part.events!.length;
+      delete part.events;
+      part.cursor = undefined;
+      part.isWhole = false;
+    }
+  }
+}
+
+function partOf({ startMs, stopMs }: RowRange, count: number): Part {
+  return { startMs, stopMs, count, isWhole: false, isReading: false, used: 0 };
+}
+
+/** The parts of a range, newest first. The steps may begin before it. */
+function partsOf({ startMs, stopMs }: RowRange, steps: readonly RowStep[], stepMs: number): Part[] {
+  return steps
+    .filter(({ count }) => count > 0)
+    .map((step) =>
+      partOf(
+        { startMs: Math.max(step.startMs, startMs), stopMs: Math.min(step.startMs + stepMs - 1, stopMs) },
+        step.count,
+      ),
+    )
+    .reverse();
+}

@@ -1,0 +1,180 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { endPlace, isBelow, movedBy, type Place } from "./scroll-place.ts";
+
+export interface VirtualListProps {
+  readonly count: number;
+  /** The usual height of a row, in pixels. */
+  readonly rowHeight: number;
+  /** Whether rows may be higher than that. */
+  readonly isMeasured: boolean;
+  readonly label: string;
+  /** The row that is chosen; -1 if none is. */
+  readonly chosen: number;
+  readonly id: string;
+  /** Told of the first visible row when it changes. */
+  onMove(first: number): void;
+  onKeyDown(event: KeyboardEvent): void;
+  row(index: number): ComponentChildren;
+  readonly control: ListControl;
+}
+
+/** Moves a list from outside. */
+export interface ListControl {
+  /** Shows a row: at the upper edge, or wherever it becomes visible with the least movement. */
+  show?(row: number, where: "top" | "nearest"): void;
+  /** How many whole rows are visible. */
+  visible?(): number;
+}
+
+/** No element may be higher in every browser. */
+const MOST_HEIGHT = 6_000_000;
+/** After so long without a movement the bar shows the place exactly. */
+const STILL_MS = 120;
+
+/**
+ * Shows any number of rows and draws those alone that are visible. The place is a row and not a number of pixels: small
+ * movements move the rows by their pixels, and large ones, by the scroll bar, go to a part of the whole. So a million rows
+ * that no element could hold scroll without a gap or a jump.
+ */
+export function VirtualList(props: VirtualListProps) {
+  const { count, rowHeight, isMeasured, label, chosen, id, onMove, onKeyDown, row, control } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const layer = useRef<HTMLDivElement>(null);
+  const [viewHeight, setViewHeight] = useState(0);
+  const [, redraw] = useState(0);
+  const place = useRef<Place>({ row: 0, offset: 0 });
+  /** Where the bar was put by us or left by the last event. */
+  const barTop = useRef(0);
+  const still = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const heights = useMemo(() => new Map<number, number>(), [isMeasured, rowHeight]);
+  const all = { count, heightOf: (index: number) => (isMeasured ? (heights.get(index) ?? rowHeight) : rowHeight) };
+  const height = Math.min(count * rowHeight, MOST_HEIGHT);
+
+  const move = (to: Place): void => {
+    const end = endPlace(viewHeight, all);
+    place.current = isBelow(to, end) ? end : to;
+    redraw((n) => n + 1);
+    onMove(place.current.row);
+  };
+  /** Where the bar belongs at the present place. */
+  const barOf = (): number => {
+    const end = endPlace(viewHeight, all);
+    const rows = (at: Place) => at.row + at.offset / all.heightOf(at.row);
+    const whole = rows(end);
+    return whole <= 0 ? 0 : Math.round((rows(place.current) / whole) * Math.max(0, height - viewHeight));
+  };
+  const settle = (): void => {
+    const element = scroller.current;
+    if (element === null) return;
+    barTop.current = barOf();
+    element.scrollTop = barTop.current;
+    barTop.current = element.scrollTop;
+  };
+  const onScroll = (): void => {
+    const { scrollTop } = scroller.current!;
+    const delta = scrollTop - barTop.current;
+    if (delta === 0) return;
+    barTop.current = scrollTop;
+    const most = Math.max(0, height - viewHeight);
+    if (scrollTop <= 0) move({ row: 0, offset: 0 });
+    else if (scrollTop >= most) move(endPlace(viewHeight, all));
+    else if (Math.abs(delta) < viewHeight * 2) move(movedBy(place.current, delta, all));
+    else {
+      const end = endPlace(viewHeight, all);
+      const exact = (scrollTop / most) * (end.row + end.offset / all.heightOf(end.row));
+      const first = Math.floor(exact);
+      move({ row: first, offset: (exact - first) * all.heightOf(first) });
+    }
+    clearTimeout(still.current);
+    still.current = setTimeout(settle, STILL_MS);
+  };
+
+  control.visible = () => Math.max(1, Math.floor(viewHeight / rowHeight) - 1);
+  control.show = (index, where) => {
+    const target = Math.max(0, Math.min(index, count - 1));
+    const { row: first, offset } = place.current;
+    if (where === "top") move({ row: target, offset: 0 });
+    else if (target < first || (target === first && offset > 0)) move({ row: target, offset: 0 });
+    else {
+      let below = all.heightOf(target) - offset;
+      for (let i = first; i < target && below <= viewHeight; i++) below += all.heightOf(i);
+      if (target - first > viewHeight / rowHeight + 1)
+        move(movedBy({ row: target, offset: 0 }, all.heightOf(target) - viewHeight, all));
+      else if (below > viewHeight) move(movedBy(place.current, below - viewHeight, all));
+    }
+    settle();
+  };
+
+  useEffect(() => {
+    const element = scroller.current!;
+    const watch = new ResizeObserver(() => setViewHeight(element.clientHeight));
+    watch.observe(element);
+    setViewHeight(element.clientHeight);
+    return () => {
+      watch.disconnect();
+      clearTimeout(still.current);
+    };
+  }, []);
+  // Fewer rows than before, or a higher view: the place may be below the end.
+  useLayoutEffect(() => {
+    if (viewHeight === 0) return;
+    const end = endPlace(viewHeight, all);
+    if (isBelow(place.current, end)) move(end);
+    settle();
+  }, [count, viewHeight, rowHeight, isMeasured]);
+  // Rows above that turn out to be higher than was guessed must not move what is seen.
+  useLayoutEffect(() => {
+    if (!isMeasured || layer.current === null) return;
+    let isNew = false;
+    for (const element of layer.current.children) {
+      const index = Number((element as HTMLElement).dataset.row);
+      const measured = (element as HTMLElement).offsetHeight;
+      if (heights.get(index) === measured) continue;
+      heights.set(index, measured);
+      isNew = true;
+    }
+    if (isNew && isBelow(place.current, endPlace(viewHeight, all))) move(endPlace(viewHeight, all));
+  });
+
+  const { row: first, offset } = place.current;
+  const drawn: number[] = [];
+  for (let index = first, filled = -offset; index < count && filled < viewHeight; index++) {
+    drawn.push(index);
+    filled += all.heightOf(index);
+  }
+  return (
+    <div
+      class="rows"
+      ref={scroller}
+      id={id}
+      role="grid"
+      aria-label={label}
+      aria-rowcount={count}
+      aria-activedescendant={drawn.includes(chosen) ? `${id}-${chosen}` : undefined}
+      tabIndex={0}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+    >
+      <div class="rows-space" style={{ height: `${height}px` }}>
+        <div class="rows-view" style={{ height: `${viewHeight}px` }}>
+          <div class="rows-layer" ref={layer} role="rowgroup" style={{ transform: `translateY(${-offset}px)` }}>
+            {drawn.map((index) => (
+              <div
+                key={index}
+                class="event"
+                role="row"
+                id={`${id}-${index}`}
+                data-row={index}
+                aria-rowindex={index + 1}
+                aria-selected={index === chosen}
+              >
+                {row(index)}
+              </div>
+            ))}
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,142 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { pathOf } from "../address/page.ts";
+import { searchOf } from "../address/view.ts";
+import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { go } from "../data/location.ts";
+import { mayDo, page, projects, session, teamId } from "../data/session.ts";
+import { Dialog } from "../kit/dialog.tsx";
+import { Text } from "../kit/text.tsx";
+
+interface Place {
+  readonly text: string;
+  readonly kind: string;
+  readonly href: string;
+}
+
+/** A search over pages, projects, teams and the project's saved searches. */
+export function Finder({ onClose }: { onClose(): void }) {
+  const [typed, setTyped] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLUListElement>(null);
+  const id = useId();
+  const places = usePlaces().filter((place) => isFound(place, typed));
+  const chosen = Math.min(at, places.length - 1);
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const open = (place: Place | undefined) => {
+    if (place === undefined) return;
+    onClose();
+    if (place.href === "/account" || place.href === "/reference") location.assign(place.href);
+    else go(place.href);
+  };
+  return (
+    <Dialog title="Find" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Page, project or saved search"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-activedescendant={places.length > 0 ? `${id}-${chosen}` : undefined}
+        autoFocus
+        placeholder="A page, a project or a saved search"
+        value={typed}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+          if (step !== undefined) {
+            event.preventDefault();
+            setAt((chosen + step + places.length) % Math.max(1, places.length));
+          } else if (event.key === "Enter") {
+            event.preventDefault();
+            open(places[chosen]);
+          }
+        }}
+      />
+      <ul class="places" id={id} role="listbox" aria-label="Found" ref={list}>
+        {places.map((place, i) => (
+          <li
+            key={place.href + place.text}
+            id={`${id}-${i}`}
+            role="option"
+            aria-selected={i === chosen}
+            onClick={() => open(place)}
+          >
+            <Text text={place.text} /> <span class="kind">{place.kind}</span>
+          </li>
+        ))}
+      </ul>
+      {places.length === 0 && <p class="wait">Nothing has this name.</p>}
+    </Dialog>
+  );
+}
+
+function usePlaces(): readonly Place[] {
+  const team = teamId.value;
+  const at = page.value;
+  const project = at !== undefined && "project" in at ? at.project : undefined;
+  const canSearch = project !== undefined && mayDo("searches:read");
+  const searches = useLoaded(
+    async (signal) => (canSearch ? (await call("get_searches", { project_id: project }, { signal })).searches : []),
+    [project, canSearch],
+  );
+  const ofProject = project === undefined ? [] : sectionsOf(team, project);
+  return [
+    ...ofProject,
+    ...(searches.value.value ?? []).map(({ name, query }) => ({
+      ...{ text: name, kind: "saved search" },
+      href: pathOf({ kind: "project", team, project: project!, section: "events" }) + searchOf({ query }),
+    })),
+    ...(projects.value ?? []).map(({ id, name }) => ({
+      ...{ text: name, kind: "project" },
+      href: pathOf({ kind: "project", team, project: id!, section: "events" }),
+    })),
+    ...(team === "" ? [] : teamPlaces(team)),
+    ...session
+      .value!.account.teams.filter(({ id }) => id !== team)
+      .map(({ id, name }) => ({
+        text: name,
+        kind: "team",
+        href: pathOf({ kind: "team", team: id, section: "projects" }),
+      })),
+    { text: "Query language", kind: "help", href: "/help/language" },
+    { text: "API reference", kind: "help", href: "/reference" },
+    { text: "Your account", kind: "page", href: "/account" },
+  ];
+}
+
+function sectionsOf(team: string, project: string): Place[] {
+  const names = {
+    ...{ events: "Explore", searches: "Searches", alerts: "Alerts", notifications: "Notifications" },
+    ...{ start: "Send events", settings: "Settings" },
+  } as const;
+  return Object.entries(names).map(([section, text]) => ({
+    ...{ text, kind: "page" },
+    href: pathOf({ kind: "project", team, project, section: section as keyof typeof names }),
+  }));
+}
+
+function teamPlaces(team: string): Place[] {
+  const names = {
+    ...{ projects: "Projects", members: "Members" },
+    ...(mayDo("tokens:read") && { tokens: "API tokens", audit: "Audit" }),
+  };
+  return Object.entries(names).map(([section, text]) => ({
+    ...{ text, kind: "team page" },
+    href: pathOf({ kind: "team", team, section: section as "projects" }),
+  }));
+}
+
+/** Whether each typed word is in the place's text or kind. */
+function isFound({ text, kind }: Place, typed: string): boolean {
+  const whole = `${text} ${kind}`.toLowerCase();
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => whole.includes(word));
+}

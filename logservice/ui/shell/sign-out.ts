@@ -1,0 +1,12 @@
+import { call, reasonOf } from "../data/call.ts";
+import { say } from "../kit/toasts.tsx";
+
+/** Ends the session and shows where one signs in. */
+export async function signOut(): Promise<void> {
+  try {
+    await call("sign_out", {});
+    location.assign("/sign-in");
+  } catch (error) {
+    say(reasonOf(error));
+  }
+}

@@ -1,0 +1,121 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Event } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../address/page.ts";
+import { call } from "../data/call.ts";
+import { mayDo, teamId } from "../data/session.ts";
+import { Code } from "../kit/copy.tsx";
+import { timeText, zoneName } from "../kit/format.ts";
+import { useSending } from "../kit/sending.ts";
+import { Text } from "../kit/text.tsx";
+import { type SendWay, waysToSend } from "./ways-to-send.ts";
+
+/** How to send the first event to a project, with a token that one press makes; shows it when it arrives. */
+export function FirstEvent({ projectId }: { readonly projectId: string }) {
+  const [token, setToken] = useState("");
+  const [chosen, setChosen] = useState<SendWay["name"]>("curl");
+  const sending = useSending();
+  const arrived = useArrived(projectId);
+  const ways = waysToSend({ origin: location.origin, projectId, token: token || "TOKEN" });
+  const way = ways.find(({ name }) => name === chosen) ?? ways[0]!;
+  return (
+    <div class="first-event">
+      <section class="card">
+        <h2>1. A token</h2>
+        {token !== "" ? (
+          <>
+            <p class="lead">It may send events and nothing else. It is shown here only now: keep it.</p>
+            <Code text={token} />
+          </>
+        ) : mayDo("tokens:write") ? (
+          <>
+            <p class="lead">Programs send events with a token.</p>
+            <button
+              type="button"
+              class="button primary"
+              disabled={sending.isSending}
+              onClick={() =>
+                void sending.send(async () => {
+                  const description = `Sends events to ${projectId}`;
+                  const { id } = await call("add_token", { token: { description, scopes: ["events:write"] } });
+                  setToken(id);
+                })
+              }
+            >
+              Make a token for sending
+            </button>
+            {sending.problem && <p class="note error">{sending.problem}</p>}
+          </>
+        ) : (
+          <p class="lead">
+            Programs send events with a token. Admins and owners of the team make them; put yours in the place of TOKEN
+            below.
+          </p>
+        )}
+      </section>
+      <section class="card">
+        <h2>2. Send an event</h2>
+        <div class="row tabs" role="tablist" aria-label="How to send">
+          {ways.map(({ name }) => (
+            <button
+              type="button"
+              role="tab"
+              key={name}
+              class="button small"
+              aria-selected={name === way.name}
+              aria-pressed={name === way.name}
+              onClick={() => setChosen(name)}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+        <p class="lead">{way.about}</p>
+        <Code text={way.text} />
+      </section>
+      <section class="card" aria-live="polite">
+        <h2>3. It arrives</h2>
+        {arrived.length === 0 ? (
+          <p class="lead waiting-event">Waiting for the first event …</p>
+        ) : (
+          <>
+            <p class="note good">
+              {arrived.length === 1 ? "An event has arrived." : "Events arrive."}{" "}
+              <a href={pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" })}>
+                Explore them
+              </a>
+            </p>
+            <ul class="arrived">
+              {arrived.map(({ id, timestamp, level, message }) => (
+                <li key={id}>
+                  <time dateTime={timestamp}>
+                    {timeText(Date.parse(timestamp))} {zoneName()}
+                  </time>{" "}
+                  <span class={`level level-${level}`}>{level}</span> <Text text={message} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** So many are shown as they arrive. */
+const MOST = 5;
+
+/** The last events that have arrived since the page was opened, the latest first. */
+function useArrived(projectId: string): readonly Event[] {
+  const [events, setEvents] = useState<readonly Event[]>([]);
+  const team = teamId.value;
+  useEffect(() => {
+    const asked = new URLSearchParams({ project_id: projectId, ...(team !== "" && { team }) });
+    const source = new EventSource(`/tail?${asked}`);
+    source.onmessage = ({ data }: MessageEvent<string>) => {
+      const event = JSON.parse(data) as Event;
+      setEvents((before) => [event, ...before].slice(0, MOST));
+    };
+    return () => source.close();
+  }, [projectId, team]);
+  return events;
+}

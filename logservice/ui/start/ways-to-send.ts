@@ -1,0 +1,68 @@
+/** A way to send events, to be copied. */
+export interface SendWay {
+  readonly name: "curl" | "A log file" | "tool" | "JavaScript" | "Python";
+  readonly about: string;
+  readonly text: string;
+}
+
+export interface SendPlace {
+  /** Origin of the service, such as https://logs.example.com. */
+  readonly origin: string;
+  readonly projectId: string;
+  readonly token: string;
+}
+
+/** Every way to send events to a project that the service has a route for. */
+export function waysToSend({ origin, projectId, token }: SendPlace): readonly SendWay[] {
+  const event = `{"level": "info", "message": "hello", "fields": {"answer": 42}}`;
+  return [
+    {
+      name: "curl",
+      about: "One call sends up to thousands of events.",
+      text: `curl ${origin}/add_events \\
+  -H 'Authorization: Bearer ${token}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"project_id": "${projectId}", "events": [${event}]}'`,
+    },
+    {
+      name: "A log file",
+      about: "Lines of text or JSON, as a program wrote them. The level, message and time of each are found.",
+      text: `curl ${origin}/ingest/${projectId} \\
+  -H 'Authorization: Bearer ${token}' \\
+  -H 'Content-Type: text/plain' \\
+  --data-binary @app.log`,
+    },
+    {
+      name: "tool",
+      about: "Runs an app and sends its log: the project is the name in tool.json.",
+      text: `TOOL_LOGS_TOKEN=${token} tool start --logs-url ${origin}`,
+    },
+    {
+      name: "JavaScript",
+      about: "Node 18 or later, Deno, Bun, and browsers.",
+      text: `await fetch("${origin}/add_events", {
+  method: "POST",
+  headers: {
+    "Authorization": "Bearer ${token}",
+    "Content-Type": "application/json",
+  },
+  body: JSON.stringify({
+    project_id: "${projectId}",
+    events: [{ level: "info", message: "hello", fields: { answer: 42 } }],
+  }),
+});`,
+    },
+    {
+      name: "Python",
+      about: "Without packages. A whole client is generated from the document at /openapi.json.",
+      text: `import json, urllib.request
+
+events = [{"level": "info", "message": "hello", "fields": {"answer": 42}}]
+urllib.request.urlopen(urllib.request.Request(
+    "${origin}/add_events",
+    json.dumps({"project_id": "${projectId}", "events": events}).encode(),
+    {"Authorization": "Bearer ${token}", "Content-Type": "application/json"},
+))`,
+    },
+  ];
+}

@@ -1,0 +1,24 @@
+import type { Scope } from "../../../schema/rpc.generated.ts";
+
+type KindOf<S extends Scope> = S extends `${infer Kind}:${string}` ? Kind : never;
+
+/** All of them: the compiler reports one that is missing. */
+const ALL: Readonly<Record<KindOf<Scope>, true>> = {
+  events: true,
+  searches: true,
+  alerts: true,
+  notifications: true,
+  projects: true,
+  tokens: true,
+};
+export const KINDS = Object.keys(ALL) as readonly KindOf<Scope>[];
+
+export const scopeOf = (kind: KindOf<Scope>, way: "read" | "write"): Scope => `${kind}:${way}`;
+
+/** What most programs need. */
+export const PRESETS: readonly { readonly text: string; readonly scopes: readonly Scope[] }[] = [
+  { text: "Send events", scopes: ["events:write"] },
+  { text: "Read events", scopes: ["events:read", "projects:read"] },
+  { text: "Read everything", scopes: KINDS.map((kind) => scopeOf(kind, "read")) },
+  { text: "Everything", scopes: KINDS.flatMap((kind) => [scopeOf(kind, "read"), scopeOf(kind, "write")]) },
+];

@@ -1,0 +1,76 @@
+import { parsePipeline } from "../../grammar/query/index.ts";
+import type { Call, Service } from "../rpc/call.ts";
+import { JsonText, type Printable, printOutput } from "../rpc/json-text.ts";
+import { operations } from "../rpc/operations.ts";
+import {
+  FIRST_EVENTS,
+  type FirstData,
+  type FirstEvents,
+  HISTOGRAM_STEPS,
+  TABLE_ROWS,
+} from "../ui/address/first-data.ts";
+import type { Page } from "../ui/address/page.ts";
+import { rangeTexts, timesOf, viewOf } from "../ui/address/view.ts";
+
+/** What an address asks for first. `run` bounds a query as it bounds those of the operations. */
+export interface FirstRequest {
+  readonly service: Service;
+  readonly version: string;
+  readonly page: Page;
+  /** The query of the address. */
+  readonly search: string;
+  readonly call: Call;
+  run<T>(query: (signal: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+/** The first answers for an address, as JSON. What fails is left out: the page asks again and says what is wrong. */
+export async function firstData(request: FirstRequest): Promise<string> {
+  const { service, version, page, call } = request;
+  const { account } = await operations.get_account(service, {}, call);
+  const isOfTeam = call.grant.team !== "" && call.grant.scopes.has("projects:read");
+  const isOfEvents = page.kind === "project" && page.section === "events";
+  const [listed, events] = await Promise.all([
+    isOfTeam ? operations.get_projects(service, {}, call) : undefined,
+    isOfTeam && isOfEvents ? settled(() => firstEvents(request, page.project)) : undefined,
+  ]);
+  const data: Printable<FirstData> = {
+    account,
+    version,
+    isMailing: service.account.mails !== undefined,
+    ...(listed !== undefined && { projects: listed.projects }),
+    ...(events !== undefined && { events: new JsonText(printOutput(events)) }),
+  };
+  return printOutput(data);
+}
+
+async function firstEvents(
+  { service, search, call, run }: FirstRequest,
+  project_id: string,
+): Promise<Printable<FirstEvents>> {
+  const { query, range } = viewOf(search);
+  const { startMs, stopMs } = timesOf(range, service.nowMs());
+  const parsed = parsePipeline(query);
+  if (!parsed.ok) return { startMs, stopMs };
+  const input = { project_id, query, ...rangeTexts({ startMs, stopMs }) };
+  const ask = async (answer: (timed: Call) => Promise<object>): Promise<JsonText | undefined> => {
+    const output = await settled(() => run((signal) => answer({ ...call, signal })));
+    return output && new JsonText(printOutput(output));
+  };
+  if (parsed.value.stages.length > 0) {
+    const table = await ask((timed) => operations.aggregate(service, { ...input, limit: TABLE_ROWS }, timed));
+    return { startMs, stopMs, ...(table && { table }) };
+  }
+  const [found, levels] = await Promise.all([
+    ask((timed) => operations.search(service, { ...input, limit: FIRST_EVENTS }, timed)),
+    ask((timed) => operations.get_level_timeseries(service, { ...input, max_points: HISTOGRAM_STEPS }, timed)),
+  ]);
+  return { startMs, stopMs, ...(found && { search: found }), ...(levels && { levels }) };
+}
+
+async function settled<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,122 @@
+import { existsSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { basename, join } from "node:path";
+import sirv from "sirv";
+import type { Grant } from "../access/grant.ts";
+import { sessionGrantOf } from "../access/session-grant.ts";
+import { hashOf } from "../account/sign-in.ts";
+import { RpcError } from "../error.ts";
+import { sendError, sendText } from "../http/send.ts";
+import type { Browser } from "../pages/browser.ts";
+import { type PageExchangeOptions, pageExchange } from "../pages/page-exchange.ts";
+import { type Page, pageAt } from "../ui/address/page.ts";
+import { ASSETS, documentEnd, documentHead } from "./document.ts";
+import { FAVICON } from "./favicon.ts";
+import { type UiFiles, uiFiles } from "./files.ts";
+import { firstData } from "./first-data.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Router {
+  get(path: string, handler: Handler): unknown;
+  head(path: string, handler: Handler): unknown;
+  all(path: string, handler: Handler): unknown;
+}
+
+export interface UiOptions extends PageExchangeOptions {
+  readonly version: string;
+  /** Runs a query of whoever asks, within its time and in its turn. */
+  run<T>(grant: Grant, signal: AbortSignal, query: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  onlyBy(methods: string): Handler;
+}
+
+/** Paths of the web UI; what `pageAt` does not know below them is not found. */
+const PATHS = ["/", "/t/:team", "/t/:team/:section", "/help/:section", "/t/:team/p/:project"];
+const DEEPER = ["/t/:team/p/:project/:section", "/t/:team/p/:project/:section/:id"];
+
+/** Adds the pages of the web UI, which people see who are signed in, and their files. */
+export function addUi(app: Router, options: UiOptions): void {
+  const { onlyBy } = options;
+  const exchange = pageExchange(options);
+  const files = uiFiles();
+  const serve =
+    files &&
+    sirv(join(files.folder, "assets"), {
+      ...{ brotli: true, gzip: true, immutable: true, maxAge: YEAR_SECONDS },
+      onNoMatch: (_, response) => sendError(response, NO_FILE),
+    });
+  if (serve !== undefined)
+    add(`${ASSETS}/:file`, (request, response) => {
+      request.url = request.url!.slice(ASSETS.length);
+      // sirv remembers which files there were, and an upgrade may have removed them since.
+      const { pathname } = new URL(request.url, "http://localhost");
+      if (!existsSync(join(files!.folder, "assets", basename(pathname)))) return sendError(response, NO_FILE);
+      serve(request, response);
+    });
+  add("/favicon.svg", (_, response) => {
+    response.setHeader("Cache-Control", "max-age=86400");
+    sendText(response, 200, "image/svg+xml", FAVICON);
+  });
+  for (const path of [...PATHS, ...DEEPER]) add(path, (request, response) => show(request, response));
+
+  function add(path: string, handler: Handler): void {
+    app.get(path, handler);
+    app.head(path, handler);
+    app.all(path, onlyBy("GET, HEAD"));
+  }
+
+  function show(request: IncomingMessage, response: ServerResponse): void {
+    const { pathname, search } = new URL(request.url!, "http://localhost");
+    const page = pageAt(pathname);
+    if (page === undefined) {
+      sendError(response, NO_PAGE);
+      return;
+    }
+    exchange(async (browser, signal, end) => {
+      if (files === undefined) throw new RpcError("unavailable", "the web UI was not built: npm run build");
+      await sendPage({ ...options, files, page, search, browser, signal, end });
+    })(request, response);
+  }
+}
+
+interface PageRequest extends UiOptions {
+  readonly files: UiFiles;
+  readonly page: Page;
+  readonly search: string;
+  readonly browser: Browser;
+  readonly signal: AbortSignal;
+  end(error: RpcError): void;
+}
+
+/** Sends the page at once and its first data when they are there, or leads to the page for signing in. */
+async function sendPage(request: PageRequest): Promise<void> {
+  const { service, version, files, page, search, browser, signal, end, run } = request;
+  const secret = browser.cookie("session");
+  const hash = secret === undefined ? undefined : hashOf(secret);
+  // Registered before it is looked up: see OpenExchanges.
+  const exchange = hash === undefined ? undefined : service.exchanges.open(hash, end);
+  try {
+    const team = "team" in page ? page.team : undefined;
+    const db = service.records.db;
+    const grant = hash && (await sessionGrantOf(db, hash, { team, nowMs: service.nowMs() }));
+    if (!grant) {
+      const next = browser.request.url ?? "/";
+      return browser.redirect(next === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`);
+    }
+    exchange!.grant = grant;
+    browser.beginPage(documentHead(files));
+    if (browser.isHead) return browser.endPage("");
+    const call = { grant, signal, batchKey: undefined, address: browser.address, device: browser.device };
+    const first = await firstData({
+      ...{ service, version, page, search, call },
+      run: (query) => run(grant, signal, query),
+    });
+    browser.endPage(documentEnd(first));
+  } finally {
+    exchange?.close();
+  }
+}
+
+const YEAR_SECONDS = 31_536_000;
+const NO_PAGE = new RpcError("not_found", "there is no such page");
+const NO_FILE = new RpcError("not_found", "there is no such file: the service has been upgraded, load the page again");
