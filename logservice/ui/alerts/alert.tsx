@@ -81,6 +81,8 @@ function NewAlert({ projectId }: { readonly projectId: string }) {
 
 /** How often the state is asked for again: less than the shortest interval. */
 const AGAIN_MS = 15_000;
+/** The latest ones are above the form. */
+const FIRST_EPISODES = 5;
 const PAGE = 20;
 
 function OneAlert({ projectId, id }: { readonly projectId: string; readonly id: string }) {
@@ -114,14 +116,15 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
   );
   const episodes = usePages(
     async (cursor, signal) => {
-      const input = { project_id: projectId, alert_id: id, limit: PAGE, ...(cursor !== undefined && { cursor }) };
+      const limit = cursor === undefined ? FIRST_EPISODES : PAGE;
+      const input = { project_id: projectId, alert_id: id, limit, ...(cursor !== undefined && { cursor }) };
       const { episodes: rows, cursor: next } = await call("get_alert_episodes", input, { signal });
       return { rows, cursor: next };
     },
     [id, alert.state, alert.triggered],
   );
   useEvery(AGAIN_MS, () => {
-    if (episodes.rows.length <= PAGE) void episodes.load();
+    if (episodes.rows.length <= FIRST_EPISODES) void episodes.load();
   });
   const muting = useSending();
   const mute = (muted: boolean) =>
@@ -167,7 +170,13 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
             )}
           </span>
           <span class="hint">
-            Evaluated <Ago at={alert.evaluated_at} never="not yet: its first interval is not over" />
+            {alert.evaluated_at ? (
+              <>
+                Evaluated <Ago at={alert.evaluated_at} />
+              </>
+            ) : (
+              "Its first interval is not over yet"
+            )}
           </span>
         </div>
         {alert.failure !== "" && (
@@ -176,6 +185,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
           </p>
         )}
       </section>
+      <Episodes alert={alert} pages={episodes} />
       {!mayChange && <p class="note">Your role may not change alerts.</p>}
       <AlertForm
         projectId={projectId}
@@ -197,7 +207,6 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
           say("Saved");
         }}
       />
-      <Episodes alert={alert} pages={episodes} />
       <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
       {mayChange && (
         <section class="card" aria-labelledby="remove">

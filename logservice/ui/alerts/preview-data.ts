@@ -18,10 +18,12 @@ const NEARLY_ALL = 0.98;
 export function previewWords({ episodes, intervals }: Preview, times: Times): string {
   if (intervals === 0) return "No interval of the last 7 days could be evaluated.";
   if (episodes.length === 0) return "It would never have triggered in the last 7 days.";
+  if (episodes.length >= MOST)
+    return `It would have triggered more than ${count(MOST)} times in the last 7 days: choose another threshold. The first ${count(MOST)} are shown.`;
   const spans = spansOf(episodes, times);
   const triggeredMs = spans.reduce((sum, { startMs, stopMs }) => sum + stopMs - startMs, 0);
   const share = triggeredMs / (times.stopMs - times.startMs);
-  const number = episodes.length >= MOST ? `${count(MOST)} times or more` : timesText(episodes.length);
+  const number = timesText(episodes.length);
   if (share >= NEARLY_ALL)
     return `It would have been triggered all the time of the last 7 days${episodes.length > 1 ? ` (${number})` : ""}: choose another threshold.`;
   const lasts = episodes.some(({ resolved_at }) => resolved_at === null) ? " It would be triggered now." : "";
