@@ -36,9 +36,7 @@ export function ChooseNotification({ notifications, chosen, wrong, onChoose, onM
         {(control) => (
           <div class="row nowrap">
             <select {...control} value={one ? chosen : ""} onChange={(event) => onChoose(event.currentTarget.value)}>
-              <option value="">
-                {all === undefined ? "Loading …" : "Choose one"}
-              </option>
+              <option value="">{all === undefined ? "Loading …" : "Choose one"}</option>
               {all?.map(({ id, name, type }) => (
                 <option key={id} value={id}>
                   {name} ({KINDS[type].text})

@@ -1,15 +1,17 @@
 import type { Alert, AlertEpisode } from "../../../schema/rpc.generated.ts";
+import type { Measured } from "../../notify/condition.ts";
 import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
 import type { Pages } from "../data/pages.ts";
 import { teamId } from "../data/session.ts";
-import { longDuration, number, timeText, zoneName } from "../kit/format.ts";
+import { longDuration, timeText, zoneName } from "../kit/format.ts";
 import { More } from "../kit/more.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Group } from "./group.tsx";
 import { endOf, windowOf } from "./history.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
+import { EVENTS, valueWords } from "./words.ts";
 
 /** When an alert was triggered and resolved, newest first. */
 export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pages: Pages<AlertEpisode> }) {
@@ -18,6 +20,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
     pages.rows.map(({ group }) => group),
   );
   const queries = answer?.ok ? answer.queries : [];
+  const measured = answer?.ok ? answer.measured : EVENTS;
   return (
     <section class="card" aria-labelledby="history">
       <h2 id="history">History</h2>
@@ -29,7 +32,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
             <>
               <ul class="log-list" aria-label="History">
                 {pages.rows.map((episode, at) => (
-                  <Episode key={episode.id} alert={alert} episode={episode} query={queries[at] ?? alert.query} />
+                  <Episode key={episode.id} {...{ alert, episode, measured }} query={queries[at] ?? alert.query} />
                 ))}
               </ul>
               <More of={pages} />
@@ -45,9 +48,11 @@ interface EpisodeProps {
   readonly alert: Alert;
   readonly episode: AlertEpisode;
   readonly query: string;
+  /** What the alert compares now: it may have compared something else then. */
+  readonly measured: Measured;
 }
 
-function Episode({ alert, episode, query }: EpisodeProps) {
+function Episode({ alert, episode, query, measured }: EpisodeProps) {
   const { kind, value, reason, muted, group, triggered_at, resolved_at } = episode;
   const isFailure = kind === "failed";
   const nowMs = Date.now();
@@ -64,7 +69,7 @@ function Episode({ alert, episode, query }: EpisodeProps) {
         </strong>{" "}
         <Group of={group} />
         <span class="reason">
-          {isFailure ? <Text text={reason} /> : <>Value {number(value)}</>}
+          {isFailure ? <Text text={reason} /> : valueWords(value, measured)}
           {"; "}
           <Text text={isFailure || resolved_at === null || reason === "" ? endOf(episode) : reason} />
           {resolved_at === null ? `, for ${longDuration(lastedMs)} now` : ` after ${longDuration(lastedMs)}`}

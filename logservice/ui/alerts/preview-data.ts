@@ -1,6 +1,6 @@
 import type { LevelPoint, Operations } from "../../../schema/rpc.generated.ts";
 import { histogramSteps } from "../../events/histogram-steps.ts";
-import { count, longDuration } from "../kit/format.ts";
+import { count, longDuration } from "../kit/numbers.ts";
 
 export type Preview = Operations["preview_alert"]["output"];
 

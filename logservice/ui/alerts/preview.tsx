@@ -4,13 +4,14 @@ import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
 import { teamId } from "../data/session.ts";
 import { ticks } from "../explorer/histogram.tsx";
-import { bytes, count, longDuration, number, timeText, zoneName } from "../kit/format.ts";
+import { bytes, count, longDuration, timeText, zoneName } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { Group } from "./group.tsx";
 import { windowOf } from "./history.ts";
 import { previewWords, spansOf } from "./preview-data.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
 import { type Replayed, useReplay } from "./use-preview.ts";
+import { EVENTS, valueWords } from "./words.ts";
 
 /** What an alert would have done in the last 7 days. `why` says why that is not known while there is no alert. */
 export function Preview({ alert, why }: { readonly alert: AlertInput | undefined; readonly why: string }) {
@@ -45,6 +46,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
     newest.map(({ group }) => group),
   );
   const queries = answer?.ok ? answer.queries : [];
+  const measured = answer?.ok ? answer.measured : EVENTS;
   const rule = { interval: alert.interval ?? 5, for: alert.for ?? 1 };
   const rest = preview.episodes.length - newest.length;
   return (
@@ -78,7 +80,8 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
                   <Group of={group} />
                 </span>
                 <span class="when">
-                  {number(value)}, {resolved_at === null ? "triggered still" : `for ${longDuration(lastMs)}`}
+                  {valueWords(value, measured)},{" "}
+                  {resolved_at === null ? "triggered still" : `for ${longDuration(lastMs)}`}
                 </span>
               </li>
             );

@@ -1,4 +1,5 @@
 import { condition, durationText, type Measured } from "../../notify/condition.ts";
+import { number } from "../kit/numbers.ts";
 import { type AlertDraft, conditionProblem, type NumberName, numberIn } from "./draft.ts";
 
 /** What an alert compares as long as nothing else is known. */
@@ -11,6 +12,12 @@ export function conditionWords(
 ): string {
   const times = of.for ?? 1;
   return `${condition(of, measured)}${times > 1 ? `, ${times} times in a row` : ""}`;
+}
+
+/** A value that was measured: `12 events`, `362 ms`. */
+export function valueWords(value: number, { what, unit }: Measured): string {
+  if (unit !== "") return `${number(value)} ${unit}`;
+  return what === "events" ? `${number(value)} ${value === 1 ? "event" : "events"}` : number(value);
 }
 
 /** What a draft does, in sentences; undefined while its numbers are not right. */
