@@ -101,7 +101,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const evaluator = new Evaluator({ records, events, nowMs, told: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(), mails, oidc };
   const appends = new OpenAppends();
-  const service = { records, events, exchanges, appends, account, deliveries, evaluator, testing, region, nowMs };
+  const isTexting = settings.sms !== undefined;
+  const stores = { records, events, exchanges, appends };
+  const service = { ...stores, account, deliveries, evaluator, testing, isTexting, region, nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits });
   address.listensOn(http.port);

@@ -33,6 +33,8 @@ export interface Service {
     /** Sends a test of a notification and waits for the outcome. */
     send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<Outcome>;
   };
+  /** Whether the operator has set a provider of text messages. */
+  readonly isTexting: boolean;
   /** Evaluates the alerts; told of what has changed. */
   readonly evaluator: Pick<Evaluator, "changed" | "metrics">;
   readonly region: string;

@@ -37,6 +37,7 @@ export async function firstData(request: FirstRequest): Promise<string> {
     account,
     version,
     isMailing: service.account.mails !== undefined,
+    isTexting: service.isTexting,
     ...(listed !== undefined && { projects: listed.projects }),
     ...(events !== undefined && { events: new JsonText(printOutput(events)) }),
   };

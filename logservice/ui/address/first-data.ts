@@ -6,6 +6,8 @@ export interface FirstData {
   readonly version: string;
   /** Whether the service sends mails: invites are links otherwise. */
   readonly isMailing: boolean;
+  /** Whether the service sends text messages. */
+  readonly isTexting: boolean;
   /** Projects of the team of the address, or of the only team; absent if there is no team. */
   readonly projects?: readonly Project[];
   /** First answers of the explorer, if the address is a view of events. */

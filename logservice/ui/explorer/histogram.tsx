@@ -166,7 +166,7 @@ export const isBad = (level: Level) => ["error", "critical", "alert", "emergency
 const tipPlace = (share: number) => (share > 0.5 ? { right: `${(1 - share) * 100}%` } : { left: `${share * 100}%` });
 
 /** Some times of a range to write below it: whole ones, as far apart as their texts need. */
-function ticks({ startMs, stopMs }: { readonly startMs: number; readonly stopMs: number }, stepMs: number) {
+export function ticks({ startMs, stopMs }: { readonly startMs: number; readonly stopMs: number }, stepMs: number) {
   const span = stopMs - startMs;
   if (span <= 0) return [];
   const apart = NICE_MS.find((ms) => span / ms <= 7) ?? Math.ceil(span / 7 / DAY_MS) * DAY_MS;

@@ -16,6 +16,8 @@ export interface QueryBoxProps {
   readonly values: FieldValues | undefined;
   /** Runs another query. `isPause` if the person only stopped typing. */
   onRun(query: string, isPause: boolean): void;
+  /** Told of every change of the text, also while it is not valid. */
+  onText?(text: string): void;
 }
 
 /** The types of Preact know a textarea as a textbox only; ARIA in HTML allows this. */
@@ -29,7 +31,7 @@ const TELL_MS = 500;
  * Where the query is typed: a textarea over the same text in colours, with completion as a combobox (WAI-ARIA's editable
  * combobox with a list), problems underlined, and fixes to press. Enter or Ctrl-Enter runs, Shift-Enter begins a line.
  */
-export function QueryBox({ query, values, onRun }: QueryBoxProps) {
+export function QueryBox({ query, values, onRun, onText }: QueryBoxProps) {
   const [text, setText] = useState(query);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [isTold, setTold] = useState(false);
@@ -52,6 +54,7 @@ export function QueryBox({ query, values, onRun }: QueryBoxProps) {
     setItems([]);
   }, [query]);
   useEffect(() => () => clearTimeout(pause.current), []);
+  useEffect(() => onText?.(text), [text]);
   useEffect(() => {
     setTold(false);
     const isRight = kindOfQuery(text) !== "wrong";
