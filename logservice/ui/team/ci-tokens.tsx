@@ -122,7 +122,7 @@ function AddCiToken({ onClose }: { onClose(): void }) {
           Keep this as the secret <code>TOOL_CONFIG</code> of the build. It is shown here only now, and ends at{" "}
           <At at={made.endsAt} />.
         </p>
-        <Code text={made.config} name="Copy TOOL_CONFIG" />
+        <Code text={made.config} />
         <div class="row end after-code">
           <button type="button" class="button primary" onClick={onClose}>
             I have kept it

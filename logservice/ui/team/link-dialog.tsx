@@ -28,7 +28,7 @@ export function LinkDialog({
           : "whoever opens it is signed in as this person, once."}{" "}
         It is shown only now, and ends at <At at={expires_at} />.
       </p>
-      <Code text={link} name="Copy the link" />
+      <Code text={link} />
       <div class="row end after-code">
         <button type="button" class="button primary" onClick={onClose}>
           Done
