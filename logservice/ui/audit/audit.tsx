@@ -1,5 +1,7 @@
 import { useState } from "preact/hooks";
 import type { AuditEntry } from "../../../schema/rpc.generated.ts";
+import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
 import { mayDo, projects } from "../data/session.ts";
 import { count } from "../kit/format.ts";
 import { Shown } from "../kit/state.tsx";
@@ -19,18 +21,26 @@ const RANGES: readonly { readonly text: string; readonly lastMs: number | undefi
 
 /** Who did what in the team, and what was refused. */
 export function Audit() {
+  if (mayDo("tokens:read")) return <Entries />;
+  return (
+    <div class="empty">
+      <h1>Audit</h1>
+      <p>Admins and owners of the team see who did what. Ask one of them.</p>
+    </div>
+  );
+}
+
+function Entries() {
   const [project, setProject] = useState("");
   const [range, setRange] = useState(0);
   const [typed, setTyped] = useState("");
   const [isRefused, setRefused] = useState(false);
+  const tokens = useLoaded(
+    async (signal) =>
+      new Map((await call("get_tokens", {}, { signal })).tokens.map((one) => [one.id!, one.description!])),
+    [],
+  );
   const { first, entries, hasOlder, sending, loadOlder } = useAudit({ project, lastMs: RANGES[range]!.lastMs });
-  if (!mayDo("tokens:read"))
-    return (
-      <div class="empty">
-        <h1>Audit</h1>
-        <p>Admins and owners of the team see who did what. Ask one of them.</p>
-      </div>
-    );
   const found = matchingEntries(entries, { typed, isRefused });
   const isFiltered = typed.trim() !== "" || isRefused;
   return (
@@ -78,7 +88,7 @@ export function Audit() {
                 ? `${count(found.length)} of the ${count(entries.length)} entries that are loaded${hasOlder ? "; older ones are not searched yet" : ""}`
                 : `${count(entries.length)} ${entries.length === 1 ? "entry" : "entries"}${hasOlder ? " so far" : ""}`}
             </p>
-            {found.length > 0 && <Table entries={found} />}
+            {found.length > 0 && <Table entries={found} tokens={tokens.value.value ?? NO_TOKENS} />}
             {found.length === 0 && !hasOlder && (
               <div class="empty card">
                 <h2>Nothing here</h2>
@@ -100,7 +110,14 @@ export function Audit() {
   );
 }
 
-function Table({ entries }: { readonly entries: readonly AuditEntry[] }) {
+const NO_TOKENS: ReadonlyMap<string, string> = new Map();
+
+interface TableProps {
+  readonly entries: readonly AuditEntry[];
+  readonly tokens: ReadonlyMap<string, string>;
+}
+
+function Table({ entries, tokens }: TableProps) {
   return (
     <div class="table-wrap">
       <table class="list stacks audit" aria-label="Entries of the audit">
@@ -114,7 +131,7 @@ function Table({ entries }: { readonly entries: readonly AuditEntry[] }) {
         </thead>
         <tbody>
           {entries.map((entry) => (
-            <Row key={entry.id} entry={entry} />
+            <Row key={entry.id} entry={entry} tokens={tokens} />
           ))}
         </tbody>
       </table>

@@ -5,14 +5,21 @@ import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
 import { sentenceOf } from "./sentence.ts";
 
+interface RowProps {
+  readonly entry: AuditEntry;
+  /** What API tokens are called, by their public id. */
+  readonly tokens: ReadonlyMap<string, string>;
+}
+
 /** An entry of the audit as a sentence, with all that is known of it on demand. */
-export function Row({ entry }: { readonly entry: AuditEntry }) {
+export function Row({ entry, tokens }: RowProps) {
   const { at, actor, address, operation, project_id, target_id, result, detail } = entry;
   const project = projects.value?.find(({ id }) => id === project_id)?.name ?? project_id;
   const parts = sentenceOf(entry);
   const facts: readonly (readonly [string, string])[] = [
     ["Time", `${timeText(Date.parse(at), { isExact: true })} ${zoneName()}`],
     ["Operation", operation],
+    ["Token", actor.startsWith("tok_") ? actor : ""],
     ["Project", project_id],
     ["Target", target_id],
     ["From", address],
@@ -29,7 +36,10 @@ export function Row({ entry }: { readonly entry: AuditEntry }) {
         ) : actor === "terminal" ? (
           "on the machine"
         ) : (
-          <Text text={actor} />
+          <>
+            <Text text={tokens.get(actor) || actor} />
+            {actor.startsWith("tok_") && <span class="soft"> token</span>}
+          </>
         )}
       </td>
       <td class="wide">

@@ -6,8 +6,8 @@ export type SentencePart = string | { readonly value: string };
 /** What an entry of the audit says after who did it: `invited`, the address, `as admin`. */
 export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "detail" | "result">): SentencePart[] {
   const { operation, target_id, detail, result } = entry;
-  if (result === "unauthorized") return [`was refused: no valid sign-in or token, for ${spoken(operation)}`];
-  if (result === "forbidden") return [`was refused: may not do this, for ${spoken(operation)}`];
+  if (result === "unauthorized") return ["tried", { value: operation }, "without a valid sign-in or token"];
+  if (result === "forbidden") return ["tried", { value: operation }, "and may not do that"];
   const known = Object.hasOwn(SENTENCES, operation) ? SENTENCES[operation] : undefined;
   if (known === undefined) return target_id === "" ? [spoken(operation)] : [spoken(operation), { value: target_id }];
   const [before, after] = known.split("#");
@@ -22,7 +22,7 @@ export const sentenceText = (parts: readonly SentencePart[]): string =>
 
 /** What was done, by operation: `#` stands for the target, `%` for the detail. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  accept_invite: "accepted the invite of # as %",
+  accept_invite: "accepted the invite to the team as %",
   add_alert: "added the alert #",
   add_ci_token: "added the CI token # (%)",
   add_member: "invited # as %",
@@ -60,5 +60,5 @@ const SENTENCES: Readonly<Record<string, string>> = {
 /** The operations that have a sentence of their own. */
 export const TOLD = Object.keys(SENTENCES);
 
-/** `get_projects` as `get projects`; routes such as /tail as they are. */
+/** `add_thing` as `add thing`. */
 const spoken = (operation: string) => operation.replaceAll("_", " ");
