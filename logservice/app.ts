@@ -13,6 +13,7 @@ import type { Grant } from "./access/grant.ts";
 import type { OpenExchange } from "./access/open-exchanges.ts";
 import { Refusals } from "./access/refusals.ts";
 import { deviceOf } from "./account/pages/device.ts";
+import { FAVICON_PATH } from "./account/pages/document.ts";
 import { authenticate, type Needed, requireGranted } from "./authenticate.ts";
 import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
@@ -93,11 +94,11 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
 
   const document = openApi(rpcSchema, version);
   get("/openapi.json", (response) => sendJson(response, 200, document));
-  const page = rpcReference(rpcSchema, version);
+  const page = rpcReference(rpcSchema, version, { path: "/", icon: FAVICON_PATH });
   get("/reference", (response) => {
     response.setHeader(
       "Content-Security-Policy",
-      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'",
     );
     sendText(response, 200, "text/html; charset=utf-8", page);
   });

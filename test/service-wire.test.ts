@@ -192,7 +192,7 @@ t.test("headers that browsers look at", async (t) => {
     t.same(found, ["nosniff", "DENY"], `${method} ${path} ${answer.status}`);
   }
   const page = await service.send({ method: "GET", path: "/reference" });
-  const policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'";
   t.equal(page.headers["content-security-policy"], policy);
   t.notMatch(page.text, /<script|style="| on\w+=/, "the page needs no more than that");
 });

@@ -1,4 +1,5 @@
 import { html } from "../account/html.ts";
+import { FAVICON_PATH } from "../account/pages/document.ts";
 import type { UiFiles } from "./files.ts";
 
 /** Where the built files are served. */
@@ -13,7 +14,7 @@ export function documentHead({ script, style }: UiFiles): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Logs</title>
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="icon" href="${FAVICON_PATH}" type="image/svg+xml">
 <link rel="stylesheet" href="${ASSETS}/${style}">
 <script type="module" async src="${ASSETS}/${script}"></script>
 </head>

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import sirv from "sirv";
 import type { Grant } from "../access/grant.ts";
 import { sessionGrantOf } from "../access/session-grant.ts";
+import { FAVICON_PATH } from "../account/pages/document.ts";
 import { hashOf } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
 import { sendError, sendText } from "../http/send.ts";
@@ -53,10 +54,13 @@ export function addUi(app: Router, options: UiOptions): void {
       if (!existsSync(join(files!.folder, "assets", basename(pathname)))) return sendError(response, NO_FILE);
       serve(request, response);
     });
-  add("/favicon.svg", (_, response) => {
-    response.setHeader("Cache-Control", "max-age=86400");
-    sendText(response, 200, "image/svg+xml", FAVICON);
-  });
+  // Browsers ask for favicon.ico beside answers that are no pages, such as JSON.
+  for (const path of [FAVICON_PATH, "/favicon.ico"]) {
+    add(path, (_, response) => {
+      response.setHeader("Cache-Control", "max-age=86400");
+      sendText(response, 200, "image/svg+xml", FAVICON);
+    });
+  }
   for (const path of [...PATHS, ...DEEPER]) add(path, (request, response) => show(request, response));
 
   function add(path: string, handler: Handler): void {

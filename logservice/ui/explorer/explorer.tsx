@@ -87,6 +87,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const request = open.event && requestOf(open.event);
   return (
     <div class="explorer">
+      <h1 class="spoken">Explore</h1>
       <div class="ask">
         <QueryBox
           query={view.query}

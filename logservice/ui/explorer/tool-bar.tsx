@@ -3,15 +3,18 @@ import { pathOf } from "../address/page.ts";
 import { go } from "../data/location.ts";
 import { facets, wrap } from "../data/preferences.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { late } from "../kit/late.tsx";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
 import { kindOfQuery } from "../language/query.ts";
 import { pastQueries } from "../query-box/history.ts";
 import type { ExplorerState } from "./explorer-state.ts";
 
+const SearchDialog = late(() => import("../searches/search-dialog.tsx").then(({ SearchDialog }) => SearchDialog));
+
 /** What can be done with what is on the screen: live, save, alert, export, and how the list looks. */
 export function ToolBar({ state }: { readonly state: ExplorerState }) {
-  const [, setSaving] = useState(false);
+  const [isSaving, setSaving] = useState(false);
   const { query, isLive, columns } = state.view.value;
   const past = pastQueries(state.projectId);
   const isStages = kindOfQuery(query) === "stages";
@@ -89,6 +92,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
             : []),
         ]}
       />
+      {isSaving && <SearchDialog projectId={state.projectId} first={{ query }} onClose={() => setSaving(false)} />}
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { PROJECT_NAMES, TEAM_NAMES } from "../address/names.ts";
 import { type Page, type ProjectSection, pathOf } from "../address/page.ts";
 import { theme, zone } from "../data/preferences.ts";
 import { mayDo, page, project, projects, session, team, teamId } from "../data/session.ts";
@@ -6,13 +7,10 @@ import { Text } from "../kit/text.tsx";
 import { overlay } from "./open.ts";
 import { signOut } from "./sign-out.ts";
 
-const SECTIONS: readonly { readonly section: ProjectSection; readonly text: string }[] = [
-  { section: "events", text: "Explore" },
-  { section: "searches", text: "Searches" },
-  { section: "alerts", text: "Alerts" },
-  { section: "notifications", text: "Notifications" },
-  { section: "settings", text: "Settings" },
-];
+/** The pages of a project that the bar leads to. */
+const SECTIONS: readonly ProjectSection[] = ["events", "searches", "alerts", "notifications", "settings"];
+/** From so many projects on, the switcher offers to find one by name. */
+const MANY = 10;
 
 /** The bar at the top: the project and its pages, the search over pages, the person. */
 export function Header() {
@@ -29,7 +27,11 @@ export function Header() {
       {session.value !== undefined && teamId.value !== "" && (
         <Menu
           class="button quiet switch"
-          name={`Project: ${project.value?.name ?? "none"}`}
+          name={
+            inProject
+              ? `Project: ${project.value?.name ?? inProject.project}`
+              : `Team: ${team.value?.name ?? teamId.value}`
+          }
           label={
             <>
               <span class="text name">
@@ -47,13 +49,13 @@ export function Header() {
       )}
       {inProject && (
         <nav aria-label="Project">
-          {SECTIONS.map(({ section, text }) => (
+          {SECTIONS.map((section) => (
             <a
               key={section}
               href={pathOf({ kind: "project", team: inProject.team, project: inProject.project, section })}
               aria-current={inProject.section === section ? "page" : undefined}
             >
-              {text}
+              {PROJECT_NAMES[section]}
             </a>
           ))}
         </nav>
@@ -97,15 +99,19 @@ function switchEntries(): readonly MenuEntry[] {
   const current = at !== undefined && "project" in at ? at.project : undefined;
   const others = session.value!.account.teams.filter(({ id }) => id !== team);
   const ofTeam = (section: "projects" | "members" | "tokens" | "audit") => pathOf({ kind: "team", team, section });
+  const all = projects.value ?? [];
   return [
-    ...(projects.value ?? []).map(
+    ...(all.length >= MANY
+      ? ([{ text: "Find a project …", onChoose: () => (overlay.value = "find") }, "line"] as const)
+      : []),
+    ...all.map(
       ({ id, name }): MenuEntry => ({
         text: <Text text={name} />,
         href: pathOf({ kind: "project", team, project: id!, section: "events" }),
         isChosen: id === current,
       }),
     ),
-    ...((projects.value ?? []).length > 0 ? (["line"] as const) : []),
+    ...(all.length > 0 ? (["line"] as const) : []),
     { text: "All projects", href: ofTeam("projects") },
     ...(others.length === 0 ? [] : [{ title: "Other teams" }]),
     ...others.map(
@@ -121,11 +127,11 @@ function personEntries(): readonly MenuEntry[] {
   const team = teamId.value;
   const ofTeam = (section: Extract<Page, { kind: "team" }>["section"]) => pathOf({ kind: "team", team, section });
   return [
-    ...(team === "" ? [] : [{ text: "Members", href: ofTeam("members") }]),
+    ...(team === "" ? [] : [{ text: TEAM_NAMES.members, href: ofTeam("members") }]),
     ...(mayDo("tokens:read")
       ? [
-          { text: "API tokens", href: ofTeam("tokens") },
-          { text: "Audit", href: ofTeam("audit") },
+          { text: TEAM_NAMES.tokens, href: ofTeam("tokens") },
+          { text: TEAM_NAMES.audit, href: ofTeam("audit") },
         ]
       : []),
     { text: "Your account", href: "/account" },
