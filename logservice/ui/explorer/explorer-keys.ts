@@ -30,8 +30,8 @@ export function useExplorerKeys({ state, close }: ExplorerKeys): void {
         "]": () => state.change({ range: shifted(range, 1, Date.now()), isLive: false }),
         "-": () => state.change({ range: widened(range, Date.now()), isLive: false }),
         x: close,
-        j: () => document.getElementById("events")?.focus(),
-        k: () => document.getElementById("events")?.focus(),
+        j: () => passOn(event),
+        k: () => passOn(event),
       };
       const act = keys[event.key];
       if (act === undefined || !Object.hasOwn(keys, event.key)) return;
@@ -41,4 +41,11 @@ export function useExplorerKeys({ state, close }: ExplorerKeys): void {
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   }, [state, close]);
+}
+
+/** Gives a key to the list, and the focus. */
+function passOn({ key }: KeyboardEvent): void {
+  const list = document.getElementById("events");
+  list?.focus();
+  list?.dispatchEvent(new KeyboardEvent("keydown", { key }));
 }

@@ -29,4 +29,13 @@ export function rangeText(range: ViewRange): string {
   return from.date === to.date ? `${day} – ${clock(to)}` : `${day} – ${to.day} ${clock(to)}`;
 }
 
+/** A range as `readTypedRange` reads it, to be changed. */
+export function rangeInput({ startMs, stopMs }: { readonly startMs: number; readonly stopMs: number }): string {
+  const text = (ms: number) => {
+    const { date, second, ms: rest } = timeParts(ms);
+    return `${date} ${second}${rest === "000" ? "" : `.${rest}`}`;
+  };
+  return `${text(startMs)} to ${text(stopMs)}`;
+}
+
 const wholeSeconds = (ms: number) => Math.max(1_000, Math.round(ms / 1000) * 1000);

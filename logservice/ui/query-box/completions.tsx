@@ -9,20 +9,19 @@ export interface CompletionsProps {
   onTake(item: CompletionItem): void;
 }
 
-/** More are found by typing. */
-const MOST = 60;
-
 /** What may be written next. */
 export function Completions({ id, items, chosen, onTake }: CompletionsProps) {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
-    list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
-  }, [chosen]);
+    const item = list.current?.children[chosen];
+    if (item === undefined) list.current?.scrollTo(0, 0);
+    else item.scrollIntoView({ block: "nearest" });
+  }, [chosen, items]);
   const about = items[chosen]?.documentation;
   return (
     <div class="completions">
       <ul id={id} role="listbox" aria-label="What may follow" ref={list}>
-        {items.slice(0, MOST).map((item, i) => (
+        {items.map((item, i) => (
           <li
             key={`${item.label}\n${item.kind}\n${item.span.start}`}
             id={`${id}-${i}`}
