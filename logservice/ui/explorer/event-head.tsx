@@ -30,7 +30,9 @@ export function EventHead({ columns, onColumns }: EventHeadProps) {
           }
           entries={[
             ...(at > 0 ? [{ text: "Move to the left", onChoose: () => onColumns(moved(at, -1)) }] : []),
-            ...(at < columns.length - 1 ? [{ text: "Move to the right", onChoose: () => onColumns(moved(at, 1)) }] : []),
+            ...(at < columns.length - 1
+              ? [{ text: "Move to the right", onChoose: () => onColumns(moved(at, 1)) }]
+              : []),
             { text: "Remove the column", onChoose: () => onColumns(columns.filter((one) => one !== name)) },
           ]}
         />

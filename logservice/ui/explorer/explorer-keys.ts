@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { facets, wrap } from "../data/preferences.ts";
 import type { ExplorerState } from "./explorer-state.ts";
-import { shifted, widened } from "./range-steps.ts";
+import { endingNow, shifted, widened } from "./range-steps.ts";
 
 export interface ExplorerKeys {
   readonly state: ExplorerState;
@@ -19,7 +19,7 @@ export function useExplorerKeys({ state, close }: ExplorerKeys): void {
       const { range, isLive } = state.view.peek();
       const keys: Readonly<Record<string, () => void>> = {
         "/": () => document.querySelector<HTMLElement>(".query-text")?.focus(),
-        l: () => state.change({ isLive: !isLive }),
+        l: () => state.change(isLive ? { isLive: false } : { isLive: true, range: endingNow(range) }),
         w: () => {
           wrap.value = wrap.value === "wrapped" ? "one line" : "wrapped";
         },

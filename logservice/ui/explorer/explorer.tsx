@@ -52,6 +52,16 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const isDrawerOpen = useSignal(false);
   const control = useRef<ListControl>({}).current;
   const live = useLive(state, chosen);
+  const lastAsked = useRef("");
+  // Before the row of the open event is looked for.
+  useEffect(() => {
+    chosen.value = -1;
+    // The same view read anew, such as while it is live, stays where it is.
+    const key = `${found?.query}\n${rangeKey}`;
+    if (lastAsked.current === key) return;
+    lastAsked.current = key;
+    control.show?.(0, "top");
+  }, [found]);
   const arrived = live?.shown.value.length ?? 0;
   const total = arrived + (rows?.total ?? 0);
   const open = useOpenEvent({ state, chosen, control, arrived });
@@ -66,21 +76,13 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const fields = found?.fields.value ?? before.fields;
   before.fields = fields ?? [];
   const values = useMemo(() => found && new FieldValues(projectId, found.times, fields ?? []), [found, fields]);
-  const lastAsked = useRef("");
-  useEffect(() => {
-    chosen.value = -1;
-    // The same view read anew, such as while it is live, stays where it is.
-    const key = `${found?.query}\n${rangeKey}`;
-    if (lastAsked.current === key) return;
-    lastAsked.current = key;
-    control.show?.(0, "top");
-  }, [found]);
   // New events move the list only if its beginning is what is looked at.
   useEffect(() => live?.hold(firstVisible.value > 0), [live, firstVisible.value > 0]);
 
   const actions = actionsOn(state);
   const openRow = (row: number, event: Event): void => {
     chosen.value = row;
+    open.take(event);
     state.change({ event: eventText(event) }, { replaces: view.event !== "" });
   };
   const close = (): void => {
@@ -140,7 +142,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           of={found.table.value!}
           drawn={view.drawn}
           onDraw={(drawn) => state.change({ drawn })}
-          onFilter={(field, value) => actions.eventsOf(field, value)}
+          onFilter={actions.eventsOf}
+          onZoom={zoom}
         />
       ) : (
         <>
@@ -171,20 +174,18 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
             data-drawer={isDrawerOpen.value}
             data-detail={open.place !== undefined}
           >
-            {found !== undefined && (
-              <FacetList
-                projectId={projectId}
-                fields={fields}
-                byLevel={found.histogram.value?.byLevel}
-                facets={facets}
-                columns={view.columns}
-                actions={actions}
-                onBounds={actions.within}
-                onClose={() => {
-                  isDrawerOpen.value = false;
-                }}
-              />
-            )}
+            <FacetList
+              projectId={projectId}
+              fields={fields}
+              byLevel={(live?.histogram.value ?? found?.histogram.value)?.byLevel}
+              facets={facets}
+              columns={view.columns}
+              actions={actions}
+              onBounds={actions.within}
+              onClose={() => {
+                isDrawerOpen.value = false;
+              }}
+            />
             <section class="list-side" aria-label="Events">
               {live !== undefined && (
                 <LiveLine

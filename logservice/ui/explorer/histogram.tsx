@@ -2,9 +2,9 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Level } from "../../../schema/rpc.generated.ts";
 import type { ViewRange } from "../address/view.ts";
 import { count, longDuration, timeText, zoneName } from "../kit/format.ts";
+import { type Bar, barsOf, type Histogram as Counts, STACKED } from "./histogram-data.ts";
 import { HistogramTable } from "./histogram-table.tsx";
 import { ticksOf } from "./histogram-ticks.ts";
-import { type Bar, barsOf, type Histogram as Counts, STACKED } from "./histogram-data.ts";
 
 export interface HistogramProps {
   readonly of: Counts;
@@ -64,9 +64,9 @@ export function Histogram({ of: counts, times, markMs, onZoom, onSeek }: Histogr
     if (drag === undefined) return;
     setDrag(undefined);
     const [from, to] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)];
-    if ((to - from) * width > DRAG_PX) return zoom(times.startMs + from * span, times.startMs + to * span);
     const bar = bars[barAt(from) ?? -1];
-    if (bar !== undefined && bar.total > 0) onSeek(bar.stopMs - 1);
+    if ((to - from) * width > DRAG_PX) zoom(times.startMs + from * span, times.startMs + to * span);
+    else if (bar !== undefined && bar.total > 0) onSeek(bar.stopMs - 1);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -192,9 +192,7 @@ function BarShape({ bar, left, right, isOver }: BarShapeProps) {
         below += drawn;
         // A hair between the levels, so that they are told apart by more than their colours.
         const hair = drawn > 4 && below > drawn ? 1 : 0;
-        return (
-          <rect key={level} class={`bar-${level}`} x={x} width={wide} y={HEIGHT - below} height={drawn - hair} />
-        );
+        return <rect key={level} class={`bar-${level}`} x={x} width={wide} y={HEIGHT - below} height={drawn - hair} />;
       })}
     </g>
   );

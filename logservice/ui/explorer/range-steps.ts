@@ -18,6 +18,11 @@ export function widened(range: ViewRange, nowMs: number): ViewRange {
   return { startMs: Math.round(range.startMs - half), stopMs: Math.round(Math.max(stopMs, range.stopMs)) };
 }
 
+/** A range as long that ends now, for what is to go on. */
+export function endingNow(range: ViewRange): ViewRange {
+  return "lastMs" in range ? range : { lastMs: wholeSeconds(range.stopMs - range.startMs) };
+}
+
 /** What a range is called on its button: `Last 2 h`, or its times. */
 export function rangeText(range: ViewRange): string {
   if ("lastMs" in range) return `Last ${longDuration(range.lastMs) || lastText(range.lastMs)}`;

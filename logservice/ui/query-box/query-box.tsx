@@ -145,7 +145,8 @@ export function QueryBox({ query, values, past, onRun }: QueryBoxProps) {
   };
   /** Puts a query of before into the box, or what was being typed. */
   const recall = (by: 1 | -1): void => {
-    const queries = past();
+    // The latest one that was run is usually what is in the box.
+    const queries = past().filter((one) => one !== query.trim());
     const at = Math.max(-1, Math.min(queries.length - 1, recalled.current.at + by));
     if (at === recalled.current.at) return;
     const draft = recalled.current.at < 0 ? text : recalled.current.draft;
@@ -229,7 +230,15 @@ export function QueryBox({ query, values, past, onRun }: QueryBoxProps) {
           onBlur={() => setItems([])}
           onKeyDown={onKeyDown}
         />
-        {items.length > 0 && <Completions id={listId} items={items} chosen={chosen} onTake={take} />}
+        {items.length > 0 && (
+          <Completions
+            id={listId}
+            items={items}
+            chosen={chosen}
+            countOf={(field) => values?.countOf(field)}
+            onTake={take}
+          />
+        )}
       </div>
       {isTold && problems.length > 0 && (
         <ProblemLine
