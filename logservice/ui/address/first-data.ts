@@ -25,7 +25,7 @@ export interface FirstEvents {
 
 /** How many events are asked for at first: more than a tall screen shows. */
 export const FIRST_EVENTS = 200;
-/** At most so many bars; wider ones than a hair on a telephone. */
-export const HISTOGRAM_STEPS = 60;
+/** So many steps are asked for: 60 bars, wider than a hair on a telephone, and one that the range cuts off at its beginning. */
+export const HISTOGRAM_STEPS = 61;
 /** The rows of a table of stages that are shown. */
 export const TABLE_ROWS = 1_000;

@@ -3,7 +3,7 @@ import type { AlertInput } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
 import { teamId } from "../data/session.ts";
-import { ticks } from "../explorer/histogram.tsx";
+import { ticksOf } from "../explorer/histogram-ticks.ts";
 import { bytes, count, longDuration, timeText, zoneName } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { Group } from "./group.tsx";
@@ -97,6 +97,9 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
   );
 }
 
+/** The strip may be narrower: its times need half of the room that those of the explorer have. */
+const STRIP_PX = 700;
+
 /** The events that match by time, and behind them when the alert is triggered. The list below says it in words. */
 function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
   const span = times.stopMs - times.startMs;
@@ -145,7 +148,7 @@ function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
         </svg>
       </div>
       <div class="axis">
-        {ticks(times, strip.stepMs).map(({ at, text }) => (
+        {ticksOf(times, strip.stepMs, STRIP_PX).map(({ at, text }) => (
           <span key={at} style={{ left: `${at * 100}%` }}>
             {text}
           </span>

@@ -8,8 +8,14 @@ import { numberColumns, seriesOf } from "./drawing.ts";
 
 const HEIGHT = 320;
 
-/** A result as lines over time. */
-export function Lines({ of }: { readonly of: AggregateResponse }) {
+export interface LinesProps {
+  readonly of: AggregateResponse;
+  /** Shows the same for a part of the time; without it a drag only looks closer. */
+  onZoom?(range: { readonly startMs: number; readonly stopMs: number }): void;
+}
+
+/** A result as lines over time. A drag zooms in. */
+export function Lines({ of, onZoom }: LinesProps) {
   const place = useRef<HTMLDivElement>(null);
   const { times, series, left } = seriesOf(of);
   const column = of.columns[numberColumns(of)[0]!]!;
@@ -48,7 +54,16 @@ export function Lines({ of }: { readonly of: AggregateResponse }) {
           })),
         ],
         legend: { live: true },
-        cursor: { drag: { x: true, y: false } },
+        cursor: { drag: { x: true, y: false, setScale: onZoom === undefined } },
+        hooks: {
+          setSelect: [
+            ({ select, posToVal }) => {
+              if (select.width < 4) return;
+              const at = (pixels: number) => Math.round(posToVal(pixels, "x") * 1000);
+              onZoom?.({ startMs: at(select.left), stopMs: at(select.left + select.width) });
+            },
+          ],
+        },
       },
       [times.map((time) => time / 1000), ...series.map(({ values }) => values)],
       element,

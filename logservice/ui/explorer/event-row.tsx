@@ -11,6 +11,10 @@ export interface EventRowProps {
   readonly isWrapped: boolean;
 }
 
+/** A line shows no more characters, and no more lines help to find an event: it is whole beside the list. */
+const MOST_IN_LINE = 1_000;
+const MOST_WRAPPED = 3_000;
+
 /** What a row of the list shows of an event: its time, level, chosen columns, message, and fields as room allows. */
 export function EventRow({ event, columns, hasDay, isWrapped }: EventRowProps) {
   if (event === undefined)
@@ -20,7 +24,8 @@ export function EventRow({ event, columns, hasDay, isWrapped }: EventRowProps) {
       </span>
     );
   const { day, second, ms } = timeParts(Date.parse(event.timestamp));
-  const message = event.message.length > 2_000 && !isWrapped ? event.message.slice(0, 2_000) : event.message;
+  const most = isWrapped ? MOST_WRAPPED : MOST_IN_LINE;
+  const message = event.message.length > most ? `${event.message.slice(0, most)}…` : event.message;
   return (
     <>
       <time role="gridcell" dateTime={event.timestamp}>

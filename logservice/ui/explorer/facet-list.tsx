@@ -1,10 +1,9 @@
-import { useSignal } from "@preact/signals";
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { DiscoveredField, Level } from "../../../schema/rpc.generated.ts";
-import { keep, readKept } from "../data/preferences.ts";
 import { count, number } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import type { Facets, FacetValue } from "./facet-data.ts";
+import { useFieldChoices } from "./field-choices.ts";
 import { STACKED } from "./histogram-data.ts";
 import type { ValueActions } from "./value-actions.ts";
 
@@ -13,36 +12,42 @@ export interface FacetListProps {
   readonly fields: readonly DiscoveredField[] | undefined;
   readonly byLevel: ReadonlyMap<Level, number> | undefined;
   readonly facets: Facets | undefined;
+  readonly columns: readonly string[];
   readonly actions: ValueActions;
   onBounds(field: string, bounds: { readonly min?: number; readonly max?: number }): void;
+  /** Closes it if it is a drawer over the list. */
+  onClose(): void;
 }
 
 /** So many fields are open unless the person opens or closes them. */
 const OPEN_AT_FIRST = 4;
 
 /** The levels and fields of what was found, each with its values, by which to filter. */
-export function FacetList({ projectId, fields, byLevel, facets, actions, onBounds }: FacetListProps) {
+export function FacetList({ projectId, fields, byLevel, facets, columns, actions, onBounds, onClose }: FacetListProps) {
   const [typed, setTyped] = useState("");
-  const name = `facets.${projectId}`;
-  const chosen = useSignal<Readonly<Record<string, boolean>>>(useMemo(() => readChoices(name), [name]));
-  const choose = (field: string, isOpen: boolean): void => {
-    chosen.value = { ...chosen.value, [field]: isOpen };
-    keep(name, JSON.stringify(chosen.value));
-  };
+  const choices = useFieldChoices(projectId);
   const levels = [...STACKED].reverse().flatMap((level) => {
     const found = byLevel?.get(level);
     return found ? [{ value: level, count: found }] : [];
   });
   const usual = new Set(usualFields(fields ?? []).slice(0, OPEN_AT_FIRST));
-  const shown = (fields ?? []).filter((field) => field.name.toLowerCase().includes(typed.trim().toLowerCase()));
-  const pinned = (field: DiscoveredField) => chosen.value[field.name] === true;
-  const sorted = [...shown].sort((a, b) => Number(pinned(b)) - Number(pinned(a)));
+  const wanted = typed.trim().toLowerCase();
+  const shown = (fields ?? []).filter((field) => field.name.toLowerCase().includes(wanted));
+  const sorted = [...shown].sort((a, b) => Number(choices.isPinned(b.name)) - Number(choices.isPinned(a.name)));
   return (
     <aside class="facets" aria-label="Fields">
-      <section>
-        <h3>level</h3>
-        <Values field="level" values={levels} actions={actions} />
-      </section>
+      <header class="facets-head">
+        <h2>Fields</h2>
+        <button type="button" class="button small" onClick={onClose}>
+          Done
+        </button>
+      </header>
+      {levels.length > 0 && (
+        <section aria-label="level">
+          <h3>level</h3>
+          <Values field="level" values={levels} actions={actions} />
+        </section>
+      )}
       {(fields?.length ?? 0) > 8 && (
         <input
           type="search"
@@ -53,20 +58,18 @@ export function FacetList({ projectId, fields, byLevel, facets, actions, onBound
         />
       )}
       {sorted.map((field) => {
-        const isOpen = chosen.value[field.name] ?? usual.has(field);
+        const isOpen = choices.isOpen(field.name) ?? (choices.isPinned(field.name) || usual.has(field));
         return (
-          <section key={`${field.type} ${field.name}`}>
-            <h3>
-              <button type="button" class="fold" aria-expanded={isOpen} onClick={() => choose(field.name, !isOpen)}>
-                <span class="turn" aria-hidden="true" />
-                <span class="name">
-                  <Text text={field.name} />
-                </span>
-                <span class="share" title={`In ${count(field.count)} events`}>
-                  {field.percent < 0.01 ? "< 1" : Math.round(field.percent * 100)} %
-                </span>
-              </button>
-            </h3>
+          <section key={`${field.type} ${field.name}`} aria-label={field.name}>
+            <FacetHead
+              field={field}
+              isOpen={isOpen}
+              isPinned={choices.isPinned(field.name)}
+              isColumn={columns.includes(field.name)}
+              onOpen={() => choices.open(field.name, !isOpen)}
+              onPin={() => choices.pin(field.name)}
+              onColumn={() => actions.toggleColumn(field.name)}
+            />
             {isOpen && facets !== undefined && (
               <Facet field={field} facets={facets} actions={actions} onBounds={onBounds} />
             )}
@@ -75,6 +78,54 @@ export function FacetList({ projectId, fields, byLevel, facets, actions, onBound
       })}
       {typed !== "" && shown.length === 0 && <p class="hint">No field has this name.</p>}
     </aside>
+  );
+}
+
+interface FacetHeadProps {
+  readonly field: DiscoveredField;
+  readonly isOpen: boolean;
+  readonly isPinned: boolean;
+  readonly isColumn: boolean;
+  onOpen(): void;
+  onPin(): void;
+  onColumn(): void;
+}
+
+function FacetHead({ field: { name, count: found, percent }, isOpen, isPinned, isColumn, ...on }: FacetHeadProps) {
+  return (
+    <h3 class="facet-head">
+      <button type="button" class="fold" aria-expanded={isOpen} onClick={on.onOpen}>
+        <span class="turn" aria-hidden="true" />
+        <span class="name" title={name}>
+          <Text text={name} />
+        </span>
+        <span class="share" title={`In ${count(found)} events`}>
+          {percent < 0.01 ? "< 1" : Math.round(percent * 100)} %
+        </span>
+      </button>
+      <span class="facet-tools">
+        <button
+          type="button"
+          class="facet-tool"
+          aria-label={`Column of ${name}`}
+          aria-pressed={isColumn}
+          title={isColumn ? "Remove the column" : "Show as a column"}
+          onClick={on.onColumn}
+        >
+          ▥
+        </button>
+        <button
+          type="button"
+          class="facet-tool"
+          aria-label={`Pin ${name}`}
+          aria-pressed={isPinned}
+          title={isPinned ? "No longer above the others" : "Keep above the others"}
+          onClick={on.onPin}
+        >
+          {isPinned ? "★" : "☆"}
+        </button>
+      </span>
+    </h3>
   );
 }
 
@@ -117,28 +168,42 @@ function Values({ field, values, actions }: ValuesProps) {
           <button
             type="button"
             class="facet-value"
-            title="Only this value; with Alt: not this value"
+            title={`${nameOf(value)}\nPress: only this value. With Alt: not this value`}
             onClick={(event) => (event.altKey ? actions.filterOut(field, value) : actions.filterIn(field, value))}
           >
             <span class={field === "level" ? `level-${value}` : undefined}>
               {value === "" ? <em>empty</em> : <Text text={String(value)} />}
             </span>
           </button>
-          <button
-            type="button"
-            class="facet-out"
-            aria-label={`Not ${value}`}
-            title="Not this value"
-            onClick={() => actions.filterOut(field, value)}
-          >
-            −
-          </button>
+          <span class="facet-tools">
+            <button
+              type="button"
+              class="facet-tool"
+              aria-label={`Only ${field} ${nameOf(value)}`}
+              title="Only this value"
+              onClick={() => actions.filterIn(field, value)}
+            >
+              +
+            </button>
+            <button
+              type="button"
+              class="facet-tool"
+              aria-label={`Not ${field} ${nameOf(value)}`}
+              title="Not this value"
+              onClick={() => actions.filterOut(field, value)}
+            >
+              −
+            </button>
+          </span>
           <span class="facet-count">{count(found)}</span>
         </li>
       ))}
     </ul>
   );
 }
+
+/** Long values are found by their beginning. */
+const nameOf = (value: FacetValue["value"]) => (value === "" ? "empty" : String(value).slice(0, 200));
 
 interface NumbersProps {
   readonly name: string;
@@ -208,13 +273,4 @@ function usualFields(fields: readonly DiscoveredField[]): DiscoveredField[] {
     .filter((field) => field.percent >= 0.05)
     .sort((a, b) => rank(a) - rank(b) || b.percent - a.percent)
     .filter((field) => rank(field) < 9);
-}
-
-function readChoices(name: string): Readonly<Record<string, boolean>> {
-  try {
-    const kept: unknown = JSON.parse(readKept(name) ?? "{}");
-    return typeof kept === "object" && kept !== null ? (kept as Record<string, boolean>) : {};
-  } catch {
-    return {};
-  }
 }

@@ -40,13 +40,14 @@ interface BranchProps extends Omit<FieldTreeProps, "event"> {
   readonly isElement?: boolean;
 }
 
-/** Deeper ones are folded at first. */
+/** Deeper ones are folded at first, unless they hold a single one. */
 const OPEN_DEPTH = 3;
 /** So many members are drawn at first. */
 const MOST_MEMBERS = 100;
 
 function Branch({ name, value, path, depth, isElement = false, ...rest }: BranchProps) {
-  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
+  const isAlone = typeof value === "object" && value !== null && Object.keys(value).length === 1;
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH || isAlone);
   const [isAll, setAll] = useState(false);
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0)
     return <Leaf name={name} value={value} field={fieldName(path)} depth={depth} {...rest} />;

@@ -9,13 +9,14 @@ import { Text } from "../kit/text.tsx";
 import { kindOfQuery } from "../language/query.ts";
 import { pastQueries } from "../query-box/history.ts";
 import type { ExplorerState } from "./explorer-state.ts";
+import { endingNow } from "./range-steps.ts";
 
 const SearchDialog = late(() => import("../searches/search-dialog.tsx").then(({ SearchDialog }) => SearchDialog));
 
 /** What can be done with what is on the screen: live, save, alert, export, and how the list looks. */
 export function ToolBar({ state }: { readonly state: ExplorerState }) {
   const [isSaving, setSaving] = useState(false);
-  const { query, isLive, columns } = state.view.value;
+  const { query, range, isLive, columns } = state.view.value;
   const past = pastQueries(state.projectId);
   const isStages = kindOfQuery(query) === "stages";
   const history: readonly MenuEntry[] =
@@ -53,7 +54,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
         aria-pressed={isLive}
         disabled={isStages}
         title={isStages ? "A query with stages cannot be live" : "Show events as they arrive  l"}
-        onClick={() => state.change({ isLive: !isLive })}
+        onClick={() => state.change(isLive ? { isLive: false } : { isLive: true, range: endingNow(range) })}
       >
         Live
       </button>
