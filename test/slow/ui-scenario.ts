@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
+import type { AddEventsRequest } from "../../schema/rpc.generated.ts";
 import { rpcClient } from "../../schema/rpc-client.ts";
 import { requires } from "../support/require.ts";
 import { startChromium } from "../support/ui/chromium.ts";
@@ -35,6 +36,15 @@ const STEPS: Readonly<Record<string, Step>> = {
   "a problem is mended by pressing its fix": mend,
   "a value of a facet is included, another one excluded": facets,
   "a drag over the histogram zooms in": zoom,
+  "keys open an event": detail,
+  "a filter is made from a value of the event": filterIn,
+  "a field becomes a column": column,
+  "what happened around the event": around,
+  "the events of the same request": sameRequest,
+  "back and forward go through all of it": backAndForward,
+  "live events arrive, wait while the list is scrolled, and are let in": live,
+  "a query with stages is a table, bars and lines": stages,
+  "events are counted by a field": groupBy,
 };
 
 t.jobs = 2;
@@ -83,7 +93,7 @@ async function makeProject(t: Test, { ann }: Scenario): Promise<void> {
 }
 
 async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
-  const { ann, service } = scenario;
+  const { ann } = scenario;
   await ann.press("button", "Make a token for sending");
   await ann.shows("It may send events and nothing else.");
   const [token = "", command = ""] = await ann.texts(".code pre");
@@ -95,8 +105,7 @@ async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
   t.match(await ann.text(".arrived"), /info hello$/);
   scenario.token = token;
   scenario.nowMs = Date.now();
-  const client = rpcClient({ url: service.url, token });
-  await client.call("add_events", { project_id: "shop", events: shopEvents(scenario.nowMs) });
+  await sendTo(scenario, shopEvents(scenario.nowMs));
 }
 
 /** Twenty minutes of a shop: an event each ten seconds, of which each twelfth is an error. */
@@ -132,7 +141,7 @@ async function complete(_: Test, { ann }: Scenario): Promise<void> {
   await ann.write("stat");
   await ann.shows(/^status/m, ".completions");
   await ann.keys("ArrowDown", "Enter");
-  await ann.write(">= 50");
+  await ann.write(" >= 50");
   await ann.write("0");
   await ann.keys("Control+Enter");
   await ann.isAt("/t/owner/p/shop/events?query=status >= 500");
@@ -154,7 +163,7 @@ async function facets(_: Test, { ann }: Scenario): Promise<void> {
   await ann.press("button", "production", ".facets");
   await ann.shows("90 events", ".summary");
   await ann.press("button", "Not /cart", ".facets");
-  await ann.isAt(/query=stage = production and path != \/cart$/);
+  await ann.isAt(/query=stage = "production" and not path = "\/cart"$/);
   await ann.shows("60 events", ".summary");
 }
 
@@ -163,7 +172,148 @@ async function zoom(t: Test, { ann }: Scenario): Promise<void> {
   await ann.isAt(/&start=.*&stop=/);
   await ann.shows(/^(?:[1-9]|[1-5]\d) events?/m, ".summary");
   await ann.driver.back();
-  await ann.isAt(/path != \/cart$/);
+  await ann.isAt(/not path = "\/cart"$/);
   await ann.shows("60 events", ".summary");
   t.pass();
+}
+
+async function detail(t: Test, { ann }: Scenario): Promise<void> {
+  await ann.driver.open(shopUrl(ann, "?query=level >= error"));
+  await ann.shows("10 events", ".summary");
+  await ann.keys("j", "j", "j", "Enter");
+  await ann.shows("upstream did not answer", ".detail");
+  // The first key goes to the list, and the others from event to event: the second of the errors.
+  t.match(await ann.text(".detail"), /^error\n[\s\S]*POST \/cart 503[\s\S]*req_48/);
+  await ann.isAt(/&event=/);
+  await ann.keys("x");
+  await ann.until("no detail", async () => (await ann.text(".detail")) === "");
+  await ann.isAt("/t/owner/p/shop/events?query=level >= error");
+}
+
+async function filterIn(_: Test, { ann }: Scenario): Promise<void> {
+  await ann.pressAt('.event[data-row="0"] .message');
+  await ann.press("button", "Only events with path = /cart", ".detail");
+  await ann.isAt(/\?query=level >= error and path = "\/cart"/);
+  await ann.shows("10 events", ".summary");
+  await ann.press("button", "No events with status = 503", ".detail");
+  await ann.shows("No events match in this range");
+  // The last change; the message of the one before may still be there.
+  await ann.pressAt(".toast:last-child button");
+  await ann.shows("10 events", ".summary");
+}
+
+async function column(t: Test, { ann }: Scenario): Promise<void> {
+  await ann.driver.open(shopUrl(ann, "?query=status = 200"));
+  await ann.shows("110 events", ".summary");
+  await ann.pressAt('.event[data-row="1"] .message');
+  await ann.menu("More for path", "Show as a column");
+  await ann.isAt(/&columns=path/);
+  await ann.menu("More for duration", "Show as a column");
+  await ann.isAt(/&columns=path\nduration/);
+  t.same(
+    (await ann.texts(".event-head > span")).map((text) => text.replace(/\s*✕$/, "")),
+    ["time", "level", "path", "duration", "message"],
+  );
+  t.same(await ann.texts('.event[data-row="1"] .column'), ["/checkout", "371"]);
+  await ann.press("button", "Remove the column duration");
+  await ann.isAt(/&columns=path&/);
+}
+
+async function around(t: Test, { ann }: Scenario): Promise<void> {
+  await ann.press("button", "Around it", ".detail");
+  await ann.isAt(/\?start=.*&stop=.*&event=/);
+  // Thirty seconds before it, what came after it, and the first event of all: no query leaves one of them out.
+  await ann.shows("6 events", ".summary");
+  t.match(await ann.text(".detail"), "GET /checkout 200", "the event stays open");
+}
+
+async function sameRequest(t: Test, { ann }: Scenario): Promise<void> {
+  await ann.press("button", "Same request", ".detail");
+  await ann.isAt(/query=fields\.id = "req_\d+"/);
+  await ann.shows("2 events", ".summary");
+  t.same((await ann.texts(".event .column")).sort(), ["/checkout", "/orders"]);
+}
+
+async function backAndForward(_: Test, { ann }: Scenario): Promise<void> {
+  await ann.driver.back();
+  await ann.shows("6 events", ".summary");
+  await ann.driver.back();
+  await ann.shows("110 events", ".summary");
+  await ann.driver.forward();
+  await ann.driver.forward();
+  await ann.shows("2 events", ".summary");
+  await ann.isAt(/query=fields\.id = "req_\d+"/);
+}
+
+async function live(t: Test, scenario: Scenario): Promise<void> {
+  const { ann } = scenario;
+  const send = (message: string) => sendTo(scenario, [{ level: "info" as const, message }]);
+  await ann.driver.open(shopUrl(ann, ""));
+  await ann.shows("events", ".summary");
+  await ann.press("button", "Live");
+  await ann.isAt("/t/owner/p/shop/events?live=1");
+  await ann.shows("Live", ".live-line");
+  await send("first of the live ones");
+  await ann.shows("first of the live ones", '.event[data-row="0"]');
+  await ann.driver.wheel(await ann.place("#events"), 400);
+  await ann.until("the list is scrolled", async () => (await ann.evaluate<number>(TOP_ROW)) > 3);
+  const top = await ann.text(`.event[data-row="${await ann.evaluate<number>(TOP_ROW)}"] .message`);
+  await send("second of the live ones");
+  await send("third of the live ones");
+  await ann.sees("button", "2 new");
+  t.equal(await ann.text(`.event[data-row="${await ann.evaluate<number>(TOP_ROW)}"] .message`), top, "nothing moved");
+  await ann.press("button", "2 new");
+  await ann.shows("third of the live ones", '.event[data-row="0"]');
+  await ann.shows("second of the live ones", '.event[data-row="1"]');
+  await ann.press("button", "Live");
+  await ann.isAt("/t/owner/p/shop/events");
+}
+
+/** The row at the upper edge of the list. */
+const TOP_ROW = 'Number(document.querySelector(".event")?.dataset.row)';
+
+async function stages(t: Test, { ann }: Scenario): Promise<void> {
+  await ann.fill("Query", "| timeseries 5m count() by path", "combobox");
+  await ann.keys("Control+Enter");
+  await ann.sees("button", "Table", ".result");
+  await ann.until("the lines", () => ann.evaluate("document.querySelector('.chart-lines canvas') !== null"));
+  t.match(await ann.text(".chart-lines"), "/checkout", "the legend names the groups");
+  await ann.press("button", "Table", ".result");
+  await ann.isAt(/&as=table$/);
+  t.ok((await ann.texts(".result-table tbody tr")).length >= 12);
+  await ann.fill("Query", "| count by path", "combobox");
+  await ann.keys("Control+Enter");
+  await ann.press("button", "Bars", ".result");
+  await ann.isAt(/count by path&as=bars$/);
+  await ann.shows("/checkout", ".result");
+  t.match(await ann.text(".result"), /\/checkout[\s\S]*40/);
+}
+
+async function groupBy(t: Test, { ann }: Scenario): Promise<void> {
+  await ann.driver.open(shopUrl(ann, "?query=status >= 200"));
+  await ann.shows("120 events", ".summary");
+  await ann.pressAt('.event[data-row="0"] .message');
+  await ann.menu("More for stage", "Count by this field");
+  await ann.isAt(/query=status >= 200 \| count by stage/);
+  await ann.shows("2 rows", ".result");
+  await ann.press("button", "Table", ".result");
+  await ann.shows("production", ".result-table");
+  t.same(
+    (await ann.texts(".result-table tbody tr")).map((row) => row.trim().split(/\s+/)),
+    [
+      ["production", "90"],
+      ["staging", "30"],
+    ],
+  );
+  await ann.press("button", "staging", ".result-table");
+  await ann.shows("30 events", ".summary");
+}
+
+/** The address of the explorer with this query of an address. */
+function shopUrl(ann: Window, search: string): string {
+  return new URL(`/t/owner/p/shop/events${search}`, ann.driver.url()).href;
+}
+
+async function sendTo({ service, token }: Scenario, events: AddEventsRequest["events"]): Promise<void> {
+  await rpcClient({ url: service.url, token }).call("add_events", { project_id: "shop", events });
 }
