@@ -14,6 +14,14 @@ export interface ServiceProcess {
   crash(): Promise<void>;
 }
 
+export interface ServiceProcessOptions {
+  readonly data: string;
+  /** Address of the mail server. */
+  readonly smtp: string;
+  /** More flags of the command. */
+  readonly more?: readonly string[];
+}
+
 interface Test {
   teardown(handler: () => unknown): void;
 }
@@ -21,7 +29,7 @@ interface Test {
 /** Its last process ends with the test. */
 export async function serviceProcess(
   t: Test,
-  { data, smtp }: { readonly data: string; readonly smtp: string },
+  { data, smtp, more = [] }: ServiceProcessOptions,
 ): Promise<ServiceProcess> {
   const address = `127.0.0.1:${await anyPort()}`;
   const url = `http://${address}`;
@@ -34,9 +42,8 @@ export async function serviceProcess(
     running = undefined;
   };
   const start = async () => {
-    running = spawnTool(["service", "start", "--data", data, "--address", address, "--public-url", url], {
-      env: { TOOL_SMTP_URL: smtp },
-    });
+    const flags = ["--data", data, "--address", address, "--public-url", url, ...more];
+    running = spawnTool(["service", "start", ...flags], { env: { TOOL_SMTP_URL: smtp } });
     await listening(running);
   };
   t.teardown(kill);

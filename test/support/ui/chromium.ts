@@ -1,0 +1,99 @@
+// Debian's Chromium, driven by Playwright.
+import { readFileSync } from "node:fs";
+import { type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import type { BrowserDriver, Found, PageDriver, PersonOptions } from "./driver.ts";
+import { type Faults, WATCH } from "./faults.ts";
+
+/** How long an element may take to be ready for a press. */
+const READY_MS = 5_000;
+
+export interface ChromiumPage extends PageDriver {
+  /** The page of Playwright, for what only Chromium can do. */
+  readonly page: Page;
+}
+
+export interface ChromiumBrowser extends BrowserDriver {
+  newPerson(faults: Faults, options?: PersonOptions): Promise<ChromiumPage>;
+}
+
+export async function startChromium(): Promise<ChromiumBrowser> {
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"],
+  });
+  return {
+    name: "Chromium",
+    async newPerson(faults, { width = 1280, height = 800, scale = 1 } = {}) {
+      const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
+      await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+      await context.addInitScript(WATCH);
+      return newPage(context, faults);
+    },
+    close: () => browser.close(),
+  };
+}
+
+async function newPage(context: BrowserContext, faults: Faults): Promise<ChromiumPage> {
+  const page = await context.newPage();
+  page.on("console", (message) => faults.console(message.type(), message.text()));
+  page.on("pageerror", (error) => faults.add(`error: ${error.stack ?? error}`));
+  page.on("request", (request) => faults.requested(request.url()));
+  page.on("response", (answer) => faults.answered(answer.status(), answer.request().method(), answer.url()));
+  page.on("requestfailed", (request) => faults.failed(request.failure()?.errorText ?? "", request.url()));
+  page.on("dialog", (dialog) => {
+    faults.add(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  const allOf = async (locator: Locator) => (await locator.all()).map(foundOf);
+  return {
+    page,
+    async open(url) {
+      await page.goto(url);
+    },
+    url: () => page.url(),
+    evaluate: (expression) => page.evaluate(expression),
+    byRole: (role, name, within) =>
+      allOf((within === undefined ? page : page.locator(within)).getByRole(role as "button", { name, exact: true })),
+    bySelector: (selector) => allOf(page.locator(selector)),
+    key: (key) => page.keyboard.press(key),
+    write: (text) => page.keyboard.type(text),
+    async drag(from, to) {
+      await page.mouse.move(from.x, from.y);
+      await page.mouse.down();
+      await page.mouse.move((from.x + to.x) / 2, (from.y + to.y) / 2);
+      await page.mouse.move(to.x, to.y);
+      await page.mouse.up();
+    },
+    async wheel(at, pixels) {
+      await page.mouse.move(at.x, at.y);
+      await page.mouse.wheel(0, pixels);
+    },
+    async back() {
+      await page.goBack();
+    },
+    async forward() {
+      await page.goForward();
+    },
+    async reload() {
+      await page.reload();
+    },
+    size: (width, height) => page.setViewportSize({ width, height }),
+    async screenshot(path) {
+      await page.screenshot({ path });
+    },
+    async downloaded(act) {
+      const [download] = await Promise.all([page.waitForEvent("download"), act()]);
+      return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+    },
+    another: () => newPage(context, faults),
+    close: () => page.close(),
+  };
+}
+
+const foundOf = (locator: Locator): Found => ({
+  press: (modifier) => locator.click({ timeout: READY_MS, ...(modifier !== undefined && { modifiers: [modifier] }) }),
+  focus: () => locator.focus({ timeout: READY_MS }),
+  async choose(value) {
+    await locator.selectOption(value, { timeout: READY_MS });
+  },
+});
