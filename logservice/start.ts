@@ -24,6 +24,7 @@ import { listRetentions } from "./records/projects.ts";
 import { watchRecords } from "./records/watch.ts";
 import { OpenAppends } from "./rpc/append.ts";
 import type { Service } from "./rpc/call.ts";
+import { ExportTickets } from "./rpc/export-tickets.ts";
 
 export interface StartOptions {
   readonly records: Records;
@@ -101,7 +102,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const evaluator = new Evaluator({ records, events, nowMs, told: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(), mails, oidc };
   const appends = new OpenAppends();
-  const service = { records, events, exchanges, appends, account, deliveries, evaluator, testing, region, nowMs };
+  const exportTickets = new ExportTickets();
+  const work = { records, events, exchanges, appends, exportTickets };
+  const service = { ...work, account, deliveries, evaluator, testing, region, nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits });
   address.listensOn(http.port);
