@@ -24,6 +24,7 @@ import { listRetentions } from "./records/projects.ts";
 import { watchRecords } from "./records/watch.ts";
 import { OpenAppends } from "./rpc/append.ts";
 import type { Service } from "./rpc/call.ts";
+import { ExportTickets } from "./rpc/export-tickets.ts";
 
 export interface StartOptions {
   readonly records: Records;
@@ -102,8 +103,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const account = { address, signUp, limits: new SignInLimits(), mails, oidc };
   const appends = new OpenAppends();
   const isTexting = settings.sms !== undefined;
-  const stores = { records, events, exchanges, appends };
-  const service = { ...stores, account, deliveries, evaluator, testing, isTexting, region, nowMs };
+  const exportTickets = new ExportTickets();
+  const work = { records, events, exchanges, appends, exportTickets };
+  const service = { ...work, account, deliveries, evaluator, testing, isTexting, region, nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits });
   address.listensOn(http.port);

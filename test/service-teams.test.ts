@@ -100,6 +100,7 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   get_timeseries: [inTheirProject("get_timeseries")],
   get_level_timeseries: [inTheirProject("get_level_timeseries")],
   aggregate: [inTheirProject("aggregate")],
+  add_export: [inTheirProject("add_export")],
   query: [inTheirProject("query")],
   get_discovered_fields: [inTheirProject("get_discovered_fields")],
   get_string_field_stats: [inTheirProject("get_string_field_stats")],

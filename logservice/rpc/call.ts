@@ -14,6 +14,7 @@ import type { Records } from "../records/open.ts";
 import type { ProjectKey } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
 import type { BatchKey, OpenAppends } from "./append.ts";
+import type { ExportTickets } from "./export-tickets.ts";
 import type { Printable } from "./json-text.ts";
 
 /** What the operations work on. */
@@ -24,6 +25,8 @@ export interface Service {
   readonly exchanges: OpenExchanges;
   /** The appends under way; the removal of a project waits for them. */
   readonly appends: OpenAppends;
+  /** The files that were asked for and are not sent yet. */
+  readonly exportTickets: ExportTickets;
   readonly account: Account;
   /** Delivers what alerts tell. */
   readonly deliveries: Pick<DeliveryQueue, "kick" | "metrics">;
