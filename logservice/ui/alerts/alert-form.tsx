@@ -124,7 +124,7 @@ export function AlertForm(props: AlertFormProps) {
                 : "As soon as the query and the numbers are right, it is shown when it would have triggered."
             }
           />
-          <div class="fields two">
+          <div class="field-row two">
             <Field label="Name" wrong={wrongAt("alert.name")}>
               {(control) => (
                 <input

@@ -17,7 +17,7 @@ const OPERATOR_TEXTS: Readonly<Record<Operator, string>> = {
 /** When it is triggered: the comparison, and over how many minutes. */
 export function ConditionFields({ draft, wrongAt, set }: ConditionProps) {
   return (
-    <div class="fields">
+    <div class="field-row">
       <Field label="Triggers at" wrong={wrongAt("alert.operator")}>
         {(control) => (
           <select
@@ -43,7 +43,7 @@ export function ConditionFields({ draft, wrongAt, set }: ConditionProps) {
 export function MoreFields({ draft, wrongAt, set }: ConditionProps) {
   const all = { draft, wrongAt, set };
   return (
-    <div class="fields">
+    <div class="field-row">
       <NumberField
         name="for"
         label="Triggers after"
