@@ -20,7 +20,7 @@ export function Preview({ alert, why }: { readonly alert: AlertInput | undefined
   const error = replayed.error.value;
   return (
     <section class="preview" aria-labelledby="preview" aria-busy={replayed.isLoading.value}>
-      <h3 id="preview">The last 7 days with this alert</h3>
+      <h2 id="preview">The last 7 days with this alert</h2>
       {alert === undefined ? (
         <p class="hint">{why}</p>
       ) : error !== undefined ? (
@@ -97,7 +97,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
   );
 }
 
-/** The events that match by time, and behind them when the alert is triggered. The list below says it in words. */
+/** The events that match by time, on a ground that shows when the alert is triggered. The list below says it in words. */
 function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
   const span = times.stopMs - times.startMs;
   const share = (ms: number) => Math.max(0, Math.min(1, (ms - times.startMs) / span)) * 1000;
