@@ -4,7 +4,7 @@ import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
 import { teamId } from "../data/session.ts";
 import { ticks } from "../explorer/histogram.tsx";
-import { bytes, count, longDuration, timeText, zoneName } from "../kit/format.ts";
+import { bytes, count, longDuration, minuteText } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { Group } from "./group.tsx";
 import { windowOf } from "./history.ts";
@@ -75,7 +75,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
                     rel="noopener"
                     title="The events, in a new tab"
                   >
-                    {timeText(Date.parse(triggered_at))} {zoneName()}
+                    {minuteText(Date.parse(triggered_at))}
                   </a>{" "}
                   <Group of={group} />
                 </span>
