@@ -236,6 +236,7 @@ t.test("states, since when, and how episodes ended", (t) => {
   t.equal(sinceOf(alert({ state: "failing" }), all), at(4));
   t.equal(sinceOf(alert({}), all), at(2), "the last resolution");
   t.equal(sinceOf(alert({ id: "c" }), all), undefined);
+  t.equal(sinceOf(alert({ evaluated_at: null }), all), undefined, "after a change it is nothing yet");
   t.equal(endOf(told({})), "triggered still");
   t.equal(endOf(told({ resolved_at: at(2) })), "resolved");
   t.equal(

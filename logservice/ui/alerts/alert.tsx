@@ -8,6 +8,7 @@ import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go, here } from "../data/location.ts";
 import { usePages } from "../data/pages.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { isGone, NoItem } from "../kit/no-item.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
@@ -90,7 +91,11 @@ function OneAlert({ projectId, id }: { readonly projectId: string; readonly id: 
     async (signal) => (await call("get_alert", { project_id: projectId, alert_id: id }, { signal })).alert,
     [projectId, id],
   );
-  useEvery(AGAIN_MS, () => void found.load());
+  const isRemoved = isGone(found.error.value);
+  useEvery(AGAIN_MS, () => {
+    if (!isRemoved) void found.load();
+  });
+  if (isRemoved) return <NoItem what="alert" href={listPath(projectId)} />;
   return (
     <div class="page alert">
       <Shown of={found}>{(alert) => <Known of={found} alert={alert} />}</Shown>
@@ -161,13 +166,15 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
       <section class="card state" aria-label="State">
         <div class="row">
           <StateTags alert={alert} />
-          <SeverityTag severity={alert.severity} />
           <span class="grow">
             {since !== undefined && (
               <>
                 since <Ago at={since} />
               </>
             )}
+          </span>
+          <span>
+            Severity <SeverityTag severity={alert.severity} />
           </span>
           <span class="hint">
             {alert.evaluated_at ? (

@@ -4,7 +4,7 @@ import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
 import type { Pages } from "../data/pages.ts";
 import { teamId } from "../data/session.ts";
-import { longDuration, timeText, zoneName } from "../kit/format.ts";
+import { longDuration, minuteText } from "../kit/format.ts";
 import { More } from "../kit/more.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
@@ -64,10 +64,7 @@ function Episode({ alert, episode, query, measured }: EpisodeProps) {
     <li>
       <span class={`tag ${style}`}>{isFailure ? "failed" : resolved_at === null ? "triggered" : "resolved"}</span>
       <span class="grow">
-        <strong>
-          {timeText(Date.parse(triggered_at))} {zoneName()}
-        </strong>{" "}
-        <Group of={group} />
+        <strong>{minuteText(Date.parse(triggered_at))}</strong> <Group of={group} />
         <span class="reason">
           {isFailure ? <Text text={reason} /> : valueWords(value, measured)}
           {"; "}

@@ -18,14 +18,18 @@ export function statesOf({ state, triggered, evaluated_at }: Alert): readonly Al
   ];
 }
 
-/** Since when an alert is what it is, as far as its episodes say: RFC 3339. Undefined if it always was. */
-export function sinceOf({ id, state, triggered }: Alert, episodes: readonly AlertEpisode[]): string | undefined {
+/** Since when an alert is what it is, as far as its episodes say: RFC 3339. Undefined if it always was, or is nothing yet. */
+export function sinceOf(
+  { id, state, triggered, evaluated_at }: Alert,
+  episodes: readonly AlertEpisode[],
+): string | undefined {
   const own = episodes.filter(({ alert_id }) => alert_id === id);
   if (triggered || state === "failing") {
     const kind = triggered ? "triggered" : "failed";
     const begun = own.filter((one) => one.resolved_at === null && one.kind === kind);
     return first(begun.map(({ triggered_at }) => triggered_at));
   }
+  if (!evaluated_at) return undefined;
   const ended = own.flatMap(({ resolved_at }) => resolved_at ?? []);
   return ended.sort(byTime).at(-1);
 }

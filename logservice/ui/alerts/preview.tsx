@@ -4,7 +4,7 @@ import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
 import { teamId } from "../data/session.ts";
 import { ticksOf } from "../explorer/histogram-ticks.ts";
-import { bytes, count, longDuration, timeText, zoneName } from "../kit/format.ts";
+import { bytes, count, longDuration, minuteText } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { Group } from "./group.tsx";
 import { windowOf } from "./history.ts";
@@ -20,7 +20,7 @@ export function Preview({ alert, why }: { readonly alert: AlertInput | undefined
   const error = replayed.error.value;
   return (
     <section class="preview" aria-labelledby="preview" aria-busy={replayed.isLoading.value}>
-      <h3 id="preview">The last 7 days with this alert</h3>
+      <h2 id="preview">The last 7 days with this alert</h2>
       {alert === undefined ? (
         <p class="hint">{why}</p>
       ) : error !== undefined ? (
@@ -75,7 +75,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
                     rel="noopener"
                     title="The events, in a new tab"
                   >
-                    {timeText(Date.parse(triggered_at))} {zoneName()}
+                    {minuteText(Date.parse(triggered_at))}
                   </a>{" "}
                   <Group of={group} />
                 </span>
@@ -100,7 +100,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
 /** The strip may be narrower: its times need half of the room that those of the explorer have. */
 const STRIP_PX = 700;
 
-/** The events that match by time, and behind them when the alert is triggered. The list below says it in words. */
+/** The events that match by time, on a ground that shows when the alert is triggered. The list below says it in words. */
 function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
   const span = times.stopMs - times.startMs;
   const share = (ms: number) => Math.max(0, Math.min(1, (ms - times.startMs) / span)) * 1000;

@@ -27,7 +27,7 @@ export function useAlertQuery(
   return answer?.key === key ? answer.it : undefined;
 }
 
-/** What a query compares. Of one without stages that is known at once; of others it is said as if events were counted. */
+/** What a query compares: known at once without stages, and said as if events were counted until it is known with them. */
 export function useMeasured(query: string): Measured {
   const answer = useAlertQuery(kindOfQuery(query) === "stages" ? query : undefined);
   return answer?.ok ? answer.measured : EVENTS;

@@ -34,6 +34,12 @@ export function timeText(timeMs: number, { isExact = false } = {}): string {
   return `${day} ${year}, ${second}${isExact ? `.${ms}` : ""}`;
 }
 
+/** `22 Nov 2026, 14:32 UTC`: a whole minute in the zone that is preferred. */
+export function minuteText(timeMs: number): string {
+  const { day, year, minute } = timeParts(timeMs);
+  return `${day} ${year}, ${minute} ${zoneName()}`;
+}
+
 /** What the zone that is preferred is called. */
 export function zoneName(): string {
   if (zone.value === "utc") return "UTC";

@@ -13,7 +13,7 @@ import { say } from "../kit/toasts.tsx";
 
 export interface DeliveriesProps {
   readonly projectId: string;
-  /** Of an alert, or to a notification. */
+  /** Whose deliveries: those of an alert, or those to a notification. */
   readonly of: { readonly alert_id: string } | { readonly notification_id: string };
   /** Names of notifications by their ids, where those are not clear. */
   readonly names?: ReadonlyMap<string, string>;
@@ -51,7 +51,7 @@ export function Deliveries({ projectId, of, names }: DeliveriesProps) {
             <p class="hint">Nothing was told yet.</p>
           ) : (
             <>
-              <ul class="log-list" aria-label="Deliveries">
+              <ul class="log-list wraps" aria-label="Deliveries">
                 {pages.rows.map((delivery) => (
                   <DeliveryRow
                     key={delivery.id}

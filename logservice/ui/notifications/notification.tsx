@@ -5,6 +5,7 @@ import { call } from "../data/call.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
+import { isGone, NoItem } from "../kit/no-item.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
@@ -74,6 +75,7 @@ function OneNotification({ projectId, id }: { readonly projectId: string; readon
       ),
     [projectId, id],
   );
+  if (isGone(found.error.value)) return <NoItem what="notification" href={listPath(projectId)} />;
   return (
     <div class="page narrow">
       <Shown of={found}>
