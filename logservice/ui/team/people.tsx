@@ -157,6 +157,7 @@ export function People({ members, reload }: PeopleProps) {
       )}
       {isInviting && (
         <Invite
+          members={members}
           onClose={() => setInviting(false)}
           onMade={(made) => {
             setInviting(false);
