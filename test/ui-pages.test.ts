@@ -16,6 +16,7 @@ import {
   WORD_EXAMPLES,
   WRITTEN,
 } from "../logservice/ui/help/examples.ts";
+import { typeable } from "../logservice/ui/kit/visible.ts";
 import { matchingSearches, searchNamed } from "../logservice/ui/searches/matching.ts";
 import { foundPlaces } from "../logservice/ui/shell/found-places.ts";
 import { isLastOwner, mayChange, ROLE_TABLE, rolesUpTo } from "../logservice/ui/team/roles.ts";
@@ -192,6 +193,19 @@ t.test("roles", (t) => {
   t.equal(isLastOwner([ann, person("cid", "owner", "invited")], ann), true, "who is invited is no owner yet");
   // A higher role may do all that a lower one may.
   for (const { text, roles } of ROLE_TABLE) t.match(roles.join(), /^(member,)?(admin,)?owner$/, text);
+  t.end();
+});
+
+t.test("what is typed before something is removed", (t) => {
+  const rows = [
+    ["Shop", "Shop"],
+    [" Shop 2 ", "Shop 2"],
+    ["متجر", "متجر"],
+    ["Sh\u200bop", "id"],
+    ["\u202eShop", "id"],
+    ["  ", "id"],
+  ] as const;
+  for (const [name, typed] of rows) t.equal(typeable(name, "id"), typed, JSON.stringify(name));
   t.end();
 });
 

@@ -59,7 +59,7 @@ export function RemoveDialog({
           <button
             type="submit"
             class="button danger"
-            disabled={sending.isSending || (typed !== undefined && text.trim() !== typed)}
+            disabled={sending.isSending || (typed !== undefined && oneLine(text) !== oneLine(typed))}
           >
             {button}
           </button>
@@ -68,3 +68,6 @@ export function RemoveDialog({
     </Dialog>
   );
 }
+
+/** Several blanks look like one. */
+const oneLine = (text: string) => text.trim().replace(/\s+/g, " ");
