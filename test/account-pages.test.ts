@@ -4,7 +4,7 @@ import { acceptPage } from "../logservice/account/pages/accept.ts";
 import { accountPage } from "../logservice/account/pages/account.ts";
 import { confirmPage } from "../logservice/account/pages/confirm.ts";
 import { deviceOf } from "../logservice/account/pages/device.ts";
-import { STYLESHEET_PATH } from "../logservice/account/pages/document.ts";
+import { FAVICON_PATH, STYLESHEET_PATH } from "../logservice/account/pages/document.ts";
 import { leavePage } from "../logservice/account/pages/leave.ts";
 import { linkPage } from "../logservice/account/pages/link.ts";
 import { messagePage } from "../logservice/account/pages/message.ts";
@@ -184,7 +184,7 @@ for (const [name, page] of Object.entries(PLAIN)) {
     t.ok(tags.some(({ attributes }) => attributes.name === "viewport"));
     t.same(
       tags.filter((tag) => tag.name === "link").map(({ attributes }) => attributes.href),
-      [STYLESHEET_PATH],
+      [FAVICON_PATH, STYLESHEET_PATH],
     );
     const ids = tags.flatMap(({ attributes }) => attributes.id ?? []);
     t.same(ids, [...new Set(ids)], "an id is there once");
@@ -277,7 +277,7 @@ const WORDS: readonly (readonly [page: string, words: RegExp])[] = [
   ["accept, not signed in", /Sign in as plain email to join$/],
   [
     "account",
-    /^Signed in as plain email\. Teams plain name plain id plain role, current In a terminal tool team login --email &lt;email&gt; --url https:\/\/logs\.example\.com It shows a code; the link comes by mail\. Sign out API reference · version plain version$/,
+    /^To your projects Signed in as plain email\. Teams plain name plain id plain role, current In a terminal tool team login --email &lt;email&gt; --url https:\/\/logs\.example\.com It shows a code; the link comes by mail\. Sign out API reference · version plain version$/,
   ],
   [
     "account where no mails are sent",

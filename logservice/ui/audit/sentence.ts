@@ -10,21 +10,23 @@ export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "
   if (result === "forbidden") return ["tried", { value: operation }, "and may not do that"];
   const known = Object.hasOwn(SENTENCES, operation) ? SENTENCES[operation] : undefined;
   if (known === undefined) return target_id === "" ? [spoken(operation)] : [spoken(operation), { value: target_id }];
-  const [before, after] = known.split("#");
-  const middle = target_id === "" || after === undefined ? [] : [{ value: target_id }];
-  const end = (after ?? "").replace("%", detail).trim();
-  return [before!.trim(), ...middle, ...(end === "" || (detail === "" && known.includes("%")) ? [] : [end])];
+  return known.split(/([#%@])/).flatMap((piece): SentencePart[] => {
+    if (piece === "#") return target_id === "" ? [] : [{ value: target_id }];
+    if (piece === "@") return detail === "" ? [] : [{ value: detail }];
+    const words = (piece === "%" ? detail : piece).trim();
+    return words === "" ? [] : [words];
+  });
 }
 
 /** The whole sentence as a text, such as to search in. */
 export const sentenceText = (parts: readonly SentencePart[]): string =>
   parts.map((part) => (typeof part === "string" ? part : part.value)).join(" ");
 
-/** What was done, by operation: `#` stands for the target, `%` for the detail. */
+/** What was done, by operation: `#` stands for the target, `%` for a role, `@` for a name that is the detail. */
 const SENTENCES: Readonly<Record<string, string>> = {
   accept_invite: "accepted the invite to the team as %",
   add_alert: "added the alert #",
-  add_ci_token: "added the CI token # (%)",
+  add_ci_token: "added the CI token @",
   add_member: "invited # as %",
   add_member_link: "made a sign-in link for #",
   add_notification: "added the notification #",
@@ -50,7 +52,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   start_sign_in: "asked for a sign-in, from another address than the one that confirmed it",
   test_alert: "tested the alert #",
   update_alert: "changed the alert #",
-  update_member: "made # %",
+  update_member: "changed the role of # to %",
   update_notification: "changed the notification #",
   update_project: "changed the project #",
   update_search: "changed the search #",

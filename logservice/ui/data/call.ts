@@ -48,6 +48,7 @@ export function isAborted(error: unknown): boolean {
 export function reasonOf(error: unknown): string {
   if (isUnreachable(error)) return "The log service does not answer. It is asked again every few seconds.";
   const message = error instanceof Error ? error.message : String(error);
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  // An address or the name of a field is shown as it is.
+  const text = /^\S*[@_./]\S/.test(message) ? message : message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -37,6 +37,13 @@ export function Language() {
         {events === undefined ? "" : "Each example here opens in the project where you were last. "}
         After a bar come stages: what is made of those events.
       </p>
+      <nav class="contents" aria-label="On this page">
+        {TITLES.map((title) => (
+          <a key={title} href={`#${anchorOf(title)}`}>
+            {title}
+          </a>
+        ))}
+      </nav>
       <Part title="To begin with">
         <Examples queries={FIRST} events={events} />
       </Part>
@@ -103,6 +110,15 @@ export function Language() {
   );
 }
 
+/** What the parts are called, in their order. */
+const TITLES: readonly string[] = [
+  "To begin with",
+  ...WRITTEN.map(({ title }) => title),
+  ...["Operators", "Levels", "Sizes and durations", "Stages", "Functions", "Fields"],
+];
+
+const anchorOf = (title: string) => title.toLowerCase().replaceAll(" ", "-");
+
 /** Where the explorer of the project is in which the person was last; undefined if that is not known. */
 function lastEvents(): string | undefined {
   const [team, project] = (readKept("last") ?? "").split("\n");
@@ -120,8 +136,8 @@ function Part({
   readonly children: ComponentChildren;
 }) {
   return (
-    <section>
-      <h2>{title}</h2>
+    <section aria-labelledby={anchorOf(title)}>
+      <h2 id={anchorOf(title)}>{title}</h2>
       {lead && <p class="lead">{lead}</p>}
       {children}
     </section>

@@ -23,6 +23,12 @@ export function visibleParts(text: string, { keepsLines = false } = {}): readonl
   return parts;
 }
 
+/** What a person types to name a thing: its name, or its id if the name has characters that nobody can see and type. */
+export function typeable(name: string, id: string): string {
+  const text = name.trim();
+  return text === "" || ODD.test(text) ? id : text;
+}
+
 /** Control characters (Cc), formatting ones but the joiner of emoji and scripts (Cf), separators of lines, odd blanks. */
 const ODD = new RegExp(
   "[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f" +

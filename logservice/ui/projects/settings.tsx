@@ -12,6 +12,7 @@ import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
 import { At } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
+import { typeable } from "../kit/visible.ts";
 import { PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
 
 /** The edit page of a project: what it is called, how long events are kept, where they are, what they take. */
@@ -88,7 +89,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
       {isRemoving && (
         <RemoveDialog
           title={`Remove ${it.name}?`}
-          typed={it.name.trim()}
+          typed={typeable(it.name, projectId)}
           button="Remove the project"
           onClose={() => setRemoving(false)}
           onRemove={async () => {

@@ -27,10 +27,13 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
   // What is on the screen is saved as it is.
   const isTyped = id !== undefined || first.query === undefined;
   const isEmpty = query.trim() === "";
-  const save = async (replaced?: string): Promise<void> => {
+  const save = async (replaced?: Search): Promise<void> => {
     const search = { project_id: projectId, name: name.trim(), query };
     const isSaved = await sending.send(async () => {
-      if (replaced !== undefined) return void (await call("update_search", { search: { ...search, id: replaced } }));
+      if (replaced !== undefined) {
+        await call("update_search", { search: { project_id: projectId, id: replaced.id!, query } });
+        return;
+      }
       const { searches } = await call("get_searches", { project_id: projectId });
       const found = searchNamed(searches, name, id);
       setSame(found);
@@ -39,7 +42,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
       else await call("update_search", { search: { ...search, id } });
     });
     if (!isSaved) return;
-    say(`Saved ${search.name}`);
+    say(`Saved ${(replaced ?? search).name}`);
     onSaved?.();
     onClose();
   };
@@ -76,7 +79,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
               <Text text={same.name} /> is <QueryCode query={same.query} />
             </p>
             {id === undefined && (
-              <button type="button" class="button small" disabled={isEmpty} onClick={() => void save(same.id)}>
+              <button type="button" class="button small" disabled={isEmpty} onClick={() => void save(same)}>
                 Replace its query
               </button>
             )}

@@ -7,6 +7,7 @@ import { page, project, session, team, teamId } from "../data/session.ts";
 import { ago } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { Toasts } from "../kit/toasts.tsx";
+import { visibleParts } from "../kit/visible.ts";
 import { Header } from "./header.tsx";
 import { Overlay } from "./overlay.tsx";
 import { usePageFocus } from "./use-page-focus.ts";
@@ -14,7 +15,7 @@ import { usePageFocus } from "./use-page-focus.ts";
 /** What is around every page: the header, what is wrong with the service, messages, and the windows of the keys. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const at = page.value;
-  const title = titleOf(at, { project: project.value?.name, team: team.value?.name });
+  const title = titleOf(at, { project: inTitle(project.value?.name), team: inTitle(team.value?.name) });
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -60,3 +61,10 @@ function Foreign() {
     </div>
   );
 }
+
+/** A name for the title of the window, in which nothing hides. */
+const inTitle = (name: string | undefined) =>
+  name &&
+  visibleParts(name)
+    .map(({ text }) => text)
+    .join("");

@@ -48,7 +48,7 @@ export function Header() {
         />
       )}
       {inProject && (
-        <nav aria-label="Project">
+        <nav aria-label="Project" ref={showCurrent}>
           {SECTIONS.map((section) => (
             <a
               key={section}
@@ -82,6 +82,11 @@ export function Header() {
       )}
     </header>
   );
+}
+
+/** On a narrow screen the menu is scrolled: the current page is in sight. */
+function showCurrent(nav: HTMLElement | null): void {
+  nav?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function PersonLabel() {

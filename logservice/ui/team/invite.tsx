@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Role } from "../../../schema/rpc.generated.ts";
+import type { Member, Role } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { session, team } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
@@ -10,13 +10,15 @@ import type { HandedLink } from "./link-dialog.tsx";
 import { rolesUpTo } from "./roles.ts";
 
 export interface InviteProps {
+  /** Who is in the team, and who is invited. */
+  readonly members: readonly Member[];
   /** With the link to hand over, unless it goes by mail. */
   onMade(link: HandedLink | undefined): void;
   onClose(): void;
 }
 
 /** Invites a person by address and role. */
-export function Invite({ onMade, onClose }: InviteProps) {
+export function Invite({ members, onMade, onClose }: InviteProps) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("member");
   const sending = useSending(["email", "role"]);
@@ -27,6 +29,8 @@ export function Invite({ onMade, onClose }: InviteProps) {
           event.preventDefault();
           void sending.send(async () => {
             const to = email.trim();
+            if (members.some(({ state, email }) => state === "member" && email.toLowerCase() === to.toLowerCase()))
+              throw new Error(`email: ${to} is in the team already. The role is changed in the list.`);
             const { mailed, link, expires_at } = await call("add_member", { email: to, role });
             if (mailed) say(`${to} gets a mail with the invite`);
             onMade(link === undefined ? undefined : { kind: "invite", email: to, link, expires_at });

@@ -42,7 +42,7 @@ export function People({ members, reload }: PeopleProps) {
         if (tokens.length > 0)
           setLeft({
             title: "Tokens that may do more than the new role",
-            text: `${member.email} is ${withArticle(role)} now. Tokens that this person made before still may what they may:`,
+            text: `${member.email} is ${withArticle(role)} now. Tokens that this person made before may still do more:`,
             ids: tokens,
           });
       })
@@ -157,6 +157,7 @@ export function People({ members, reload }: PeopleProps) {
       )}
       {isInviting && (
         <Invite
+          members={members}
           onClose={() => setInviting(false)}
           onMade={(made) => {
             setInviting(false);

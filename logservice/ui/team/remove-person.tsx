@@ -50,6 +50,7 @@ export function RemovePerson({ member, isSelf, isLastOwner, onRemoved, onClose }
     <RemoveDialog
       title={isSelf ? "Leave the team?" : "Remove this person?"}
       button={isSelf ? "Leave the team" : "Remove the person"}
+      keep={isSelf ? "Stay" : "Keep the person"}
       onClose={onClose}
       onRemove={async () => {
         const { tokens } = await call("remove_member", { email: member.email, tokens: isWithTokens });

@@ -8,6 +8,7 @@ import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
+import { typeable } from "../kit/visible.ts";
 import { MakeTeam } from "./make-team.tsx";
 
 /** What a team is called, another team, and the end of this one. */
@@ -60,7 +61,7 @@ export function TeamSettings({ members }: { readonly members: readonly Member[] 
       {isRemoving && (
         <RemoveDialog
           title={`Remove ${it.name}?`}
-          typed={it.name.trim()}
+          typed={typeable(it.name, it.id)}
           button="Remove the team"
           onClose={() => setRemoving(false)}
           onRemove={async () => {
