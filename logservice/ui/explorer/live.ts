@@ -38,13 +38,15 @@ export interface LiveOptions {
   arrived(events: readonly Event[]): void;
   /** Called if the list has to be read anew, since events may be missing between it and the stream. */
   stale(): void;
+  /** Called if more have arrived than are kept: those before are to be read with the list. */
+  full(): void;
 }
 
 /**
  * Opens a stream of new events. The list is read after it is open, so that no event is between the two. The browser opens
  * it again when it breaks, from where it was; one that was refused is opened anew here.
  */
-export function openLive({ projectId, team, query, arrived, stale }: LiveOptions): Live {
+export function openLive({ projectId, team, query, arrived, stale, full }: LiveOptions): Live {
   const shown = signal<readonly Event[]>([]);
   const waiting = signal(0);
   const dropped = signal(0);
@@ -107,10 +109,9 @@ export function openLive({ projectId, team, query, arrived, stale }: LiveOptions
     const isWhole = all.show();
     waiting.value = 0;
     shown.value = all.shown;
-    if (!isWhole || isStale) {
-      isStale = false;
-      stale();
-    }
+    if (isStale) stale();
+    else if (!isWhole) full();
+    isStale = false;
   };
   open();
   const timer = setInterval(draw, DRAW_MS);

@@ -31,6 +31,10 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
         arrived.push(...events);
       },
       stale: () => state.run(),
+      full() {
+        // One run at a time: what arrives meanwhile is above what it finds.
+        if (!state.asked.peek()?.isRunning.peek()) state.run();
+      },
     });
     let count = 0;
     const unsubscribe = opened.shown.subscribe((events) => {
