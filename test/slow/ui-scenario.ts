@@ -9,6 +9,7 @@ import { requires } from "../support/require.ts";
 import { startChromium } from "../support/ui/chromium.ts";
 import type { BrowserDriver } from "../support/ui/driver.ts";
 import { startFirefox } from "../support/ui/firefox.ts";
+import { shopEvents } from "../support/ui/shop.ts";
 import type { Window } from "../support/ui/window.ts";
 import { ANN, signInByMail, startWorld, type World } from "../support/ui/world.ts";
 
@@ -106,26 +107,6 @@ async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
   scenario.token = token;
   scenario.nowMs = Date.now();
   await sendTo(scenario, shopEvents(scenario.nowMs));
-}
-
-/** Twenty minutes of a shop: an event each ten seconds, of which each twelfth is an error. */
-function shopEvents(nowMs: number) {
-  return Array.from({ length: 120 }, (_, i) => {
-    const isBad = i % 12 === 0;
-    const path = ["/cart", "/checkout", "/orders"][i % 3]!;
-    return {
-      timestamp: new Date(nowMs - (120 - i) * 10_000).toISOString(),
-      level: isBad ? ("error" as const) : ("info" as const),
-      message: isBad ? `POST ${path} 503: upstream did not answer` : `GET ${path} 200`,
-      fields: {
-        id: `req_${i >> 1}`,
-        path,
-        status: isBad ? 503 : 200,
-        duration: 5 + ((i * 37) % 400),
-        stage: i % 4 === 3 ? "staging" : "production",
-      },
-    };
-  });
 }
 
 async function explore(t: Test, { ann }: Scenario): Promise<void> {

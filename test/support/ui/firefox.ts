@@ -72,10 +72,14 @@ async function newPage(person: Person): Promise<PageDriver> {
     url: () => page.url(),
     evaluate: (expression) => page.evaluate(expression) as Promise<never>,
     async byRole(role, name, within) {
-      const scope = within === undefined ? page : await page.$(within);
-      if (scope === null) return [];
       const selector = `::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`;
-      return (await scope.$$(selector)).map((element) => foundOf(page, element));
+      const candidates = await page.evaluateHandle(candidatesOf(role, name, within));
+      const found: ElementHandle[] = [];
+      for (const property of (await candidates.getProperties()).values()) {
+        const element = property.asElement();
+        if (element !== null && (await element.$(selector)) !== null) found.push(element as ElementHandle);
+      }
+      return found.map((element) => foundOf(page, element));
     },
     bySelector: async (selector) => (await page.$$(selector)).map((element) => foundOf(page, element)),
     async key(key) {
@@ -125,6 +129,38 @@ async function newPage(person: Person): Promise<PageDriver> {
     another: () => newPage(person),
     close: () => page.close(),
   };
+}
+
+/** Elements that have a role without the attribute of that name. */
+const NATIVE: Readonly<Record<string, string>> = {
+  button: "button, summary, input[type=submit]",
+  checkbox: "input[type=checkbox]",
+  combobox: "select",
+  heading: "h1, h2, h3, h4",
+  link: "a[href]",
+  radio: "input[type=radio]",
+  searchbox: "input[type=search]",
+  spinbutton: "input[type=number]",
+  textbox: "input, textarea",
+};
+
+/**
+ * An expression for the elements that may have a role and a name. Whether they do is asked of Firefox, which takes seconds
+ * to search a whole page for that.
+ */
+function candidatesOf(role: string, name: string, within = "html"): string {
+  const selector = [NATIVE[role], `[role=${role}]`].filter(Boolean).join();
+  return `[...(document.querySelector(${JSON.stringify(within)})?.querySelectorAll(${JSON.stringify(selector)}) ?? [])]
+    .filter((element) =>
+      [
+        element.getAttribute("aria-label"),
+        document.getElementById(element.getAttribute("aria-labelledby"))?.textContent,
+        ...[...(element.labels ?? [])].map((label) => label.textContent),
+        element.textContent,
+        element.value,
+        element.title,
+        element.placeholder,
+      ].some((text) => text?.replace(/\\s+/g, " ").includes(${JSON.stringify(name)})))`;
 }
 
 const foundOf = (page: Page, element: ElementHandle): Found => ({

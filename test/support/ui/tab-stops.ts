@@ -1,0 +1,90 @@
+// Where the key Tab leads to on a page, and what it leaves out.
+import type { ChromiumPage } from "./chromium.ts";
+
+export interface TabStops {
+  /** What was reached, in its order. */
+  readonly stops: readonly string[];
+  /** What can be pressed or typed into, and was not reached. */
+  readonly missing: readonly string[];
+  /** What was reached before what is above it in the page. */
+  readonly disordered: readonly string[];
+  /** What looks the same with the focus and without. */
+  readonly unseen: readonly string[];
+  /** What was outside of the window, or under something else, while it had the focus. */
+  readonly hidden: readonly string[];
+}
+
+/** A page with more stops has a list that should be one stop. */
+const MOST_STOPS = 400;
+
+/** Presses Tab from the beginning of the page, or of the window that is open over it, until it has been everywhere. */
+export async function stopsOfTab({ page }: ChromiumPage): Promise<TabStops> {
+  const count = await page.evaluate<number>(PREPARE);
+  const visited: { readonly at: number; readonly looks: string; readonly isHidden: boolean }[] = [];
+  for (let i = 0; i < MOST_STOPS; i++) {
+    await page.keyboard.press("Tab");
+    const stop = await page.evaluate<{ at: number; looks: string; isHidden: boolean; isOver: boolean }>(LOOK);
+    if (stop.isOver) break;
+    visited.push(stop);
+  }
+  // Nothing has the focus any more.
+  const { names, plain } = await page.evaluate<{ names: string[]; plain: string[] }>(LEAVE);
+  const nameOf = (at: number) => names[at] ?? "something else";
+  const known = visited.filter(({ at }) => at >= 0);
+  return {
+    stops: visited.map(({ at }) => nameOf(at)),
+    missing: Array.from({ length: count }, (_, at) => at)
+      .filter((at) => !known.some((stop) => stop.at === at))
+      .map(nameOf),
+    disordered: known.filter(({ at }, i) => i > 0 && at < known[i - 1]!.at).map(({ at }) => nameOf(at)),
+    unseen: known.filter(({ at, looks }) => looks === plain[at]).map(({ at }) => nameOf(at)),
+    hidden: known.filter(({ isHidden }) => isHidden).map(({ at }) => nameOf(at)),
+  };
+}
+
+/** Finds everything that Tab should reach, in the order of the page; the focus goes to the beginning. */
+const PREPARE = `(() => {
+  const scope = document.querySelector("dialog[open]") ?? document;
+  const selector = "a[href], button, input, select, textarea, summary, [tabindex]";
+  globalThis.tabStops = [...scope.querySelectorAll(selector)].filter((element) =>
+    element.tabIndex >= 0 && !element.matches(":disabled") && element.type !== "hidden" &&
+    element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0);
+  globalThis.tabLooks = (element) => {
+    const looks = [];
+    // The frame around a text may be that of its box.
+    for (let at = element, i = 0; at && i < 3; at = at.parentElement, i++) {
+      const style = getComputedStyle(at);
+      looks.push(style.outlineStyle === "none" ? "" : style.outline, style.boxShadow, style.borderColor,
+        style.backgroundColor, style.textDecorationLine);
+    }
+    return looks.join("|");
+  };
+  globalThis.tabBegun = false;
+  document.activeElement?.blur();
+  getSelection().removeAllRanges();
+  if (scope !== document) scope.focus();
+  return globalThis.tabStops.length;
+})()`;
+
+const LOOK = `(() => {
+  const element = document.activeElement;
+  const at = globalThis.tabStops.indexOf(element);
+  const isNowhere = element === null || element === document.body || element === document.documentElement;
+  const isOver = (isNowhere || at === 0 && element === globalThis.tabFirst) && globalThis.tabBegun;
+  if (isNowhere) return { at, looks: "", isHidden: false, isOver: globalThis.tabBegun };
+  globalThis.tabBegun = true;
+  globalThis.tabFirst ??= element;
+  const box = element.getBoundingClientRect();
+  const points = [0.5, 0.1, 0.9].flatMap((x) => [0.5, 0.1, 0.9].map((y) =>
+    document.elementFromPoint(box.left + box.width * x, box.top + box.height * y)));
+  const isHidden = !points.some((seen) => seen !== null && (element.contains(seen) || seen.contains(element) && seen !== document.body && seen !== document.documentElement));
+  return { at, looks: globalThis.tabLooks(element), isHidden, isOver };
+})()`;
+
+const LEAVE = `(() => {
+  document.activeElement?.blur();
+  const names = globalThis.tabStops.map((element) =>
+    (element.tagName.toLowerCase() + " " + (element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent
+      ?? element.textContent ?? "")).replace(/\\s+/g, " ").trim().slice(0, 60));
+  return { names, plain: globalThis.tabStops.map((element) => globalThis.tabLooks(element)) };
+})()`;
