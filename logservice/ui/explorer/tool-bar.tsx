@@ -3,15 +3,21 @@ import { pathOf } from "../address/page.ts";
 import { go } from "../data/location.ts";
 import { facets, wrap } from "../data/preferences.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { late } from "../kit/late.tsx";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
 import { kindOfQuery } from "../language/query.ts";
 import { pastQueries } from "../query-box/history.ts";
 import type { ExplorerState } from "./explorer-state.ts";
 
+const ExportDialog = late(() => import("./export-dialog.tsx").then(({ ExportDialog }) => ExportDialog));
+
 /** What can be done with what is on the screen: live, save, alert, export, and how the list looks. */
 export function ToolBar({ state }: { readonly state: ExplorerState }) {
   const [, setSaving] = useState(false);
+  const [isExporting, setExporting] = useState(false);
+  const found = state.found.value;
+  const isFound = found !== undefined && (found.histogram.value ?? found.table.value) !== undefined;
   const { query, isLive, columns } = state.view.value;
   const past = pastQueries(state.projectId);
   const isStages = kindOfQuery(query) === "stages";
@@ -34,6 +40,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
     ...(mayDo("alerts:write")
       ? [{ text: "Alert on this search", onChoose: () => go(`${alertPath}?${new URLSearchParams({ query })}`) }]
       : []),
+    ...(isFound ? [{ text: "Export", onChoose: () => setExporting(true) }] : []),
   ];
   return (
     <div class="tool-bar">
@@ -89,6 +96,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
             : []),
         ]}
       />
+      {isExporting && isFound && <ExportDialog state={state} found={found} onClose={() => setExporting(false)} />}
     </div>
   );
 }
