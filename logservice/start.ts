@@ -90,8 +90,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const mails = mailer && new MailQueue({ records, mailer, address, signUp, nowMs, failed });
   const oidc = options.oidc?.(address.link(OIDC_CALLBACK));
   const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
-  // There is no page yet that shows events: a link that leads nowhere is worse than the query and the time in a message.
-  const origin = () => undefined;
+  // Without an address for people, a message has the query and the time instead of a link.
+  const origin = () => (address.isKnown ? address.origin : undefined);
   const sending = { records, settings, origin, nowMs, failed };
   const deliveries = new DeliveryQueue(sending);
   const testLimits = new TestLimits();

@@ -53,7 +53,7 @@ const pagesOf = (text: (member: string) => string, form: string): Record<string,
     form,
     action,
   }),
-  link: linkPage({ email: text("email"), form, action }),
+  link: linkPage({ email: text("email"), form, action, next: text("next") }),
   leave: leavePage({ name: text("name"), url: `https://login.example.com/authorize?a=1&b=${text("b")}` }),
   accept: acceptPage({
     team: text("team"),
@@ -342,13 +342,16 @@ for (const href of [
 ]) {
   t.test(`no path of the service: ${JSON.stringify(href)}`, (t) => {
     t.throws(() => messagePage({ title: "t", text: "t", isProblem: false, link: { href, text: "on" } }), TypeError);
-    t.throws(() => linkPage({ email: "a@b.c", form: "f", action: href }), TypeError);
+    t.throws(() => linkPage({ email: "a@b.c", form: "f", action: href, next: "/" }), TypeError);
     t.end();
   });
 }
 
 t.test("a path with parameters is escaped", (t) => {
-  t.match(linkPage({ email: "a@b.c", form: "f", action: `/x?a=1&b="2"` }), `action="/x?a=1&amp;b=&quot;2&quot;"`);
+  t.match(
+    linkPage({ email: "a@b.c", form: "f", action: `/x?a=1&b="2"`, next: "/" }),
+    `action="/x?a=1&amp;b=&quot;2&quot;"`,
+  );
   t.end();
 });
 

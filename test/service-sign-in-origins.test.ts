@@ -196,6 +196,7 @@ t.test("no page is shown in a frame, kept, or told to others", async (t) => {
 const NEXT: readonly (readonly [next: string, place: string])[] = [
   ["/reference?a=1", "/reference?a=1"],
   ["/a%2f%2fevil.com", "/a%2f%2fevil.com"],
+  [`/${"a".repeat(3_999)}`, `/${"a".repeat(3_999)}`],
   ...[
     ...["", "//evil.com", "///evil.com", "/\\evil.com", "\\\\evil.com", "\\/evil.com", "https://evil.com", "evil.com"],
     ...["https:evil.com", "http:/evil.com", "javascript:alert(1)", "data:text/html,x", "/\t/evil.com", "/\n/evil.com"],
@@ -209,7 +210,7 @@ const NEXT: readonly (readonly [next: string, place: string])[] = [
       "/\ud800",
       "@evil.com",
     ],
-    ...[`/${"a".repeat(500)}`, ".", "..", "./a", "?a", "#a", `${ORIGIN}.evil.com/`, `${ORIGIN}@evil.com/`],
+    ...[`/${"a".repeat(4_000)}`, ".", "..", "./a", "?a", "#a", `${ORIGIN}.evil.com/`, `${ORIGIN}@evil.com/`],
   ].map((next) => [next, "/"] as const),
 ];
 

@@ -113,7 +113,8 @@ async function sendPage(request: PageRequest): Promise<void> {
     const call = { grant, signal, batchKey: undefined, address: browser.address, device: browser.device };
     const first = await firstData({
       ...{ service, version, page, search, call },
-      run: (query) => run(grant, signal, query),
+      eventsMs: EVENTS_MS,
+      run: (until, query) => run(grant, until, query),
     });
     browser.endPage(documentEnd(first));
   } finally {
@@ -122,5 +123,7 @@ async function sendPage(request: PageRequest): Promise<void> {
 }
 
 const YEAR_SECONDS = 31_536_000;
+/** A person waits longer for an empty page than for one that says what it waits for. */
+const EVENTS_MS = 1_500;
 const NO_PAGE = new RpcError("not_found", "there is no such page");
 const NO_FILE = new RpcError("not_found", "there is no such file: the service has been upgraded, load the page again");

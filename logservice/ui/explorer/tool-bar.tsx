@@ -13,9 +13,14 @@ import { endingNow } from "./range-steps.ts";
 
 const SearchDialog = late(() => import("../searches/search-dialog.tsx").then(({ SearchDialog }) => SearchDialog));
 
+const ExportDialog = late(() => import("./export-dialog.tsx").then(({ ExportDialog }) => ExportDialog));
+
 /** What can be done with what is on the screen: live, save, alert, export, and how the list looks. */
 export function ToolBar({ state }: { readonly state: ExplorerState }) {
   const [isSaving, setSaving] = useState(false);
+  const [isExporting, setExporting] = useState(false);
+  const found = state.found.value;
+  const isFound = found !== undefined && (found.histogram.value ?? found.table.value) !== undefined;
   const { query, range, isLive, columns } = state.view.value;
   const past = pastQueries(state.projectId);
   const isStages = kindOfQuery(query) === "stages";
@@ -38,6 +43,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
     ...(mayDo("alerts:write")
       ? [{ text: "Alert on this search", onChoose: () => go(`${alertPath}?${new URLSearchParams({ query })}`) }]
       : []),
+    ...(isFound ? [{ text: "Export", onChoose: () => setExporting(true) }] : []),
   ];
   return (
     <div class="tool-bar">
@@ -94,6 +100,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
         ]}
       />
       {isSaving && <SearchDialog projectId={state.projectId} first={{ query }} onClose={() => setSaving(false)} />}
+      {isExporting && isFound && <ExportDialog state={state} found={found} onClose={() => setExporting(false)} />}
     </div>
   );
 }
