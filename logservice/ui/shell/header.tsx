@@ -1,5 +1,5 @@
 import { PROJECT_NAMES, TEAM_NAMES } from "../address/names.ts";
-import { type Page, type ProjectSection, pathOf } from "../address/page.ts";
+import { type ProjectSection, pathOf, type TeamSection } from "../address/page.ts";
 import { theme, zone } from "../data/preferences.ts";
 import { mayDo, page, project, projects, session, team, teamId } from "../data/session.ts";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
@@ -9,6 +9,10 @@ import { signOut } from "./sign-out.ts";
 
 /** The pages of a project that the bar leads to. */
 const SECTIONS: readonly ProjectSection[] = ["events", "searches", "alerts", "notifications", "settings"];
+/** The pages of a team that the bar leads to. */
+const TEAM_SECTIONS: readonly TeamSection[] = ["projects", "members", "tokens", "audit"];
+const maySee = (section: TeamSection) => section === "projects" || section === "members" || mayDo("tokens:read");
+
 /** From so many projects on, the switcher offers to find one by name. */
 const MANY = 10;
 
@@ -16,6 +20,7 @@ const MANY = 10;
 export function Header() {
   const at = page.value;
   const inProject = at !== undefined && "project" in at ? at : undefined;
+  const inTeam = at?.kind === "team" ? at : undefined;
   return (
     <header class="top">
       <a class="mark" href="/" aria-label="Your projects">
@@ -56,6 +61,19 @@ export function Header() {
               aria-current={inProject.section === section ? "page" : undefined}
             >
               {PROJECT_NAMES[section]}
+            </a>
+          ))}
+        </nav>
+      )}
+      {inTeam && (
+        <nav aria-label="Team" ref={showCurrent}>
+          {TEAM_SECTIONS.filter(maySee).map((section) => (
+            <a
+              key={section}
+              href={pathOf({ kind: "team", team: inTeam.team, section })}
+              aria-current={inTeam.section === section ? "page" : undefined}
+            >
+              {TEAM_NAMES[section]}
             </a>
           ))}
         </nav>
@@ -103,7 +121,6 @@ function switchEntries(): readonly MenuEntry[] {
   const at = page.value;
   const current = at !== undefined && "project" in at ? at.project : undefined;
   const others = session.value!.account.teams.filter(({ id }) => id !== team);
-  const ofTeam = (section: "projects" | "members" | "tokens" | "audit") => pathOf({ kind: "team", team, section });
   const all = projects.value ?? [];
   return [
     ...(all.length >= MANY
@@ -117,7 +134,7 @@ function switchEntries(): readonly MenuEntry[] {
       }),
     ),
     ...(all.length > 0 ? (["line"] as const) : []),
-    { text: "All projects", href: ofTeam("projects") },
+    { text: "All projects", href: pathOf({ kind: "team", team, section: "projects" }) },
     ...(others.length === 0 ? [] : [{ title: "Other teams" }]),
     ...others.map(
       ({ id, name }): MenuEntry => ({
@@ -130,15 +147,9 @@ function switchEntries(): readonly MenuEntry[] {
 
 function personEntries(): readonly MenuEntry[] {
   const team = teamId.value;
-  const ofTeam = (section: Extract<Page, { kind: "team" }>["section"]) => pathOf({ kind: "team", team, section });
+  const sections = team === "" ? [] : TEAM_SECTIONS.filter((section) => section !== "projects" && maySee(section));
   return [
-    ...(team === "" ? [] : [{ text: TEAM_NAMES.members, href: ofTeam("members") }]),
-    ...(mayDo("tokens:read")
-      ? [
-          { text: TEAM_NAMES.tokens, href: ofTeam("tokens") },
-          { text: TEAM_NAMES.audit, href: ofTeam("audit") },
-        ]
-      : []),
+    ...sections.map((section) => ({ text: TEAM_NAMES[section], href: pathOf({ kind: "team", team, section }) })),
     { text: "Your account", href: "/account" },
     "line" as const,
     { title: "Times in" },
