@@ -31,7 +31,8 @@ export interface AlertFormProps {
   readonly isReadOnly: boolean;
   /** Other buttons. */
   readonly children?: ComponentChildren;
-  onChange(part: Partial<AlertDraft>): void;
+  /** `isTyped` unless it was chosen for the person. */
+  onChange(part: Partial<AlertDraft>, isTyped: boolean): void;
   /** Sends a draft in which nothing is wrong that can be seen here. Rejects with what the service says. */
   onSend(): Promise<unknown>;
 }
@@ -51,14 +52,15 @@ export function AlertForm(props: AlertFormProps) {
   const all = notifications.value.value;
   useEffect(() => {
     // Whoever has only one has nothing to choose.
-    if (id === undefined && draft.notification === "" && all?.length === 1) onChange({ notification: all[0]!.id! });
+    if (id === undefined && draft.notification === "" && all?.length === 1)
+      onChange({ notification: all[0]!.id! }, false);
   }, [all]);
   const answer = useAlertQuery(draft.query);
   const latest = useRef<AlertAnswer | undefined>(undefined);
   if (answer !== undefined) latest.current = answer;
   const set = (part: Partial<AlertDraft>): void => {
     setTested("");
-    onChange(part);
+    onChange(part, true);
   };
   const wrongAt = (path: string) => saving.wrongAt(path) ?? testing.wrongAt(path);
   const problem = saving.problem ?? testing.problem;
@@ -95,12 +97,7 @@ export function AlertForm(props: AlertFormProps) {
             <span class="label" aria-hidden="true">
               Query
             </span>
-            <QueryBox
-              query={draft.query}
-              values={values}
-              onRun={() => {}}
-              onText={(query) => query !== draft.query && set({ query })}
-            />
+            <QueryBox query={draft.query} values={values} onRun={() => {}} onText={(query) => set({ query })} />
             <QueryWrong
               query={draft.query}
               answer={answer}
@@ -161,7 +158,7 @@ export function AlertForm(props: AlertFormProps) {
           />
           <Field
             label="Description"
-            hint="What to do when it triggers. Webhooks and this page have it."
+            hint="What to do when it triggers. All messages but text messages have it."
             wrong={wrongAt("alert.description")}
           >
             {(control) => (

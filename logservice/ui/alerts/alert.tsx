@@ -60,9 +60,9 @@ function NewAlert({ projectId }: { readonly projectId: string }) {
         draft={draft}
         isChanged={isChanged}
         isReadOnly={!mayMake}
-        onChange={(part) => {
+        onChange={(part, isTyped) => {
           setDraft((before) => ({ ...before, ...part }));
-          setChanged(true);
+          if (isTyped) setChanged(true);
         }}
         onSend={async () => {
           const { id } = await call("add_alert", { alert: alertOf(draft, projectId) });
@@ -157,7 +157,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
               {alert.muted ? "Unmute" : "Mute"}
             </button>
             <a class="button" href={`${alertPath(projectId, "new")}${searchOfDraft({ ...draft, name: "" })}`}>
-              Copy
+              Make a copy
             </a>
           </>
         )}

@@ -16,7 +16,7 @@ export interface QueryBoxProps {
   readonly values: FieldValues | undefined;
   /** Runs another query. `isPause` if the person only stopped typing. */
   onRun(query: string, isPause: boolean): void;
-  /** Told of every change of the text, also while it is not valid. */
+  /** Told of every change that a person makes, also while the text is not valid. */
   onText?(text: string): void;
 }
 
@@ -54,7 +54,6 @@ export function QueryBox({ query, values, onRun, onText }: QueryBoxProps) {
     setItems([]);
   }, [query]);
   useEffect(() => () => clearTimeout(pause.current), []);
-  useEffect(() => onText?.(text), [text]);
   useEffect(() => {
     setTold(false);
     const isRight = kindOfQuery(text) !== "wrong";
@@ -90,6 +89,7 @@ export function QueryBox({ query, values, onRun, onText }: QueryBoxProps) {
   };
   const change = (next: string): void => {
     setText(next);
+    onText?.(next);
     clearTimeout(pause.current);
     pause.current = setTimeout(() => {
       // While something is offered, the person is in the middle of a word.
@@ -201,6 +201,7 @@ export function QueryBox({ query, values, onRun, onText }: QueryBoxProps) {
           onFix={(fixed) => {
             cursor.current = fixed.length;
             setText(fixed);
+            onText?.(fixed);
             run(fixed);
             area.current!.focus();
           }}
