@@ -78,9 +78,7 @@ function OneNotification({ projectId, id }: { readonly projectId: string; readon
   if (isGone(found.error.value)) return <NoItem what="notification" href={listPath(projectId)} />;
   return (
     <div class="page narrow">
-      <Shown of={found}>
-        {(notification) => <Known key={notification.updated_at ?? ""} of={found} notification={notification} />}
-      </Shown>
+      <Shown of={found}>{(notification) => <Known of={found} notification={notification} />}</Shown>
       {found.value.value !== undefined && (
         <>
           <UsedBy projectId={projectId} alerts={alerts} />
