@@ -14,7 +14,7 @@ import {
   searchOfDraft,
 } from "../logservice/ui/alerts/draft.ts";
 import { endOf, sinceOf, statesOf, windowOf } from "../logservice/ui/alerts/history.ts";
-import { type Preview, previewWords, spansOf, stripBars } from "../logservice/ui/alerts/preview-data.ts";
+import { type Preview, previewWords, spansOf, stripBars, unevaluated } from "../logservice/ui/alerts/preview-data.ts";
 import { conditionWords, EVENTS, summaryOf, valueWords } from "../logservice/ui/alerts/words.ts";
 import { alertAnswer } from "../logservice/ui/language/alert-answer.ts";
 import { maskOf, membersOf, NEW_NOTIFICATION, problemOf, recipientsOf } from "../logservice/ui/notifications/draft.ts";
@@ -187,6 +187,18 @@ t.test("a replay in words", (t) => {
   for (const [wanted, given] of rows) t.equal(previewWords(given, times), wanted, wanted);
   const many = preview(...Array.from({ length: 1_000 }, (_, i) => episode(i / 10, i / 10 + 0.05)));
   t.match(previewWords(many, times), /^It would have triggered more than 1,000 times/);
+  t.end();
+});
+
+t.test("intervals that could not be evaluated", (t) => {
+  t.equal(unevaluated(preview(), times, 5), 0);
+  t.equal(unevaluated({ ...preview(), intervals: 2000 }, times, 5), 16);
+  t.equal(unevaluated({ ...preview(), intervals: 5 }, { startMs: 60_000, stopMs: 7 * DAY - 60_000 }, 1440), 0);
+  t.equal(
+    unevaluated({ ...preview(), intervals: 5 }, { startMs: 60_000, stopMs: 7 * DAY + 60_000 }, 1440),
+    1,
+    "whole ones",
+  );
   t.end();
 });
 
