@@ -150,10 +150,11 @@ t.test("what is sent, and what is refused before", (t) => {
 });
 
 t.test("queries that an alert may have, as the service reads them", (t) => {
-  t.same(alertAnswer("status >= 500"), { ok: true, measured: EVENTS, queries: [] });
+  t.same(alertAnswer("status >= 500"), { ok: true, measured: EVENTS, isGrouped: false, queries: [] });
   t.same(alertAnswer("| stats p99(duration) by path", [[{ name: "path", value: "/a" }], []]), {
     ok: true,
     measured: P99,
+    isGrouped: true,
     queries: ['path = "/a"', ""],
   });
   t.match(alertAnswer("| timeseries 5m"), { ok: false, refusals: [/^must have no timeseries/] });

@@ -18,6 +18,7 @@ import { missingFor } from "./kinds.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "./notification-form.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
 import { testOf } from "./test-alert.ts";
+import { UsedBy } from "./used-by.tsx";
 
 /** A notification, or a new one. */
 export function Notification({ projectId, id }: { readonly projectId: string; readonly id: string }) {
@@ -183,38 +184,6 @@ function Known({ of, notification }: KnownProps) {
       {isRotating && <SecretDialog projectId={project_id} notificationId={id} onClose={() => setRotating(false)} />}
       <Unsaved isChanged={isChanged} />
     </>
-  );
-}
-
-function UsedBy({ projectId, alerts }: { readonly projectId: string; readonly alerts: Loaded<readonly Alert[]> }) {
-  return (
-    <section class="card" aria-labelledby="used-by">
-      <h2 id="used-by">Alerts that use it</h2>
-      <Shown of={alerts}>
-        {(all) =>
-          all.length === 0 ? (
-            <p class="hint">None yet. An alert chooses it on its page.</p>
-          ) : (
-            <AlertLinks projectId={projectId} alerts={all} />
-          )
-        }
-      </Shown>
-    </section>
-  );
-}
-
-function AlertLinks({ projectId, alerts }: { readonly projectId: string; readonly alerts: readonly Alert[] }) {
-  const team = teamId.value;
-  return (
-    <ul class="log-list">
-      {alerts.map(({ id, name }) => (
-        <li key={id}>
-          <a href={pathOf({ kind: "item", team, project: projectId, section: "alerts", id: id! })}>
-            <Text text={name} />
-          </a>
-        </li>
-      ))}
-    </ul>
   );
 }
 
