@@ -14,7 +14,7 @@ import {
   searchOfDraft,
 } from "../logservice/ui/alerts/draft.ts";
 import { endOf, sinceOf, statesOf, windowOf } from "../logservice/ui/alerts/history.ts";
-import { type Preview, previewWords, spansOf, stripBars } from "../logservice/ui/alerts/preview-data.ts";
+import { type Preview, previewWords, spansOf, stripBars, unevaluated } from "../logservice/ui/alerts/preview-data.ts";
 import { conditionWords, EVENTS, summaryOf, valueWords } from "../logservice/ui/alerts/words.ts";
 import { alertAnswer } from "../logservice/ui/language/alert-answer.ts";
 import { maskOf, membersOf, NEW_NOTIFICATION, problemOf, recipientsOf } from "../logservice/ui/notifications/draft.ts";
@@ -150,10 +150,11 @@ t.test("what is sent, and what is refused before", (t) => {
 });
 
 t.test("queries that an alert may have, as the service reads them", (t) => {
-  t.same(alertAnswer("status >= 500"), { ok: true, measured: EVENTS, queries: [] });
+  t.same(alertAnswer("status >= 500"), { ok: true, measured: EVENTS, isGrouped: false, queries: [] });
   t.same(alertAnswer("| stats p99(duration) by path", [[{ name: "path", value: "/a" }], []]), {
     ok: true,
     measured: P99,
+    isGrouped: true,
     queries: ['path = "/a"', ""],
   });
   t.match(alertAnswer("| timeseries 5m"), { ok: false, refusals: [/^must have no timeseries/] });
@@ -187,6 +188,18 @@ t.test("a replay in words", (t) => {
   for (const [wanted, given] of rows) t.equal(previewWords(given, times), wanted, wanted);
   const many = preview(...Array.from({ length: 1_000 }, (_, i) => episode(i / 10, i / 10 + 0.05)));
   t.match(previewWords(many, times), /^It would have triggered more than 1,000 times/);
+  t.end();
+});
+
+t.test("intervals that could not be evaluated", (t) => {
+  t.equal(unevaluated(preview(), times, 5), 0);
+  t.equal(unevaluated({ ...preview(), intervals: 2000 }, times, 5), 16);
+  t.equal(unevaluated({ ...preview(), intervals: 5 }, { startMs: 60_000, stopMs: 7 * DAY - 60_000 }, 1440), 0);
+  t.equal(
+    unevaluated({ ...preview(), intervals: 5 }, { startMs: 60_000, stopMs: 7 * DAY + 60_000 }, 1440),
+    1,
+    "whole ones",
+  );
   t.end();
 });
 

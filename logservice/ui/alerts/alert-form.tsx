@@ -1,18 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { withoutStages } from "../../../grammar/query/edit.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Unsaved } from "../kit/unsaved.tsx";
 import type { AlertAnswer } from "../language/messages.ts";
-import { kindOfQuery } from "../language/query.ts";
 import { QueryBox } from "../query-box/query-box.tsx";
 import { ChooseNotification, MakeNotification } from "./choose-notification.tsx";
 import { ConditionFields, MoreFields } from "./condition-fields.tsx";
 import { type AlertDraft, alertOf, conditionProblem, problemIn, SEVERITIES, type Severity } from "./draft.ts";
 import { Preview } from "./preview.tsx";
+import { QueryWrong, refusalOf } from "./query-wrong.tsx";
 import { useAlertQuery } from "./use-alert-query.ts";
 import { useFieldValues } from "./use-field-values.ts";
 import { EVENTS, summaryOf } from "./words.ts";
@@ -31,7 +30,8 @@ export interface AlertFormProps {
   readonly isReadOnly: boolean;
   /** Other buttons. */
   readonly children?: ComponentChildren;
-  onChange(part: Partial<AlertDraft>): void;
+  /** `isTyped` unless it was chosen for the person. */
+  onChange(part: Partial<AlertDraft>, isTyped: boolean): void;
   /** Sends a draft in which nothing is wrong that can be seen here. Rejects with what the service says. */
   onSend(): Promise<unknown>;
 }
@@ -51,14 +51,15 @@ export function AlertForm(props: AlertFormProps) {
   const all = notifications.value.value;
   useEffect(() => {
     // Whoever has only one has nothing to choose.
-    if (id === undefined && draft.notification === "" && all?.length === 1) onChange({ notification: all[0]!.id! });
+    if (id === undefined && draft.notification === "" && all?.length === 1)
+      onChange({ notification: all[0]!.id! }, false);
   }, [all]);
   const answer = useAlertQuery(draft.query);
   const latest = useRef<AlertAnswer | undefined>(undefined);
   if (answer !== undefined) latest.current = answer;
   const set = (part: Partial<AlertDraft>): void => {
     setTested("");
-    onChange(part);
+    onChange(part, true);
   };
   const wrongAt = (path: string) => saving.wrongAt(path) ?? testing.wrongAt(path);
   const problem = saving.problem ?? testing.problem;
@@ -77,8 +78,8 @@ export function AlertForm(props: AlertFormProps) {
     const to = all?.find((one) => one.id === draft.notification)?.name ?? "";
     if (await send(testing, () => call("test_alert", { alert }))) setTested(to);
   };
-  const measured = latest.current?.ok ? latest.current.measured : EVENTS;
-  const summary = summaryOf(draft, measured, / by |\btop\b/.test(draft.query) && kindOfQuery(draft.query) === "stages");
+  const { measured, isGrouped } = latest.current?.ok ? latest.current : { measured: EVENTS, isGrouped: false };
+  const summary = summaryOf(draft, measured, isGrouped);
   const isWhole = answer?.ok === true && draft.query.trim() !== "" && conditionProblem(draft) === undefined;
   return (
     <>
@@ -95,12 +96,7 @@ export function AlertForm(props: AlertFormProps) {
             <span class="label" aria-hidden="true">
               Query
             </span>
-            <QueryBox
-              query={draft.query}
-              values={values}
-              onRun={() => {}}
-              onText={(query) => query !== draft.query && set({ query })}
-            />
+            <QueryBox query={draft.query} values={values} onRun={() => {}} onText={(query) => set({ query })} />
             <QueryWrong
               query={draft.query}
               answer={answer}
@@ -161,7 +157,7 @@ export function AlertForm(props: AlertFormProps) {
           />
           <Field
             label="Description"
-            hint="What to do when it triggers. Webhooks and this page have it."
+            hint="What to do when it triggers. All messages but text messages have it."
             wrong={wrongAt("alert.description")}
           >
             {(control) => (
@@ -221,46 +217,5 @@ export function AlertForm(props: AlertFormProps) {
       )}
       <Unsaved isChanged={isChanged} />
     </>
-  );
-}
-
-/** What the service would answer to the query, as it says it. */
-function refusalOf(answer: AlertAnswer | undefined): string | undefined {
-  if (answer === undefined || answer.ok) return undefined;
-  return `alert.query: ${answer.refusals[0] ?? "is not a valid query: mend what is underlined"}`;
-}
-
-interface QueryWrongProps {
-  readonly query: string;
-  readonly answer: AlertAnswer | undefined;
-  readonly wrong: string | undefined;
-  onQuery(query: string): void;
-}
-
-/** Why an alert cannot have the query, below it, and what would do. */
-function QueryWrong({ query, answer, wrong, onQuery }: QueryWrongProps) {
-  const isEmpty = query.trim() === "";
-  const refusal = isEmpty || answer === undefined || answer.ok ? undefined : answer.refusals[0];
-  const text = refusal === undefined ? wrong : `The query of an alert ${refusal}.`;
-  const bare = withoutStages(query);
-  const fixes = isEmpty
-    ? [{ name: "Count all events", to: "| count" }]
-    : refusal !== undefined && kindOfQuery(query) === "stages"
-      ? [{ name: "Count the events instead", to: bare?.trim() ? bare : "| count" }]
-      : [];
-  if (text === undefined && fixes.length === 0) return null;
-  return (
-    <div class="row query-refused">
-      {text !== undefined && (
-        <span class="wrong" role="alert">
-          {text}
-        </span>
-      )}
-      {fixes.map(({ name, to }) => (
-        <button type="button" class="button small" key={name} onClick={() => onQuery(to)}>
-          {name}
-        </button>
-      ))}
-    </div>
   );
 }

@@ -1,13 +1,12 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Alert as Stored } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
 import { call } from "../data/call.ts";
 import { useEvery } from "../data/every.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
-import { go, here } from "../data/location.ts";
+import { go } from "../data/location.ts";
 import { usePages } from "../data/pages.ts";
-import { mayDo, teamId } from "../data/session.ts";
+import { mayDo } from "../data/session.ts";
 import { isGone, NoItem } from "../kit/no-item.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
@@ -17,67 +16,17 @@ import { Ago } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
 import { Deliveries } from "../notifications/deliveries.tsx";
 import { AlertForm } from "./alert-form.tsx";
-import { type AlertDraft, alertOf, draftIn, draftOfAlert, searchOfDraft } from "./draft.ts";
+import { type AlertDraft, alertOf, draftOfAlert, searchOfDraft } from "./draft.ts";
 import { Episodes } from "./episodes.tsx";
 import { sinceOf } from "./history.ts";
 import { setMuted } from "./mute.ts";
+import { NewAlert } from "./new-alert.tsx";
+import { alertPath, listPath } from "./paths.ts";
 import { SeverityTag, StateTags } from "./tags.tsx";
 
 /** An alert, or a new one: its address may say what it begins with. */
 export function Alert({ projectId, id }: { readonly projectId: string; readonly id: string }) {
   return id === "new" ? <NewAlert projectId={projectId} /> : <OneAlert projectId={projectId} id={id} />;
-}
-
-const alertPath = (project: string, id: string) =>
-  pathOf({ kind: "item", team: teamId.value, project, section: "alerts", id });
-const listPath = (project: string) => pathOf({ kind: "project", team: teamId.value, project, section: "alerts" });
-
-/** The address follows what is typed after this pause: browsers bound how often it may change. */
-const FOLLOW_MS = 400;
-
-function NewAlert({ projectId }: { readonly projectId: string }) {
-  const [draft, setDraft] = useState(() => draftIn(here.value.search));
-  const [isChanged, setChanged] = useState(false);
-  const mayMake = mayDo("alerts:write");
-  // So a draft survives whatever leads away from it and back, and can be handed to somebody.
-  useEffect(() => {
-    if (!isChanged) return;
-    const path = alertPath(projectId, "new");
-    const timer = setTimeout(() => {
-      if (location.pathname === path) go(`${path}${searchOfDraft(draft)}`, { replaces: true });
-    }, FOLLOW_MS);
-    return () => clearTimeout(timer);
-  }, [draft]);
-  return (
-    <div class="page alert">
-      <header>
-        <h1>New alert</h1>
-      </header>
-      {!mayMake && <p class="note">Your role may not make alerts.</p>}
-      <AlertForm
-        projectId={projectId}
-        id={undefined}
-        draft={draft}
-        isChanged={isChanged}
-        isReadOnly={!mayMake}
-        onChange={(part) => {
-          setDraft((before) => ({ ...before, ...part }));
-          setChanged(true);
-        }}
-        onSend={async () => {
-          const { id } = await call("add_alert", { alert: alertOf(draft, projectId) });
-          setChanged(false);
-          say("The alert was made");
-          go(alertPath(projectId, id), { replaces: true });
-          scrollTo(0, 0);
-        }}
-      >
-        <a class="button" href={listPath(projectId)}>
-          Cancel
-        </a>
-      </AlertForm>
-    </div>
-  );
 }
 
 /** How often the state is asked for again: less than the shortest interval. */
@@ -157,7 +106,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
               {alert.muted ? "Unmute" : "Mute"}
             </button>
             <a class="button" href={`${alertPath(projectId, "new")}${searchOfDraft({ ...draft, name: "" })}`}>
-              Copy
+              Make a copy
             </a>
           </>
         )}

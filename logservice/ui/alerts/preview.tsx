@@ -8,7 +8,7 @@ import { bytes, count, longDuration, minuteText } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { Group } from "./group.tsx";
 import { windowOf } from "./history.ts";
-import { previewWords, spansOf } from "./preview-data.ts";
+import { previewWords, spansOf, unevaluated } from "./preview-data.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
 import { type Replayed, useReplay } from "./use-preview.ts";
 import { EVENTS, valueWords } from "./words.ts";
@@ -48,6 +48,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
   const queries = answer?.ok ? answer.queries : [];
   const measured = answer?.ok ? answer.measured : EVENTS;
   const rule = { interval: alert.interval ?? 5, for: alert.for ?? 1 };
+  const left = unevaluated(preview, times, rule.interval);
   const rest = preview.episodes.length - newest.length;
   return (
     <div class="replayed" data-old={isOld}>
@@ -57,6 +58,12 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
       {preview.missing_bytes > 0 && (
         <p class="note warning">
           About {bytes(preview.missing_bytes)} of events of these days are lost. Intervals that they touch are left out.
+        </p>
+      )}
+      {preview.missing_bytes === 0 && left > 0 && (
+        <p class="note warning">
+          {count(left)} {left === 1 ? "interval" : "intervals"} could not be evaluated: the query takes too long there,
+          or gives more than 100 groups. An alert that fails three times in a row tells so.
         </p>
       )}
       <Strip of={of} />

@@ -9,10 +9,10 @@ export function alertAnswer(text: string, groups: readonly (readonly AlertGroupV
   const read = readAlertQuery(text);
   // What is wrong with a text that is no query is said where it is typed.
   if (!read.ok) return { ok: false, refusals: parsePipeline(text).ok ? read.problems : [] };
-  const { what, unit } = read.value;
+  const { what, unit, columns } = read.value;
   const queries = groups.map((group) => {
     const query = queryOfGroup(read.value, group);
     return query === undefined ? "" : printQuery(query);
   });
-  return { ok: true, measured: { what, unit }, queries };
+  return { ok: true, measured: { what, unit }, isGrouped: columns.some(({ isGroup }) => isGroup), queries };
 }

@@ -31,6 +31,8 @@ export type AlertAnswer =
   | {
       readonly ok: true;
       readonly measured: Measured;
+      /** Whether there is a number for each of several groups. */
+      readonly isGrouped: boolean;
       /** The query of the events of each group that was asked for. */
       readonly queries: readonly string[];
     }

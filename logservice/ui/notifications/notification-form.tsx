@@ -47,6 +47,8 @@ export function NotificationForm(props: NotificationFormProps) {
           const problem = problemOf(draft, isNew);
           if (problem !== undefined) throw new Error(problem);
           await onSend(draft);
+          // It is stored now, and only its mask is shown.
+          setDraft((before) => ({ ...before, secret: "" }));
         });
       }}
     >

@@ -18,6 +18,7 @@ import { missingFor } from "./kinds.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "./notification-form.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
 import { testOf } from "./test-alert.ts";
+import { UsedBy } from "./used-by.tsx";
 
 /** A notification, or a new one. */
 export function Notification({ projectId, id }: { readonly projectId: string; readonly id: string }) {
@@ -78,9 +79,7 @@ function OneNotification({ projectId, id }: { readonly projectId: string; readon
   if (isGone(found.error.value)) return <NoItem what="notification" href={listPath(projectId)} />;
   return (
     <div class="page narrow">
-      <Shown of={found}>
-        {(notification) => <Known key={notification.updated_at ?? ""} of={found} notification={notification} />}
-      </Shown>
+      <Shown of={found}>{(notification) => <Known of={found} notification={notification} />}</Shown>
       {found.value.value !== undefined && (
         <>
           <UsedBy projectId={projectId} alerts={alerts} />
@@ -185,38 +184,6 @@ function Known({ of, notification }: KnownProps) {
       {isRotating && <SecretDialog projectId={project_id} notificationId={id} onClose={() => setRotating(false)} />}
       <Unsaved isChanged={isChanged} />
     </>
-  );
-}
-
-function UsedBy({ projectId, alerts }: { readonly projectId: string; readonly alerts: Loaded<readonly Alert[]> }) {
-  return (
-    <section class="card" aria-labelledby="used-by">
-      <h2 id="used-by">Alerts that use it</h2>
-      <Shown of={alerts}>
-        {(all) =>
-          all.length === 0 ? (
-            <p class="hint">None yet. An alert chooses it on its page.</p>
-          ) : (
-            <AlertLinks projectId={projectId} alerts={all} />
-          )
-        }
-      </Shown>
-    </section>
-  );
-}
-
-function AlertLinks({ projectId, alerts }: { readonly projectId: string; readonly alerts: readonly Alert[] }) {
-  const team = teamId.value;
-  return (
-    <ul class="log-list">
-      {alerts.map(({ id, name }) => (
-        <li key={id}>
-          <a href={pathOf({ kind: "item", team, project: projectId, section: "alerts", id: id! })}>
-            <Text text={name} />
-          </a>
-        </li>
-      ))}
-    </ul>
   );
 }
 

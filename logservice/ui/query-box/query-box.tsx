@@ -18,7 +18,7 @@ export interface QueryBoxProps {
   past?(): readonly string[];
   /** Runs another query. `isPause` if the person only stopped typing. */
   onRun(query: string, isPause: boolean): void;
-  /** Told of every change of the text, also while it is not valid. */
+  /** Told of every change that a person makes, also while the text is not valid. */
   onText?(text: string): void;
 }
 
@@ -62,7 +62,6 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
     setItems([]);
   }, [query]);
   useEffect(() => () => clearTimeout(pause.current), []);
-  useEffect(() => onText?.(text), [text]);
   useEffect(() => {
     setTold(false);
     const isRight = kindOfQuery(text) !== "wrong";
@@ -101,6 +100,7 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
   const change = (next: string): void => {
     setText(next);
     recalled.current.at = -1;
+    onText?.(next);
     clearTimeout(pause.current);
     pause.current = setTimeout(() => {
       // Who goes through the list is about to take something of it.
@@ -250,6 +250,7 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
           onFix={(fixed) => {
             cursor.current = fixed.length;
             setText(fixed);
+            onText?.(fixed);
             run(fixed);
             area.current!.focus();
           }}
