@@ -39,6 +39,7 @@ export function FacetList({ projectId, fields, byLevel, facets, actions, onBound
   const sorted = [...shown].sort((a, b) => Number(pinned(b)) - Number(pinned(a)));
   return (
     <aside class="facets" aria-label="Fields">
+      <h2 class="spoken">Fields</h2>
       <section>
         <h3>level</h3>
         <Values field="level" values={levels} actions={actions} />
