@@ -103,6 +103,6 @@ nav > ul { columns: 3 14rem; padding: 0; list-style: none; } nav li { break-insi
 h3, code, nav ul ul { font-family: ui-monospace, monospace; }
 table { border-collapse: collapse; width: 100%; }
 td { padding: 0.3rem 0.6rem; border: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
-pre { overflow-x: auto; padding: 0.75rem 1rem; border: 1px solid var(--line); font-size: 0.875rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0.75rem 1rem; border: 1px solid var(--line); font-size: 0.875rem; }
 small { color: var(--soft); }
 `;
