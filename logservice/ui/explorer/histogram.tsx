@@ -1,3 +1,4 @@
+import type { ReadonlySignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Level } from "../../../schema/rpc.generated.ts";
 import type { ViewRange } from "../address/view.ts";
@@ -10,7 +11,7 @@ export interface HistogramProps {
   readonly of: Counts;
   readonly times: { readonly startMs: number; readonly stopMs: number };
   /** The time of the first row that is visible, as a mark. */
-  readonly markMs: number | undefined;
+  readonly mark: ReadonlySignal<number | undefined>;
   onZoom(range: ViewRange): void;
   /** Shows the events of a time in the list. */
   onSeek(timeMs: number): void;
@@ -28,7 +29,7 @@ const DRAG_PX = 4;
  * Events by time, stacked by level. A drag zooms in, a press seeks. By keys: the arrows go from bar to bar, with Shift they
  * mark a range, Enter zooms into it, the space bar seeks. A table says the same to who does not see it.
  */
-export function Histogram({ of: counts, times, markMs, onZoom, onSeek }: HistogramProps) {
+export function Histogram({ of: counts, times, mark, onZoom, onSeek }: HistogramProps) {
   const [over, setOver] = useState<number | undefined>(undefined);
   /** Two shares of the width. */
   const [drag, setDrag] = useState<{ readonly from: number; readonly to: number } | undefined>(undefined);
@@ -139,9 +140,7 @@ export function Histogram({ of: counts, times, markMs, onZoom, onSeek }: Histogr
               isOver={i === over}
             />
           ))}
-          {markMs !== undefined && (
-            <rect class="bar-mark" x={share(markMs) * width - 0.75} width="1.5" y="0" height={HEIGHT} />
-          )}
+          <Mark of={mark} share={share} width={width} />
           {brush !== undefined && (
             <rect
               class="bar-drag"
@@ -196,6 +195,18 @@ function BarShape({ bar, left, right, isOver }: BarShapeProps) {
       })}
     </g>
   );
+}
+
+interface MarkProps {
+  readonly of: ReadonlySignal<number | undefined>;
+  readonly width: number;
+  share(ms: number): number;
+}
+
+/** Where the list is scrolled to. It moves with every row: nothing else is drawn for it. */
+function Mark({ of, width, share }: MarkProps) {
+  if (of.value === undefined) return null;
+  return <rect class="bar-mark" x={share(of.value) * width - 0.75} width="1.5" y="0" height={HEIGHT} />;
 }
 
 function Tip({ bar, at }: { readonly bar: Bar; readonly at: number }) {
