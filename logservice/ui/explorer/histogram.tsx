@@ -137,6 +137,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
               bar={bar}
               left={share(bar.startMs) * width}
               right={share(bar.stopMs) * width}
+              widest={WIDEST * Math.max(1, (bar.stopMs - bar.startMs) / counts.stepMs)}
               isOver={i === over}
             />
           ))}
@@ -171,13 +172,14 @@ interface BarShapeProps {
   readonly bar: Bar;
   readonly left: number;
   readonly right: number;
+  readonly widest: number;
   readonly isOver: boolean;
 }
 
-function BarShape({ bar, left, right, isOver }: BarShapeProps) {
+function BarShape({ bar, left, right, widest, isOver }: BarShapeProps) {
   const room = right - left;
   const gap = Math.min(3, Math.max(0.6, room * 0.12));
-  const wide = Math.min(WIDEST, Math.max(0.6, room - gap));
+  const wide = Math.min(widest, Math.max(0.6, room - gap));
   const x = left + (room - wide) / 2;
   let below = 0;
   return (
