@@ -1,9 +1,9 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Level } from "../../../schema/rpc.generated.ts";
 import type { ViewRange } from "../address/view.ts";
-import { count, longDuration, timeText, zoneName } from "../kit/format.ts";
-import { type Bar, barsOf, type Histogram as Counts, STACKED } from "./histogram-data.ts";
+import { count, longDuration, timeText } from "../kit/format.ts";
+import { BarShape, HEIGHT, Mark, Tip } from "./histogram-bars.tsx";
+import { type Bar, barsOf, type Histogram as Counts } from "./histogram-data.ts";
 import { HistogramTable } from "./histogram-table.tsx";
 import { ticksOf } from "./histogram-ticks.ts";
 
@@ -17,9 +17,6 @@ export interface HistogramProps {
   onSeek(timeMs: number): void;
 }
 
-/** Height of the drawing in pixels; the bars leave some of it for the scale. */
-const HEIGHT = 72;
-const ROOM = 12;
 /** Wider bars look like blocks. */
 const WIDEST = 34;
 /** A shorter movement is a press. */
@@ -168,70 +165,6 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
   );
 }
 
-interface BarShapeProps {
-  readonly bar: Bar;
-  readonly left: number;
-  readonly right: number;
-  readonly widest: number;
-  readonly isOver: boolean;
-}
-
-function BarShape({ bar, left, right, widest, isOver }: BarShapeProps) {
-  const room = right - left;
-  const gap = Math.min(3, Math.max(0.6, room * 0.12));
-  const wide = Math.min(widest, Math.max(0.6, room - gap));
-  const x = left + (room - wide) / 2;
-  let below = 0;
-  return (
-    <g class={isOver ? "bar over" : "bar"}>
-      {STACKED.map((level) => {
-        const found = bar.byLevel.get(level) ?? 0;
-        if (found === 0) return null;
-        const height = (found / bar.total) * bar.height * (HEIGHT - ROOM);
-        // A single error among thousands of others is still seen.
-        const drawn = isBad(level) ? Math.max(height, 2) : height;
-        below += drawn;
-        // A hair between the levels, so that they are told apart by more than their colours.
-        const hair = drawn > 4 && below > drawn ? 1 : 0;
-        return <rect key={level} class={`bar-${level}`} x={x} width={wide} y={HEIGHT - below} height={drawn - hair} />;
-      })}
-    </g>
-  );
-}
-
-interface MarkProps {
-  readonly of: ReadonlySignal<number | undefined>;
-  readonly width: number;
-  share(ms: number): number;
-}
-
-/** Where the list is scrolled to. It moves with every row: nothing else is drawn for it. */
-function Mark({ of, width, share }: MarkProps) {
-  if (of.value === undefined) return null;
-  return <rect class="bar-mark" x={share(of.value) * width - 0.75} width="1.5" y="0" height={HEIGHT} />;
-}
-
-function Tip({ bar, at }: { readonly bar: Bar; readonly at: number }) {
-  return (
-    <div class="bar-tip" style={at > 0.5 ? { right: `${(1 - at) * 100}%` } : { left: `${at * 100}%` }}>
-      <strong>
-        {timeText(bar.startMs)} {zoneName()}
-      </strong>
-      <span>
-        {count(bar.total)} {bar.total === 1 ? "event" : "events"} in {longDuration(bar.stopMs - bar.startMs)}
-      </span>
-      {[...STACKED].reverse().map((level) => {
-        const found = bar.byLevel.get(level);
-        return found ? (
-          <span key={level}>
-            <span class={`swatch bar-${level}`} aria-hidden="true" /> {count(found)} {level}
-          </span>
-        ) : null;
-      })}
-    </div>
-  );
-}
-
 function spoken(bar: Bar | undefined): string {
   if (bar === undefined) return "no events";
   const levels = [...bar.byLevel].map(([level, found]) => `${count(found)} ${level}`).join(", ");
@@ -246,6 +179,3 @@ function brushOf(
   const [a, b] = [bars[Math.min(from, to)], bars[Math.max(from, to)]];
   return a && b ? { from: share(a.startMs), to: share(b.stopMs) } : undefined;
 }
-
-/** Levels of which a single event must be seen. */
-export const isBad = (level: Level) => ["error", "critical", "alert", "emergency"].includes(level);
