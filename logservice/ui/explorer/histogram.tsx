@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from "@preact/signals";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewRange } from "../address/view.ts";
 import { count, longDuration, timeText } from "../kit/format.ts";
 import { BarShape, HEIGHT, Mark, Tip } from "./histogram-bars.tsx";
@@ -19,6 +19,8 @@ export interface HistogramProps {
 
 /** Wider bars look like blocks. */
 const WIDEST = 34;
+/** After this the table for who does not see the bars is made. */
+const TABLE_MS = 250;
 /** A shorter movement is a press. */
 const DRAG_PX = 4;
 
@@ -33,6 +35,8 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
   /** Two bars that the keys have marked. */
   const [marked, setMarked] = useState<{ readonly from: number; readonly to: number } | undefined>(undefined);
   const [width, setWidth] = useState(0);
+  /** The table is made once the page is there: nobody sees it, and it has as many cells as all the rest. */
+  const [isPainted, setPainted] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const bars = useMemo(() => barsOf(counts, times), [counts, times.startMs, times.stopMs]);
   const span = Math.max(1, times.stopMs - times.startMs);
@@ -44,6 +48,10 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
     watch.observe(element);
     look();
     return () => watch.disconnect();
+  }, []);
+  useEffect(() => {
+    const timer = setTimeout(() => setPainted(true), TABLE_MS);
+    return () => clearTimeout(timer);
   }, []);
   const shareAt = (event: PointerEvent): number => {
     const box = root.current!.getBoundingClientRect();
@@ -160,7 +168,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
           </span>
         ))}
       </div>
-      <HistogramTable bars={bars} stepMs={counts.stepMs} />
+      {isPainted && <HistogramTable bars={bars} stepMs={counts.stepMs} />}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { count } from "../kit/format.ts";
 import { late } from "../kit/late.tsx";
-import type { FirstEventProps } from "../start/first-event.tsx";
+import type { FirstEventProps } from "../start/start.tsx";
 import { rangeText } from "./range-steps.ts";
 
 export interface NothingFoundProps {
@@ -18,7 +18,7 @@ export interface NothingFoundProps {
 }
 
 /** How to send events: most people never see it here. */
-const FirstEvent = late<FirstEventProps>(() => import("../start/first-event.tsx").then(({ FirstEvent }) => FirstEvent));
+const FirstEvent = late<FirstEventProps>(() => import("../start/start.tsx").then(({ FirstEvent }) => FirstEvent));
 
 const WIDER: readonly { readonly text: string; readonly lastMs: number }[] = [
   { text: "the last day", lastMs: 86_400_000 },
