@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { computed, effect, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { DiscoveredField, Event } from "../../../schema/rpc.generated.ts";
 import type { ViewRange } from "../address/view.ts";
@@ -45,7 +45,6 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const found = state.found.value;
   const asked = state.asked.value;
   const rows = found?.rows.value;
-  rows?.version.value;
   const chosen = useSignal(-1);
   const firstVisible = useSignal(0);
   /** Whether the fields are shown over the list, where there is no room beside it. */
@@ -63,7 +62,9 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
     control.show?.(0, "top");
   }, [found]);
   const arrived = live?.shown.value.length ?? 0;
-  const total = arrived + (rows?.total ?? 0);
+  // Scrolling and reading draw the list anew, and nothing else.
+  const read = useMemo(() => computed(() => (rows && rows.version.value >= 0 ? rows.total : 0)), [rows]);
+  const total = arrived + read.value;
   const open = useOpenEvent({ state, chosen, control, arrived });
   const before = useRef<{ facets?: Facets | undefined; fields?: readonly DiscoveredField[] }>({}).current;
   const facets = useMemo(() => {
@@ -77,7 +78,16 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   before.fields = fields ?? [];
   const values = useMemo(() => found && new FieldValues(projectId, found.times, fields ?? []), [found, fields]);
   // New events move the list only if its beginning is what is looked at.
-  useEffect(() => live?.hold(firstVisible.value > 0), [live, firstVisible.value > 0]);
+  useEffect(() => effect(() => live?.hold(firstVisible.value > 0)), [live]);
+  const mark = useMemo(
+    () =>
+      computed(() => {
+        rows?.version.value;
+        const row = firstVisible.value - (live?.shown.value.length ?? 0);
+        return firstVisible.value > 0 ? timeOf(rows?.at(row)) : undefined;
+      }),
+    [rows, live],
+  );
 
   const actions = actionsOn(state);
   const openRow = (row: number, event: Event): void => {
@@ -108,7 +118,6 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const isStages = found?.table.value !== undefined;
   const isEmpty = rows !== undefined && total === 0 && !asked?.isRunning.value;
   const isOld = asked !== found && (asked?.error.value !== undefined || asked?.isWrong.value === true);
-  const markMs = firstVisible.value > 0 ? timeOf(rows?.at(firstVisible.value - arrived)) : undefined;
   return (
     <div class="explorer">
       <h1 class="spoken">Explore</h1>
@@ -162,7 +171,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                 <Histogram
                   of={live?.histogram.value ?? found.histogram.value}
                   times={live?.times.value ?? found.times}
-                  markMs={markMs}
+                  mark={mark}
                   onZoom={zoom}
                   onSeek={(timeMs) => control.show?.((rows?.rowAt(timeMs) ?? 0) + arrived, "top")}
                 />
@@ -206,6 +215,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   range={view.range}
                   onRange={zoom}
                   onClear={() => state.change({ query: "" })}
+                  onRun={state.run}
                 />
               ) : (
                 <EventList

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { DiscoveredField, Level } from "../../../schema/rpc.generated.ts";
-import { count, number } from "../kit/format.ts";
-import { Text } from "../kit/text.tsx";
-import type { Facets, FacetValue } from "./facet-data.ts";
+import type { Facets } from "./facet-data.ts";
+import { FacetHead } from "./facet-head.tsx";
+import { Numbers, Values } from "./facet-values.tsx";
 import { useFieldChoices } from "./field-choices.ts";
 import { STACKED } from "./histogram-data.ts";
 import type { ValueActions } from "./value-actions.ts";
@@ -81,54 +81,6 @@ export function FacetList({ projectId, fields, byLevel, facets, columns, actions
   );
 }
 
-interface FacetHeadProps {
-  readonly field: DiscoveredField;
-  readonly isOpen: boolean;
-  readonly isPinned: boolean;
-  readonly isColumn: boolean;
-  onOpen(): void;
-  onPin(): void;
-  onColumn(): void;
-}
-
-function FacetHead({ field: { name, count: found, percent }, isOpen, isPinned, isColumn, ...on }: FacetHeadProps) {
-  return (
-    <h3 class="facet-head">
-      <button type="button" class="fold" aria-expanded={isOpen} onClick={on.onOpen}>
-        <span class="turn" aria-hidden="true" />
-        <span class="name" title={name}>
-          <Text text={name} />
-        </span>
-        <span class="share" title={`In ${count(found)} events`}>
-          {percent < 0.01 ? "< 1" : Math.round(percent * 100)} %
-        </span>
-      </button>
-      <span class="facet-tools">
-        <button
-          type="button"
-          class="facet-tool"
-          aria-label={`Column of ${name}`}
-          aria-pressed={isColumn}
-          title={isColumn ? "Remove the column" : "Show as a column"}
-          onClick={on.onColumn}
-        >
-          ▥
-        </button>
-        <button
-          type="button"
-          class="facet-tool"
-          aria-label={`Pin ${name}`}
-          aria-pressed={isPinned}
-          title={isPinned ? "No longer above the others" : "Keep above the others"}
-          onClick={on.onPin}
-        >
-          {isPinned ? "★" : "☆"}
-        </button>
-      </span>
-    </h3>
-  );
-}
-
 interface FacetProps extends Pick<FacetListProps, "actions" | "onBounds"> {
   readonly field: DiscoveredField;
   readonly facets: Facets;
@@ -150,111 +102,6 @@ function Facet({ field, facets, actions, onBounds }: FacetProps) {
       </>
     );
   return <Numbers key={`${known.min} ${known.max}`} name={field.name} {...known} onBounds={onBounds} />;
-}
-
-interface ValuesProps {
-  readonly field: string;
-  readonly values: readonly FacetValue[];
-  readonly actions: ValueActions;
-}
-
-function Values({ field, values, actions }: ValuesProps) {
-  const most = Math.max(1, ...values.map((value) => value.count));
-  return (
-    <ul class="facet-values">
-      {values.map(({ value, count: found }) => (
-        <li key={String(value)}>
-          <span class="facet-bar" style={{ width: `${(found / most) * 100}%` }} aria-hidden="true" />
-          <button
-            type="button"
-            class="facet-value"
-            title={`${nameOf(value)}\nPress: only this value. With Alt: not this value`}
-            onClick={(event) => (event.altKey ? actions.filterOut(field, value) : actions.filterIn(field, value))}
-          >
-            <span class={field === "level" ? `level-${value}` : undefined}>
-              {value === "" ? <em>empty</em> : <Text text={String(value)} />}
-            </span>
-          </button>
-          <span class="facet-tools">
-            <button
-              type="button"
-              class="facet-tool"
-              aria-label={`Only ${field} ${nameOf(value)}`}
-              title="Only this value"
-              onClick={() => actions.filterIn(field, value)}
-            >
-              +
-            </button>
-            <button
-              type="button"
-              class="facet-tool"
-              aria-label={`Not ${field} ${nameOf(value)}`}
-              title="Not this value"
-              onClick={() => actions.filterOut(field, value)}
-            >
-              −
-            </button>
-          </span>
-          <span class="facet-count">{count(found)}</span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** Long values are found by their beginning. */
-const nameOf = (value: FacetValue["value"]) => (value === "" ? "empty" : String(value).slice(0, 200));
-
-interface NumbersProps {
-  readonly name: string;
-  readonly min: number | null;
-  readonly avg: number | null;
-  readonly max: number | null;
-  onBounds: FacetListProps["onBounds"];
-}
-
-function Numbers({ name, min, avg, max, onBounds }: NumbersProps) {
-  const [low, setLow] = useState("");
-  const [high, setHigh] = useState("");
-  if (min === null || max === null || avg === null) return <p class="hint">No numbers.</p>;
-  return (
-    <form
-      class="facet-numbers"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const bounds = {
-          ...(low !== "" && Number.isFinite(Number(low)) && { min: Number(low) }),
-          ...(high !== "" && Number.isFinite(Number(high)) && { max: Number(high) }),
-        };
-        if (Object.keys(bounds).length > 0) onBounds(name, bounds);
-      }}
-    >
-      <p class="hint">
-        min {number(min)} · avg {number(avg)} · max {number(max)}
-      </p>
-      <div class="row">
-        <input
-          type="number"
-          step="any"
-          aria-label={`Least ${name}`}
-          placeholder="from"
-          value={low}
-          onInput={(event) => setLow(event.currentTarget.value)}
-        />
-        <input
-          type="number"
-          step="any"
-          aria-label={`Most ${name}`}
-          placeholder="to"
-          value={high}
-          onInput={(event) => setHigh(event.currentTarget.value)}
-        />
-        <button type="submit" class="button small">
-          Set
-        </button>
-      </div>
-    </form>
-  );
 }
 
 /** Fields worth opening: of few values as far as the name tells, in many events. */

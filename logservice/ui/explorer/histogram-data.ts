@@ -60,7 +60,7 @@ export interface Bar extends HistogramStep {
 }
 
 /** At most so many bars are drawn. */
-export const MOST_BARS = 60;
+const MOST_BARS = 60;
 
 /**
  * The bars of a histogram. A range that ends now cuts off its first step, which makes one step too many: it is drawn with
@@ -72,7 +72,7 @@ export function barsOf({ steps, stepMs }: Histogram, { startMs, stopMs }: RowRan
   const wide = drawn.map((step, i) => {
     const end = step.startMs + stepMs * (isOneMore && i === 0 ? 2 : 1);
     const from = Math.max(step.startMs, startMs);
-    // Of a step that is cut off by the range, as much lower as it is narrower says nothing yet.
+    // A step that the range cuts off stays as low as its count is: how dense it is says little.
     const share = Math.max(1, (end - from) / stepMs);
     return { step, from, end: Math.min(end, stopMs), size: step.total / share };
   });

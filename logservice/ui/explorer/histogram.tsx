@@ -1,8 +1,9 @@
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Level } from "../../../schema/rpc.generated.ts";
+import type { ReadonlySignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewRange } from "../address/view.ts";
-import { count, longDuration, timeText, zoneName } from "../kit/format.ts";
-import { type Bar, barsOf, type Histogram as Counts, STACKED } from "./histogram-data.ts";
+import { count, longDuration, timeText } from "../kit/format.ts";
+import { BarShape, HEIGHT, Mark, Tip } from "./histogram-bars.tsx";
+import { type Bar, barsOf, type Histogram as Counts } from "./histogram-data.ts";
 import { HistogramTable } from "./histogram-table.tsx";
 import { ticksOf } from "./histogram-ticks.ts";
 
@@ -10,17 +11,16 @@ export interface HistogramProps {
   readonly of: Counts;
   readonly times: { readonly startMs: number; readonly stopMs: number };
   /** The time of the first row that is visible, as a mark. */
-  readonly markMs: number | undefined;
+  readonly mark: ReadonlySignal<number | undefined>;
   onZoom(range: ViewRange): void;
   /** Shows the events of a time in the list. */
   onSeek(timeMs: number): void;
 }
 
-/** Height of the drawing in pixels; the bars leave some of it for the scale. */
-const HEIGHT = 72;
-const ROOM = 12;
 /** Wider bars look like blocks. */
 const WIDEST = 34;
+/** After this the table for who does not see the bars is made. */
+const TABLE_MS = 250;
 /** A shorter movement is a press. */
 const DRAG_PX = 4;
 
@@ -28,13 +28,15 @@ const DRAG_PX = 4;
  * Events by time, stacked by level. A drag zooms in, a press seeks. By keys: the arrows go from bar to bar, with Shift they
  * mark a range, Enter zooms into it, the space bar seeks. A table says the same to who does not see it.
  */
-export function Histogram({ of: counts, times, markMs, onZoom, onSeek }: HistogramProps) {
+export function Histogram({ of: counts, times, mark, onZoom, onSeek }: HistogramProps) {
   const [over, setOver] = useState<number | undefined>(undefined);
   /** Two shares of the width. */
   const [drag, setDrag] = useState<{ readonly from: number; readonly to: number } | undefined>(undefined);
   /** Two bars that the keys have marked. */
   const [marked, setMarked] = useState<{ readonly from: number; readonly to: number } | undefined>(undefined);
   const [width, setWidth] = useState(0);
+  /** The table is made once the page is there: nobody sees it, and it has as many cells as all the rest. */
+  const [isPainted, setPainted] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const bars = useMemo(() => barsOf(counts, times), [counts, times.startMs, times.stopMs]);
   const span = Math.max(1, times.stopMs - times.startMs);
@@ -46,6 +48,10 @@ export function Histogram({ of: counts, times, markMs, onZoom, onSeek }: Histogr
     watch.observe(element);
     look();
     return () => watch.disconnect();
+  }, []);
+  useEffect(() => {
+    const timer = setTimeout(() => setPainted(true), TABLE_MS);
+    return () => clearTimeout(timer);
   }, []);
   const shareAt = (event: PointerEvent): number => {
     const box = root.current!.getBoundingClientRect();
@@ -136,12 +142,11 @@ export function Histogram({ of: counts, times, markMs, onZoom, onSeek }: Histogr
               bar={bar}
               left={share(bar.startMs) * width}
               right={share(bar.stopMs) * width}
+              widest={WIDEST * Math.max(1, (bar.stopMs - bar.startMs) / counts.stepMs)}
               isOver={i === over}
             />
           ))}
-          {markMs !== undefined && (
-            <rect class="bar-mark" x={share(markMs) * width - 0.75} width="1.5" y="0" height={HEIGHT} />
-          )}
+          <Mark of={mark} share={share} width={width} />
           {brush !== undefined && (
             <rect
               class="bar-drag"
@@ -163,58 +168,7 @@ export function Histogram({ of: counts, times, markMs, onZoom, onSeek }: Histogr
           </span>
         ))}
       </div>
-      <HistogramTable bars={bars} stepMs={counts.stepMs} />
-    </div>
-  );
-}
-
-interface BarShapeProps {
-  readonly bar: Bar;
-  readonly left: number;
-  readonly right: number;
-  readonly isOver: boolean;
-}
-
-function BarShape({ bar, left, right, isOver }: BarShapeProps) {
-  const room = right - left;
-  const gap = Math.min(3, Math.max(0.6, room * 0.12));
-  const wide = Math.min(WIDEST, Math.max(0.6, room - gap));
-  const x = left + (room - wide) / 2;
-  let below = 0;
-  return (
-    <g class={isOver ? "bar over" : "bar"}>
-      {STACKED.map((level) => {
-        const found = bar.byLevel.get(level) ?? 0;
-        if (found === 0) return null;
-        const height = (found / bar.total) * bar.height * (HEIGHT - ROOM);
-        // A single error among thousands of others is still seen.
-        const drawn = isBad(level) ? Math.max(height, 2) : height;
-        below += drawn;
-        // A hair between the levels, so that they are told apart by more than their colours.
-        const hair = drawn > 4 && below > drawn ? 1 : 0;
-        return <rect key={level} class={`bar-${level}`} x={x} width={wide} y={HEIGHT - below} height={drawn - hair} />;
-      })}
-    </g>
-  );
-}
-
-function Tip({ bar, at }: { readonly bar: Bar; readonly at: number }) {
-  return (
-    <div class="bar-tip" style={at > 0.5 ? { right: `${(1 - at) * 100}%` } : { left: `${at * 100}%` }}>
-      <strong>
-        {timeText(bar.startMs)} {zoneName()}
-      </strong>
-      <span>
-        {count(bar.total)} {bar.total === 1 ? "event" : "events"} in {longDuration(bar.stopMs - bar.startMs)}
-      </span>
-      {[...STACKED].reverse().map((level) => {
-        const found = bar.byLevel.get(level);
-        return found ? (
-          <span key={level}>
-            <span class={`swatch bar-${level}`} aria-hidden="true" /> {count(found)} {level}
-          </span>
-        ) : null;
-      })}
+      {isPainted && <HistogramTable bars={bars} stepMs={counts.stepMs} />}
     </div>
   );
 }
@@ -233,6 +187,3 @@ function brushOf(
   const [a, b] = [bars[Math.min(from, to)], bars[Math.max(from, to)]];
   return a && b ? { from: share(a.startMs), to: share(b.stopMs) } : undefined;
 }
-
-/** Levels of which a single event must be seen. */
-export const isBad = (level: Level) => ["error", "critical", "alert", "emergency"].includes(level);

@@ -1,6 +1,6 @@
 import { bytes, count, duration } from "../kit/format.ts";
 import type { Found } from "./explorer-state.ts";
-import { isBad } from "./histogram.tsx";
+import { isBad } from "./histogram-bars.tsx";
 import type { LiveView } from "./use-live.ts";
 
 export interface SummaryProps {

@@ -9,7 +9,8 @@ export interface VisiblePart {
  * around, and those without a width. A line feed is one only where it does not break the line.
  */
 export function visibleParts(text: string, { keepsLines = false } = {}): readonly VisiblePart[] {
-  if (!ODD.test(text)) return [{ text, isOdd: false }];
+  // Most texts are plain, and lists have thousands of them.
+  if (PLAIN.test(text) || !ODD.test(text)) return [{ text, isOdd: false }];
   const parts: VisiblePart[] = [];
   for (const part of text.split(SPLIT)) {
     if (part === "") continue;
@@ -29,6 +30,8 @@ export function typeable(name: string, id: string): string {
   return text === "" || ODD.test(text) ? id : text;
 }
 
+/** Printable ASCII. */
+const PLAIN = /^[ -~]*$/;
 /** Control characters (Cc), formatting ones but the joiner of emoji and scripts (Cf), separators of lines, odd blanks. */
 const ODD = new RegExp(
   "[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f" +

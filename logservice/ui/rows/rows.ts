@@ -42,8 +42,8 @@ const MOST_READ = 500;
 const DIVISIONS = 100;
 /** Steps are whole seconds: shorter parts are read page after page. */
 const LEAST_MS = 1_000;
-/** So many events are kept; those that were not looked at for longest go first. */
-const MOST_KEPT = 20_000;
+/** So many events are kept, some megabytes; those that were not looked at for longest go first. */
+const MOST_KEPT = 5_000;
 
 /**
  * The events of a time range as numbered rows, newest first, of which only those are read that are looked at. Counts by

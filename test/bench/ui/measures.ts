@@ -109,7 +109,7 @@ async function framesOf(page: Page): Promise<Frames> {
   return page.evaluate("({ between: window.frames_.between.slice(2), work: window.frames_.work.slice(2) })");
 }
 
-/** Scrolls so many rows down, a screen in two frames; and the memory of the page before, at half of it, and after. */
+/** Scrolls so many rows down, more than a screen with each frame; and the memory of the page before, at half of it, and after. */
 export async function scrolling(
   page: Page,
   rows: number,
@@ -122,8 +122,8 @@ export async function scrolling(
       const end = ${(rows / 2) * 24};
       let gone = 0;
       const step = () => {
-        list.scrollTop += 400;
-        gone += 400;
+        list.scrollTop += 960;
+        gone += 960;
         if (gone < end) requestAnimationFrame(step);
         else done();
       };
