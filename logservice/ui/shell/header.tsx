@@ -92,7 +92,7 @@ export function Header() {
           <Menu
             class="button quiet person"
             align="right"
-            name="You and the team"
+            name={`${session.value.account.email || "API token"}, you and the team`}
             label={<PersonLabel />}
             entries={personEntries()}
           />

@@ -60,14 +60,12 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
       </section>
       <section class="card">
         <h2>2. Send an event</h2>
-        <div class="row tabs" role="tablist" aria-label="How to send">
+        <div class="row tabs" role="group" aria-label="How to send">
           {ways.map(({ name }) => (
             <button
               type="button"
-              role="tab"
               key={name}
               class="button small"
-              aria-selected={name === way.name}
               aria-pressed={name === way.name}
               onClick={() => setChosen(name)}
             >

@@ -41,8 +41,9 @@ async function newPage(context: BrowserContext, faults: Faults): Promise<Chromiu
   page.on("response", (answer) => faults.answered(answer.status(), answer.request().method(), answer.url()));
   page.on("requestfailed", (request) => faults.failed(request.failure()?.errorText ?? "", request.url()));
   page.on("dialog", (dialog) => {
-    faults.add(`a dialog: ${dialog.message()}`);
-    void dialog.dismiss();
+    faults.add(`a dialog: ${dialog.type()} ${dialog.message()}`);
+    // A page that asks whether it may be left must not stay in the way.
+    void (dialog.type() === "beforeunload" ? dialog.accept() : dialog.dismiss());
   });
   const allOf = async (locator: Locator) => (await locator.all()).map(foundOf);
   return {

@@ -61,8 +61,9 @@ async function newPage(person: Person): Promise<PageDriver> {
   page.on("response", (answer) => faults.answered(answer.status(), answer.request().method(), answer.url()));
   page.on("requestfailed", (request) => faults.failed(request.failure()?.errorText ?? "", request.url()));
   page.on("dialog", (dialog) => {
-    faults.add(`a dialog: ${dialog.message()}`);
-    void dialog.dismiss();
+    faults.add(`a dialog: ${dialog.type()} ${dialog.message()}`);
+    // A page that asks whether it may be left must not stay in the way.
+    void (dialog.type() === "beforeunload" ? dialog.accept() : dialog.dismiss());
   });
   const { keyboard, mouse } = page;
   return {

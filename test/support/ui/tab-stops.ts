@@ -21,8 +21,11 @@ const MOST_STOPS = 400;
 export async function stopsOfTab({ page }: ChromiumPage): Promise<TabStops> {
   const count = await page.evaluate<number>(PREPARE);
   const visited: { readonly at: number; readonly looks: string; readonly isHidden: boolean }[] = [];
+  // A key, so that a focus that a script sets is drawn as that of a key.
+  await page.keyboard.press("Shift");
+  await page.evaluate("globalThis.tabStops[0]?.focus()");
   for (let i = 0; i < MOST_STOPS; i++) {
-    await page.keyboard.press("Tab");
+    if (i > 0) await page.keyboard.press("Tab");
     const stop = await page.evaluate<{ at: number; looks: string; isHidden: boolean; isOver: boolean }>(LOOK);
     if (stop.isOver) break;
     visited.push(stop);
@@ -42,7 +45,7 @@ export async function stopsOfTab({ page }: ChromiumPage): Promise<TabStops> {
   };
 }
 
-/** Finds everything that Tab should reach, in the order of the page; the focus goes to the beginning. */
+/** Finds everything that Tab should reach, in the order of the page. */
 const PREPARE = `(() => {
   const scope = document.querySelector("dialog[open]") ?? document;
   const selector = "a[href], button, input, select, textarea, summary, [tabindex]";
@@ -60,9 +63,6 @@ const PREPARE = `(() => {
     return looks.join("|");
   };
   globalThis.tabBegun = false;
-  document.activeElement?.blur();
-  getSelection().removeAllRanges();
-  if (scope !== document) scope.focus();
   return globalThis.tabStops.length;
 })()`;
 
@@ -70,10 +70,9 @@ const LOOK = `(() => {
   const element = document.activeElement;
   const at = globalThis.tabStops.indexOf(element);
   const isNowhere = element === null || element === document.body || element === document.documentElement;
-  const isOver = (isNowhere || at === 0 && element === globalThis.tabFirst) && globalThis.tabBegun;
-  if (isNowhere) return { at, looks: "", isHidden: false, isOver: globalThis.tabBegun };
+  const isOver = isNowhere || (at === 0 && globalThis.tabBegun);
   globalThis.tabBegun = true;
-  globalThis.tabFirst ??= element;
+  if (isOver) return { at, looks: "", isHidden: false, isOver };
   const box = element.getBoundingClientRect();
   const points = [0.5, 0.1, 0.9].flatMap((x) => [0.5, 0.1, 0.9].map((y) =>
     document.elementFromPoint(box.left + box.width * x, box.top + box.height * y)));

@@ -62,7 +62,7 @@ export async function firstOwner({ firstLink, newPerson }: World, options?: Pers
   await window.open(firstLink);
   await window.press("button", `Sign in as ${ANN}`);
   await window.isAt(/^\/(?:t\/owner\/|$)/);
-  await window.sees("button", "You and the team");
+  await window.sees("button", `${ANN}, you and the team`);
   return window;
 }
 

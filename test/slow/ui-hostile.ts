@@ -1,0 +1,241 @@
+// The web UI over texts of people who mean harm: messages, names and values of fields, names of projects, searches, alerts,
+// notifications and tokens, and addresses. Nothing runs, nothing hides, nothing is asked of others, and the page goes on.
+import t, { type Test } from "tap";
+import type { NewEvent } from "../../schema/rpc.generated.ts";
+import { requires } from "../support/require.ts";
+import { startChromium } from "../support/ui/chromium.ts";
+import type { BrowserDriver } from "../support/ui/driver.ts";
+import { startFirefox } from "../support/ui/firefox.ts";
+import { HOSTILE_FINDINGS, HOSTILE_TEXTS, PROTOTYPE_NAMES } from "../support/ui/hostile-texts.ts";
+import type { Window } from "../support/ui/window.ts";
+import { firstOwner, startWorld, TEAM, type World } from "../support/ui/world.ts";
+
+const TIMEOUT_MS = 300_000;
+
+t.jobs = 2;
+t.setTimeout(TIMEOUT_MS);
+
+const ROWS = Object.entries(HOSTILE_TEXTS).map(([name, { text, shows }]) => ({ name, text, shows }));
+/** The service takes no event with more. */
+const MOST_FIELDS = 250;
+const EVENTS = `/t/${TEAM}/p/hostile/events`;
+
+const browsers: readonly (readonly [program: string, start: () => Promise<BrowserDriver>])[] = [
+  ["chromium", startChromium],
+  ["firefox-esr", startFirefox],
+];
+for (const [program, start] of browsers) {
+  t.test(`in ${program}`, { skip: requires(program), timeout: TIMEOUT_MS, buffered: true }, async (t) => {
+    const browser = await start();
+    t.teardown(() => browser.close());
+    const world = await startWorld(t, browser);
+    const window = await firstOwner(world);
+    await fill(window);
+    const steps: Readonly<Record<string, (t: Test, world: World, window: Window) => Promise<void>>> = {
+      "each message in the list, and in the event": listAndDetail,
+      "each name of a field among the fields, in the completion and as a column": fieldNames,
+      "names of prototypes are fields like others": prototypeNames,
+      "a long message, many fields and deep ones": large,
+      "each text in an address": addresses,
+      "each page with names of that kind": pages,
+    };
+    for (const [name, step] of Object.entries(steps)) {
+      await t.test(name, async (t) => {
+        await step(t, world, window);
+        t.same(world.faults(), [], "nothing ran, and nothing went elsewhere");
+      });
+    }
+  });
+}
+
+/** An event for each text: as its message, as a value, as a name of a field and as a value in a list. */
+async function fill(window: Window): Promise<void> {
+  const project_id = "hostile";
+  // The override is in a name that is shown in menus, titles and dialogs.
+  const name = (kind: string) => `${kind}<img src=x onerror=__ran('${kind}')>\u202etxt.${kind}\u0007`;
+  await window.call("add_project", {
+    project: { id: project_id, name: name("project"), description: name("described") },
+  });
+  await window.call("add_project", { project: { id: "odd", name: "__proto__" } });
+  const nowMs = Date.now();
+  const events: NewEvent[] = ROWS.map(({ text }, i) => ({
+    timestamp: new Date(nowMs - 60_000 - i * 1_000).toISOString(),
+    level: "info" as const,
+    message: text,
+    fields: { text, row: i, nested: { list: [text, { text }] }, [text]: "named" },
+  }));
+  const deep = (depth: number): Record<string, unknown> =>
+    depth === 0 ? { end: "the deepest" } : { [`level${depth}`]: deep(depth - 1) };
+  // A literal would set the prototype.
+  const odd = JSON.parse(`{${PROTOTYPE_NAMES.map((key) => `"${key}": {"polluted": "${key}"}`).join()}}`);
+  events.push(
+    { timestamp: new Date(nowMs - 3_600_000 * 3).toISOString(), level: "info", message: "odd names", fields: odd },
+    {
+      timestamp: new Date(nowMs - 3_600_000 * 4).toISOString(),
+      level: "info",
+      message: `a long line ${"<b>0123456789".repeat(80_000)}`,
+      fields: {},
+    },
+    {
+      timestamp: new Date(nowMs - 3_600_000 * 5).toISOString(),
+      level: "info",
+      message: "many fields",
+      fields: Object.fromEntries(Array.from({ length: MOST_FIELDS }, (_, i) => [`field${i}`, `value ${i}`])),
+    },
+    { timestamp: new Date(nowMs - 3_600_000 * 6).toISOString(), level: "info", message: "deep", fields: deep(20) },
+  );
+  // One by one, so that one that is refused is named.
+  for (const event of events) await window.call("add_events", { project_id, events: [event] });
+  await window.call("add_search", {
+    search: { project_id, name: name("search"), query: `"\u202e<script>__ran(1)</script>"` },
+  });
+  const { id } = await window.call<{ id: string }>("add_notification", {
+    notification: { project_id, name: name("notification"), type: "email", email_addresses: ["a@example.com"] },
+  });
+  await window.call("add_alert", {
+    alert: {
+      ...{ project_id, name: name("alert"), description: name("description"), query: `text = "<script>"` },
+      ...{ severity: "error", operator: ">", threshold: 5, notification_id: id },
+    },
+  });
+  await window.call("add_token", { token: { description: name("token"), scopes: ["events:write"] } });
+}
+
+const isUnharmed = async (t: Test, window: Window, what: string) =>
+  t.same(await window.evaluate(HOSTILE_FINDINGS), [], `${what}: nothing hides, nothing is of others`);
+
+async function listAndDetail(t: Test, { service }: World, window: Window): Promise<void> {
+  await window.open(`${service.url}${EVENTS}`);
+  await window.shows(`${ROWS.length} events`, ".summary");
+  await isUnharmed(t, window, "the list");
+  const messages: string[] = [];
+  // The list draws what is visible only.
+  for (let row = 0; row < ROWS.length; row++) {
+    await window.keys(row === 0 ? "j" : "ArrowDown");
+    if (row === 0) await window.keys("ArrowDown");
+    messages.push(await window.text(`.event[data-row="${row}"] .message > .text`));
+  }
+  t.same(
+    messages,
+    ROWS.map(({ shows }) => shows),
+    "every message is read as it is",
+  );
+
+  for (const [i, { name, text, shows }] of ROWS.entries()) {
+    const query = new URLSearchParams({ query: `row = ${i}` });
+    await window.open(`${service.url}${EVENTS}?${query}`);
+    await window.shows("1 event", ".summary");
+    await window.pressAt('.event[data-row="0"] time');
+    await window.shows(shows, ".detail h2");
+    t.match(await window.text(".detail .tree"), shows, `${name}: the value in the event`);
+    await isUnharmed(t, window, `${name} in the event`);
+    // What the button makes of the value must find just this event again.
+    await window.pressAt('.detail .tree .leaf:nth-child(2) [title="Only this value"]');
+    await window.until("the filter", () => window.address().includes(" and text = "));
+    await window.shows("1 event", ".summary");
+    t.ok((await window.text('.event[data-row="0"] .message')).includes(shows), `${name}: found by its value`);
+    if (text.includes("|")) t.equal(await window.text(".result"), "", `${name}: a value is no stage`);
+  }
+}
+
+async function fieldNames(t: Test, { service }: World, window: Window): Promise<void> {
+  await window.open(`${service.url}${EVENTS}`);
+  await window.shows(`${ROWS.length} events`, ".summary");
+  const names = await window.until("the fields", async () => {
+    const found = await window.texts(".facets .fold .name");
+    return found.length >= ROWS.length ? found : undefined;
+  });
+  for (const { name, shows } of ROWS) t.ok(names.includes(shows), `${name} among the fields`);
+  // Every fold is opened, so that values are drawn as well.
+  await window.evaluate(
+    "document.querySelectorAll('.facets .fold[aria-expanded=false]').forEach((fold) => fold.click())",
+  );
+  await window.until("the values", async () => (await window.texts(".facet-values")).length >= ROWS.length);
+  await isUnharmed(t, window, "the fields");
+
+  await window.fill("Query", "", "combobox");
+  await window.keys("Control+ ");
+  await window.shows("path", ".completions").catch(() => {});
+  await isUnharmed(t, window, "the completion of fields");
+  await window.fill("Query", "text = ", "combobox");
+  await window.until("values", async () => (await window.text(".completions")) !== "");
+  await isUnharmed(t, window, "the completion of values");
+  await window.keys("Escape");
+
+  const columns = ROWS.map(({ text }) => text).filter((text) => !text.includes("\n"));
+  await window.open(`${service.url}${EVENTS}?${new URLSearchParams({ columns: columns.join("\n") })}`);
+  await window.until("the columns", async () => (await window.texts(".event-head > span")).length > columns.length);
+  await isUnharmed(t, window, "the columns");
+}
+
+async function prototypeNames(t: Test, { service }: World, window: Window): Promise<void> {
+  await window.open(`${service.url}${EVENTS}?last=6h&query=${encodeURIComponent('"odd names"')}`);
+  await window.shows("1 event", ".summary");
+  await window.pressAt('.event[data-row="0"] time');
+  await window.shows("odd names", ".detail h2");
+  const tree = await window.text(".detail .tree");
+  for (const name of PROTOTYPE_NAMES) t.match(tree, new RegExp(`${name}[\\s\\S]*polluted[\\s\\S]*${name}`));
+  await isUnharmed(t, window, "the event");
+  await window.press("button", "Raw", ".detail");
+  t.match(await window.text(".detail .raw"), `"__proto__"`);
+}
+
+async function large(t: Test, { service }: World, window: Window): Promise<void> {
+  await window.open(`${service.url}${EVENTS}?last=1d&query=${encodeURIComponent('"a long line"')}`);
+  await window.shows("1 event", ".summary");
+  await window.pressAt('.event[data-row="0"] time');
+  await window.shows("The message was too long. Only its beginning was stored.", ".detail");
+  await window.pressAt(".detail h2 button");
+  await window.shows("Show less", ".detail h2");
+  await window.press("button", "How the list looks");
+  await window.press("menuitemradio", "Wrap long messages");
+  await window.until("all of it in the list", async () => (await window.text(".event .message")).length > 60_000);
+  await window.keys("w");
+  await isUnharmed(t, window, "the long line");
+
+  await window.open(`${service.url}${EVENTS}?last=1d&query=${encodeURIComponent('"many fields"')}`);
+  await window.shows("1 event", ".summary");
+  await window.pressAt('.event[data-row="0"] time');
+  await window.shows(`value ${MOST_FIELDS - 1}`, ".detail");
+
+  await window.open(`${service.url}${EVENTS}?last=1d&query=${encodeURIComponent('message = "deep"')}`);
+  await window.shows("1 event", ".summary");
+  await window.pressAt('.event[data-row="0"] time');
+  await window.shows("level20", ".detail");
+  for (let level = 17; level > 0; level--) {
+    await window.pressAt('.detail .fold[aria-expanded="false"]');
+    await window.shows(level === 1 ? "the deepest" : `level${level - 1}`, ".detail");
+  }
+}
+
+async function addresses(t: Test, { service }: World, window: Window): Promise<void> {
+  for (const { name, text } of ROWS) {
+    const given = new URLSearchParams({ query: text, event: text, columns: text, last: text, start: text, as: text });
+    await window.open(`${service.url}${EVENTS}?${given}`);
+    await window.sees("combobox", "Query");
+    await window.until("what it shows", async () => (await window.text("#content")).length > 0);
+    await isUnharmed(t, window, `${name} in the query of an address`);
+    window.faults.expect(/^404 GET .*\/t\//);
+    await window.open(`${service.url}/t/${encodeURIComponent(text)}/p/${encodeURIComponent(text)}/events`);
+    await window.until("what it shows", async () => (await window.text("body")).length > 0);
+  }
+}
+
+async function pages(t: Test, { service }: World, window: Window): Promise<void> {
+  const ofProject = ["searches", "alerts", "notifications", "settings", "start"].map((name) => `p/hostile/${name}`);
+  for (const path of ["projects", "members", "tokens", "audit", ...ofProject]) {
+    await window.open(`${service.url}/t/${TEAM}/${path}`);
+    await window.until("what it shows", async () => /Loading/.test(await window.text("#content")) === false);
+    await window.until("a heading", async () => (await window.text("h1")) !== "");
+    await isUnharmed(t, window, path);
+  }
+  await window.open(`${service.url}${EVENTS}`);
+  await window.keys("Control+k");
+  await window.shows("saved search");
+  await isUnharmed(t, window, "the search over pages");
+  await window.keys("Escape");
+  // The page still does what it is for.
+  await window.fill("Query", "row < 5", "combobox");
+  await window.keys("Control+Enter");
+  await window.shows("5 events", ".summary");
+}
