@@ -54,7 +54,7 @@ async function openForms(at: SignInService, window: Browser): Promise<Readonly<R
     "/sign-in/confirm/": await window.open(link),
     "/sign-in/link/": await window.open(await printedLink(at, ANA)),
     "/accept/": await window.open(invite),
-    "/sign-out": await window.open(`${ORIGIN}/`),
+    "/sign-out": await window.open(`${ORIGIN}/account`),
   };
 }
 
@@ -351,21 +351,24 @@ async function enter(service: TestService, window: Browser, origin: string): Pro
   return window.submit(await window.open(`${origin}${path}`));
 }
 
+/** What the page of the web UI comes with. */
+const SIGNED_IN = `"account":{"kind":"session"`;
+
 t.test("two services on two ports of one host have cookies of their own", async (t) => {
   const services = [await startTestService(t), await startTestService(t)];
   const window = new Browser();
-  for (const service of services) t.match((await enter(service, window, localOf(service))).text, "Your account");
+  for (const service of services) t.match((await enter(service, window, localOf(service))).text, SIGNED_IN);
   for (const service of services) {
     const page = await window.open(`${localOf(service)}/`);
-    t.match(page.text, "Your account", "signing in at one is not signing out of the other");
+    t.match(page.text, SIGNED_IN, "signing in at one is not signing out of the other");
   }
   const names = [...window.jar("http://127.0.0.1").keys()].filter((name) => name.includes("session"));
   t.same(
     names,
     services.map(({ running }) => `tool_session_${running.port}`),
   );
-  await window.submit(await window.open(`${localOf(services[0]!)}/`));
-  t.match((await window.open(`${localOf(services[1]!)}/`)).text, "Your account");
+  await window.submit(await window.open(`${localOf(services[0]!)}/account`));
+  t.match((await window.open(`${localOf(services[1]!)}/`)).text, SIGNED_IN);
   const neighbour = await window.call(`${localOf(services[1]!)}/get_account`, {}, { origin: localOf(services[0]!) });
   t.equal(neighbour.status, 403, "the page of a neighbour is not ours");
   t.end();
@@ -428,7 +431,7 @@ t.test("with TLS of its own, on loopback", async (t) => {
   const service = await startTestService(t, { account: { tls: { cert: pem("cert"), key: pem("key") } } });
   const origin = `https://127.0.0.1:${service.running.port}`;
   const window = new Browser();
-  t.match((await enter(service, window, origin)).text, "Your account");
+  t.match((await enter(service, window, origin)).text, SIGNED_IN);
   t.ok(window.jar(origin).has(SESSION));
   t.equal((await window.call(`${origin}/get_account`, {})).status, 200);
   const http = await window.call(`${origin}/get_account`, {}, { origin: origin.replace("https", "http") });
