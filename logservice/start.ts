@@ -54,6 +54,8 @@ export interface StartOptions {
 export interface RunningService {
   readonly url: string;
   readonly port: number;
+  /** Where the web UI is; undefined if the service has no address for people. */
+  readonly webUrl: string | undefined;
   /** Answers the requests under way, then closes the events and the records. */
   close(): Promise<void>;
 }
@@ -120,6 +122,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
   return {
     url: http.url,
     port: http.port,
+    webUrl: address.isKnown ? address.origin : undefined,
     async close() {
       unwatch();
       clearInterval(ending);

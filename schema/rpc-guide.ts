@@ -184,10 +184,7 @@ curl -sS --fail-with-body "$LOGS_URL/export?ticket=$ticket" \\
   -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
   -o events.csv
 head -n 1 events.csv`,
-    javascript: `import { createWriteStream } from "node:fs";
-import { pipeline } from "node:stream/promises";
-
-const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
+    javascript: `const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
 const Authorization = \`Bearer \${TOOL_LOGS_TOKEN}\`;
 const made = await fetch(\`\${LOGS_URL}/add_export\`, {
   method: "POST",
@@ -197,15 +194,16 @@ const made = await fetch(\`\${LOGS_URL}/add_export\`, {
     start: "2020-01-01T00:00:00Z",
     stop: "2100-01-01T00:00:00Z",
     query: "level >= info",
-    format: "ndjson",
+    format: "csv",
+    fields: ["status"],
   }),
 });
 if (!made.ok) throw new Error(await made.text());
 const { ticket } = await made.json();
 const file = await fetch(\`\${LOGS_URL}/export?ticket=\${ticket}\`, { headers: { Authorization } });
 if (!file.ok) throw new Error(await file.text());
-await pipeline(file.body, createWriteStream("events.ndjson"));
-console.log(file.headers.get("Content-Type"));`,
+// Rejects if the response breaks off.
+for await (const chunk of file.body) process.stdout.write(chunk);`,
   },
   {
     id: "metrics",

@@ -6,7 +6,7 @@ import type { UiFiles } from "./files.ts";
 export const ASSETS = "/assets";
 
 /** The page up to where its first data follow. `data-` of the body say where the page is. */
-export function documentHead({ script, style }: UiFiles): string {
+export function documentHead({ script, style, preload }: UiFiles): string {
   return `${html`<!doctype html>
 <html lang="en">
 <head>
@@ -16,7 +16,10 @@ export function documentHead({ script, style }: UiFiles): string {
 <title>Logs</title>
 <link rel="icon" href="${FAVICON_PATH}" type="image/svg+xml">
 <link rel="stylesheet" href="${ASSETS}/${style}">
-<script type="module" async src="${ASSETS}/${script}"></script>
+${preload.map(
+  (file) => html`<link rel="modulepreload" href="${ASSETS}/${file}">
+`,
+)}<script type="module" async src="${ASSETS}/${script}"></script>
 </head>
 <body>
 <div id="app"></div>

@@ -49,7 +49,7 @@ export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
           {isTable ? "." : ", newest first."}
         </p>
         {found.query !== "" && (
-          <div class="code">
+          <div class="field code">
             <pre>
               <Text text={found.query} keepsLines />
             </pre>
@@ -62,28 +62,32 @@ export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
         )}
         <fieldset class="field">
           <legend>Format</legend>
-          <Choice name="format" isChosen={format === "csv"} onChoose={() => setFormat("csv")}>
-            <strong>CSV</strong>, for spreadsheets. A text that would be run as a formula begins with an apostrophe.
-          </Choice>
-          <Choice name="format" isChosen={format === "ndjson"} onChoose={() => setFormat("ndjson")}>
-            <strong>NDJSON</strong>, for programs: {isTable ? "a row" : "an event with all its fields"} per line.
-          </Choice>
+          <div>
+            <Choice name="format" isChosen={format === "csv"} onChoose={() => setFormat("csv")}>
+              <strong>CSV</strong>, for spreadsheets. A text that would be run as a formula begins with an apostrophe.
+            </Choice>
+            <Choice name="format" isChosen={format === "ndjson"} onChoose={() => setFormat("ndjson")}>
+              <strong>NDJSON</strong>, for programs: {isTable ? "a row" : "an event with all its fields"} per line.
+            </Choice>
+          </div>
         </fieldset>
         {format === "csv" && !isTable && (
           <fieldset class="field">
             <legend>Columns, after time, level and message</legend>
-            <Choice name="columns" isChosen={isAll} onChoose={() => setAll(true)}>
-              All fields of these events
-            </Choice>
-            <Choice name="columns" isChosen={!isAll} onChoose={() => setAll(false)}>
-              {columns.length === 0 ? (
-                "None: no columns are shown"
-              ) : (
-                <>
-                  Those that are shown: <Text text={columns.join(", ")} />
-                </>
-              )}
-            </Choice>
+            <div>
+              <Choice name="columns" isChosen={isAll} onChoose={() => setAll(true)}>
+                All fields of these events
+              </Choice>
+              <Choice name="columns" isChosen={!isAll} onChoose={() => setAll(false)}>
+                {columns.length === 0 ? (
+                  "None: no columns are shown"
+                ) : (
+                  <>
+                    Those that are shown: <Text text={columns.join(", ")} />
+                  </>
+                )}
+              </Choice>
+            </div>
           </fieldset>
         )}
         {sending.problem && (
