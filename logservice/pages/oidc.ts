@@ -37,7 +37,7 @@ export async function sendOidc(browser: Browser, fields: URLSearchParams): Promi
   };
   const next = nextPath(fields.get("next"));
   const whole = keep(next);
-  // Of a view that is too long, the page itself.
+  // A view that is too long is left out: the page itself is enough.
   browser.setCookie(
     "oidc",
     whole.length <= MAX_COOKIE ? whole : keep(next.slice(0, MAX_PATH).split("?")[0]!),
