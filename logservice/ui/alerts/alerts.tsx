@@ -8,6 +8,7 @@ import { mayDo, teamId } from "../data/session.ts";
 import { Failure, Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { KINDS } from "../notifications/kinds.ts";
 import { coloured } from "../query-box/coloured-text.tsx";
 import { sinceOf } from "./history.ts";
@@ -172,7 +173,7 @@ function Row({ alert, episodes, notification, onMute }: RowProps) {
           <button
             type="button"
             class="button small"
-            aria-label={`${muted ? "Unmute" : "Mute"} ${name}`}
+            aria-label={visibleText(`${muted ? "Unmute" : "Mute"} ${name}`)}
             onClick={() => void onMute(!muted)}
           >
             {muted ? "Unmute" : "Mute"}

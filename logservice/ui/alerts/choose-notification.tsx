@@ -5,6 +5,7 @@ import { mayDo, session } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
+import { visibleText } from "../kit/visible.ts";
 import { membersOf, NEW_NOTIFICATION } from "../notifications/draft.ts";
 import { KINDS, missingFor } from "../notifications/kinds.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "../notifications/notification-form.tsx";
@@ -39,7 +40,7 @@ export function ChooseNotification({ notifications, chosen, wrong, onChoose, onM
               <option value="">{all === undefined ? "Loading …" : "Choose one"}</option>
               {all?.map(({ id, name, type }) => (
                 <option key={id} value={id}>
-                  {name} ({KINDS[type].text})
+                  {visibleText(name)} ({KINDS[type].text})
                 </option>
               ))}
             </select>

@@ -5,6 +5,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { mayDo, projects } from "../data/session.ts";
 import { count } from "../kit/format.ts";
 import { Shown } from "../kit/state.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { matchingEntries } from "./matching.ts";
 import { Row } from "./row.tsx";
 import { useAudit } from "./use-audit.ts";
@@ -57,7 +58,7 @@ function Entries() {
           <option value="">All of the team</option>
           {(projects.value ?? []).map(({ id, name }) => (
             <option key={id} value={id}>
-              {name}
+              {visibleText(name)}
             </option>
           ))}
         </select>

@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { theme, zone } from "../data/preferences.ts";
 import { count, timeParts, timeText } from "../kit/format.ts";
+import { visibleText } from "../kit/visible.ts";
 import { numberText } from "./cell.tsx";
 import { numberColumns, seriesOf } from "./drawing.ts";
 
@@ -85,7 +86,9 @@ export function Lines({ of, onZoom }: LinesProps) {
       <div
         ref={place}
         role="img"
-        aria-label={`${series.length} lines over time: ${series.map(({ name }) => name).join(", ")}. The table shows the same numbers.`}
+        aria-label={visibleText(
+          `${series.length} lines over time: ${series.map(({ name }) => name).join(", ")}. The table shows the same numbers.`,
+        )}
       />
       {left > 0 && <p class="hint">{count(left)} smaller lines are not drawn; the table has all rows.</p>}
     </div>

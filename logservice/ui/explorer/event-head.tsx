@@ -1,5 +1,6 @@
 import { Menu } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
+import { visibleText } from "../kit/visible.ts";
 
 export interface EventHeadProps {
   readonly columns: readonly string[];
@@ -22,7 +23,7 @@ export function EventHead({ columns, onColumns }: EventHeadProps) {
         <Menu
           key={name}
           class="column-name"
-          name={`Column ${name}`}
+          name={visibleText(`Column ${name}`)}
           label={
             <>
               <Text text={name} /> <span aria-hidden="true">▾</span>

@@ -1,6 +1,7 @@
 import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
 import { count } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
+import { visibleText } from "../kit/visible.ts";
 
 interface FacetHeadProps {
   readonly field: DiscoveredField;
@@ -35,7 +36,7 @@ export function FacetHead({
         <button
           type="button"
           class="facet-tool"
-          aria-label={`Column of ${name}`}
+          aria-label={visibleText(`Column of ${name}`)}
           aria-pressed={isColumn}
           title={isColumn ? "Remove the column" : "Show as a column"}
           onClick={on.onColumn}
@@ -45,7 +46,7 @@ export function FacetHead({
         <button
           type="button"
           class="facet-tool"
-          aria-label={`Pin ${name}`}
+          aria-label={visibleText(`Pin ${name}`)}
           aria-pressed={isPinned}
           title={isPinned ? "No longer above the others" : "Keep above the others"}
           onClick={on.onPin}

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { DiscoveredField, Level } from "../../../schema/rpc.generated.ts";
+import { visibleText } from "../kit/visible.ts";
 import type { Facets } from "./facet-data.ts";
 import { FacetHead } from "./facet-head.tsx";
 import { Numbers, Values } from "./facet-values.tsx";
@@ -60,7 +61,7 @@ export function FacetList({ projectId, fields, byLevel, facets, columns, actions
       {sorted.map((field) => {
         const isOpen = choices.isOpen(field.name) ?? (choices.isPinned(field.name) || usual.has(field));
         return (
-          <section key={`${field.type} ${field.name}`} aria-label={field.name}>
+          <section key={`${field.type} ${field.name}`} aria-label={visibleText(field.name)}>
             <FacetHead
               field={field}
               isOpen={isOpen}

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { count, number } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
+import { visibleText } from "../kit/visible.ts";
 import type { FacetValue } from "./facet-data.ts";
 import type { ValueActions } from "./value-actions.ts";
 
@@ -32,7 +33,7 @@ export function Values({ field, values, actions }: ValuesProps) {
             <button
               type="button"
               class="facet-tool"
-              aria-label={`Only ${field} ${nameOf(value)}`}
+              aria-label={visibleText(`Only ${field} ${nameOf(value)}`)}
               title="Only this value"
               onClick={() => actions.filterIn(field, value)}
             >
@@ -41,7 +42,7 @@ export function Values({ field, values, actions }: ValuesProps) {
             <button
               type="button"
               class="facet-tool"
-              aria-label={`Not ${field} ${nameOf(value)}`}
+              aria-label={visibleText(`Not ${field} ${nameOf(value)}`)}
               title="Not this value"
               onClick={() => actions.filterOut(field, value)}
             >
@@ -90,7 +91,7 @@ export function Numbers({ name, min, avg, max, onBounds }: NumbersProps) {
         <input
           type="number"
           step="any"
-          aria-label={`Least ${name}`}
+          aria-label={visibleText(`Least ${name}`)}
           placeholder="from"
           value={low}
           onInput={(event) => setLow(event.currentTarget.value)}
@@ -98,7 +99,7 @@ export function Numbers({ name, min, avg, max, onBounds }: NumbersProps) {
         <input
           type="number"
           step="any"
-          aria-label={`Most ${name}`}
+          aria-label={visibleText(`Most ${name}`)}
           placeholder="to"
           value={high}
           onInput={(event) => setHigh(event.currentTarget.value)}

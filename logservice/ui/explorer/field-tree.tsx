@@ -5,6 +5,7 @@ import { copy } from "../kit/copy.tsx";
 import { number } from "../kit/format.ts";
 import { Menu } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { textOfValue } from "./field-values.ts";
 import type { ValueActions } from "./value-actions.ts";
 
@@ -116,7 +117,7 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
           <button
             type="button"
             class="button quiet small icon"
-            aria-label={`Only events with ${name} = ${text}`}
+            aria-label={visibleText(`Only events with ${name} = ${text}`)}
             title="Only this value"
             onClick={() => actions.filterIn(field, value)}
           >
@@ -125,7 +126,7 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
           <button
             type="button"
             class="button quiet small icon"
-            aria-label={`No events with ${name} = ${text}`}
+            aria-label={visibleText(`No events with ${name} = ${text}`)}
             title="Not this value"
             onClick={() => actions.filterOut(field, value)}
           >
@@ -133,7 +134,7 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
           </button>
           <Menu
             class="button quiet small icon"
-            name={`More for ${name}`}
+            name={visibleText(`More for ${name}`)}
             label={<span aria-hidden="true">⋮</span>}
             align="right"
             entries={[

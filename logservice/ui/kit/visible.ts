@@ -24,6 +24,13 @@ export function visibleParts(text: string, { keepsLines = false } = {}): readonl
   return parts;
 }
 
+/** The same as one text, for names and titles, which have no parts. */
+export function visibleText(text: string): string {
+  return visibleParts(text)
+    .map((part) => part.text)
+    .join("");
+}
+
 /** What a person types to name a thing: its name, or its id if the name has characters that nobody can see and type. */
 export function typeable(name: string, id: string): string {
   const text = name.trim();

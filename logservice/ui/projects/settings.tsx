@@ -19,8 +19,12 @@ import { PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
 export function Settings({ projectId }: { readonly projectId: string }) {
   const [isRemoving, setRemoving] = useState(false);
   const sending = useSending(PROJECT_PATHS);
-  const stats = useLoaded((signal) => call("get_project_stats", { project_id: projectId }, { signal }), [projectId]);
   const it = project.value;
+  const isThere = it !== undefined;
+  const stats = useLoaded(
+    async (signal) => (isThere ? call("get_project_stats", { project_id: projectId }, { signal }) : undefined),
+    [projectId, isThere],
+  );
   if (it === undefined) return projects.value === undefined ? <Waiting /> : <NoProject />;
   const mayChange = mayDo("projects:write");
   const known = stats.value.value;

@@ -10,6 +10,7 @@ import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { QueryCode } from "../query-box/query-code.tsx";
 import { matchingSearches } from "./matching.ts";
 import { SearchDialog } from "./search-dialog.tsx";
@@ -99,7 +100,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                               <button
                                 type="button"
                                 class="button small"
-                                aria-label={`Change ${search.name}`}
+                                aria-label={visibleText(`Change ${search.name}`)}
                                 onClick={() => setChanging(search)}
                               >
                                 Change
@@ -107,7 +108,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                               <button
                                 type="button"
                                 class="button small"
-                                aria-label={`Remove ${search.name}`}
+                                aria-label={visibleText(`Remove ${search.name}`)}
                                 onClick={() => setRemoving(search)}
                               >
                                 Remove

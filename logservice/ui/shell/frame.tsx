@@ -7,7 +7,7 @@ import { page, project, session, team, teamId } from "../data/session.ts";
 import { ago } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { Toasts } from "../kit/toasts.tsx";
-import { visibleParts } from "../kit/visible.ts";
+import { visibleText } from "../kit/visible.ts";
 import { Header } from "./header.tsx";
 import { Overlay } from "./overlay.tsx";
 import { usePageFocus } from "./use-page-focus.ts";
@@ -63,8 +63,4 @@ function Foreign() {
 }
 
 /** A name for the title of the window, in which nothing hides. */
-const inTitle = (name: string | undefined) =>
-  name &&
-  visibleParts(name)
-    .map(({ text }) => text)
-    .join("");
+const inTitle = (name: string | undefined) => name && visibleText(name);

@@ -4,6 +4,7 @@ import { theme, zone } from "../data/preferences.ts";
 import { mayDo, page, project, projects, session, team, teamId } from "../data/session.ts";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { overlay } from "./open.ts";
 import { signOut } from "./sign-out.ts";
 
@@ -34,8 +35,8 @@ export function Header() {
           class="button quiet switch"
           name={
             inProject
-              ? `Project: ${project.value?.name ?? inProject.project}`
-              : `Team: ${team.value?.name ?? teamId.value}`
+              ? `Project: ${visibleText(project.value?.name ?? inProject.project)}`
+              : `Team: ${visibleText(team.value?.name ?? teamId.value)}`
           }
           label={
             <>

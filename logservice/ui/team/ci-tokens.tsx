@@ -11,6 +11,7 @@ import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago, At } from "../kit/time.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { toolConfigOf } from "./tool-config.ts";
 
 /** The tokens with which builds deploy and send their events. */
@@ -72,7 +73,7 @@ export function CiTokens() {
                         <button
                           type="button"
                           class="button small"
-                          aria-label={`Remove the CI token ${token.name}`}
+                          aria-label={visibleText(`Remove the CI token ${token.name}`)}
                           onClick={() => setRemoving(token)}
                         >
                           Remove

@@ -11,6 +11,7 @@ import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { KINDS, PRESETS, scopeOf } from "./scope-kinds.ts";
 
 /** The API tokens of the team. */
@@ -85,7 +86,7 @@ export function Tokens() {
                           <button
                             type="button"
                             class="button small"
-                            aria-label={`Remove ${token.description || token.id}`}
+                            aria-label={visibleText(`Remove ${token.description || token.id}`)}
                             onClick={() => setRemoving(token)}
                           >
                             Remove
