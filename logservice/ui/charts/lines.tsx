@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { theme, zone } from "../data/preferences.ts";
-import { count, timeText } from "../kit/format.ts";
+import { count, timeParts, timeText } from "../kit/format.ts";
 import { numberText } from "./cell.tsx";
 import { numberColumns, seriesOf } from "./drawing.ts";
 
@@ -36,7 +36,7 @@ export function Lines({ of, onZoom }: LinesProps) {
         // One zone for the whole page.
         tzDate: (seconds) => (isUtc ? uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC") : new Date(seconds * 1e3)),
         axes: [
-          axis,
+          { ...axis, values: (_, at) => at.map((seconds, i) => tickText(seconds, (at[1] ?? 0) - (at[0] ?? 0), i)) },
           {
             ...axis,
             size: 72,
@@ -50,7 +50,8 @@ export function Lines({ of, onZoom }: LinesProps) {
             stroke: of(`--line-${(i % 12) + 1}`),
             width: 1.75,
             points: { show: times.length < 60, size: 5 },
-            value: (_: uPlot, value: number | null) => (value === null ? "none" : numberText(value, column)),
+            value: (_: uPlot, value: number | null, __: number, at: number | null) =>
+              at === null ? "" : value === null ? "none" : numberText(value, column),
           })),
         ],
         legend: { live: true },
@@ -85,4 +86,12 @@ export function Lines({ of, onZoom }: LinesProps) {
       {left > 0 && <p class="hint">{count(left)} smaller lines are not drawn; the table has all rows.</p>}
     </div>
   );
+}
+
+/** A time below the lines, as everywhere: 24 hours, and the day where one begins. */
+function tickText(seconds: number, apartSeconds: number, at: number): string {
+  const { day, minute, second } = timeParts(seconds * 1e3);
+  const clock = apartSeconds < 60 ? second : minute;
+  if (apartSeconds >= 86_400 || /^00:00(?::00)?$/.test(clock)) return day;
+  return at === 0 ? `${clock}\n${day}` : clock;
 }

@@ -4,7 +4,7 @@ import type { DiscoveredField, Event } from "../../../schema/rpc.generated.ts";
 import type { ViewRange } from "../address/view.ts";
 import { ResultView } from "../charts/result-view.tsx";
 import { facets as facetsShown, keep } from "../data/preferences.ts";
-import { teamId } from "../data/session.ts";
+import { project, teamId } from "../data/session.ts";
 import { bytes } from "../kit/format.ts";
 import { Failure } from "../kit/state.tsx";
 import { pastQueries, rememberQuery } from "../query-box/history.ts";
@@ -120,6 +120,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const isOld = asked !== found && (asked?.error.value !== undefined || asked?.isWrong.value === true);
   return (
     <div class="explorer">
+      <h1 class="spoken">Events of {project.value?.name ?? projectId}</h1>
       <div class="ask">
         <QueryBox
           query={view.query}

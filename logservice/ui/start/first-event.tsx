@@ -60,21 +60,19 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
       </section>
       <section class="card">
         <h2>2. Send an event</h2>
-        <div class="row tabs" role="tablist" aria-label="How to send">
+        <fieldset class="row tabs" aria-label="How to send">
           {ways.map(({ name }) => (
             <button
               type="button"
-              role="tab"
               key={name}
               class="button small"
-              aria-selected={name === way.name}
               aria-pressed={name === way.name}
               onClick={() => setChosen(name)}
             >
               {name}
             </button>
           ))}
-        </div>
+        </fieldset>
         <p class="lead">{way.about}</p>
         <Code text={way.text} />
       </section>
