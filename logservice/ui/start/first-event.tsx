@@ -60,7 +60,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
       </section>
       <section class="card">
         <h2>2. Send an event</h2>
-        <div class="row tabs" role="group" aria-label="How to send">
+        <fieldset class="row tabs" aria-label="How to send">
           {ways.map(({ name }) => (
             <button
               type="button"
@@ -72,7 +72,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
               {name}
             </button>
           ))}
-        </div>
+        </fieldset>
         <p class="lead">{way.about}</p>
         <Code text={way.text} />
       </section>
