@@ -54,12 +54,14 @@ export function FirstEvent({ projectId }: { readonly projectId: string }) {
       </section>
       <section class="card">
         <h2>2. Send an event</h2>
-        <div class="row tabs" role="group" aria-label="How to send">
+        <div class="row tabs" role="tablist" aria-label="How to send">
           {ways.map(({ name }) => (
             <button
               type="button"
+              role="tab"
               key={name}
               class="button small"
+              aria-selected={name === way.name}
               aria-pressed={name === way.name}
               onClick={() => setChosen(name)}
             >
