@@ -64,10 +64,8 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
           {ways.map(({ name }) => (
             <button
               type="button"
-              role="tab"
               key={name}
               class="button small"
-              aria-selected={name === way.name}
               aria-pressed={name === way.name}
               onClick={() => setChosen(name)}
             >
