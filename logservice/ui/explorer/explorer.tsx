@@ -4,7 +4,7 @@ import type { DiscoveredField, Event } from "../../../schema/rpc.generated.ts";
 import type { ViewRange } from "../address/view.ts";
 import { ResultView } from "../charts/result-view.tsx";
 import { facets as facetsShown, keep } from "../data/preferences.ts";
-import { project, teamId } from "../data/session.ts";
+import { teamId } from "../data/session.ts";
 import { bytes } from "../kit/format.ts";
 import { Failure } from "../kit/state.tsx";
 import { pastQueries, rememberQuery } from "../query-box/history.ts";
