@@ -38,7 +38,7 @@ interface Part extends RowRange {
 
 /** Parts with more events are divided before they are read. */
 const MOST_READ = 500;
-/** Into so many parts. */
+/** Into so many parts at most, and into fewer if those would be small: each is a request. */
 const DIVISIONS = 100;
 /** Steps are whole seconds: shorter parts are read page after page. */
 const LEAST_MS = 1_000;
@@ -203,7 +203,8 @@ export class Rows {
   }
 
   async #divide(part: Part, signal: AbortSignal): Promise<void> {
-    const { steps, stepMs } = await this.#reader.steps(part, DIVISIONS, signal);
+    const most = Math.max(2, Math.min(DIVISIONS, Math.ceil(part.count / (MOST_READ / 2))));
+    const { steps, stepMs } = await this.#reader.steps(part, most, signal);
     part.parts = partsOf(part, steps, stepMs);
     this.#recount(
       part,
