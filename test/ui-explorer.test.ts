@@ -187,6 +187,16 @@ t.test("any row of many is found in few requests", async (t) => {
   t.equal(await rows.rowOf("none", NOW - 45_000 * 60), undefined);
 });
 
+t.test("rows that follow those known at first are read in parts too", async (t) => {
+  const range = { startMs: NOW - 3_600_000, stopMs: NOW };
+  const events = Array.from({ length: 60_000 }, (_, i) => event(`e${i}`, NOW - i * 60));
+  // Steps of half an hour: the first part holds far more than is read at once.
+  const { rows, newest, settled, asked } = rowsOver(events, range, { seeded: 200, stepMs: 1_800_000 });
+  for (const row of [199, 200, 201, 20_000]) t.equal((await settled(row))?.id, newest[row]!.id, `row ${row}`);
+  t.ok(asked() <= 6, `${asked()} requests`);
+  t.equal(rows.total, 60_000);
+});
+
 t.test("rows of one second are read page after page", async (t) => {
   const range = { startMs: NOW - 3_600_000, stopMs: NOW };
   const events = Array.from({ length: 1_700 }, (_, i) => event(`e${i}`, NOW - 10_000));
