@@ -181,7 +181,8 @@ t.test("what was used is of no use again", async (t) => {
   const phone = at.browser();
   const page = await phone.open(link);
   await phone.submit(page, { code });
-  const account = await window.open(waiting.url);
+  await window.open(waiting.url);
+  const account = await window.open(`${ORIGIN}/account`);
   t.equal((await phone.open(link)).status, 404, "the link");
   t.equal((await phone.submit(page, { code })).status, 404, "the form with its code");
   t.equal((await phone.submit(page, { deny: "1" })).status, 404, "and its other button");

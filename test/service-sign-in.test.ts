@@ -211,7 +211,8 @@ t.test("a terminal, where no mails are sent, by the account page", async (t) => 
   const other = await at.service.person("other@example.com", "owner", "other");
   const window = at.browser();
   const { link } = (await at.rpc("add_member", { email: ANA }, owner)).json;
-  const account = await window.submit(await window.open(link));
+  t.equal(titleOf(await window.submit(await window.open(link))), "The web UI");
+  const account = await window.open(`${ORIGIN}/account`);
   t.match(
     account.text,
     /<code>tool team login <span>--email ana@example\.com<\/span> <span>--url https:\/\/logs\.example\.com/,
@@ -296,8 +297,9 @@ for (const [name, signUp, email, isLetIn] of SIGN_UPS) {
     t.equal(at.mail.mails.filter(({ to }) => to === email).length, isLetIn ? 1 : 0);
     t.same((await at.rpc("poll_sign_in", { secret })).json, { status: "waiting" }, "whoever asks does not learn it");
     if (isLetIn) {
-      const { page } = await signInWindow(at, email);
-      t.match(page.text, "You belong to no team yet");
+      const { page, window } = await signInWindow(at, email);
+      t.match(page.text, '"teams":[]');
+      t.match((await window.open(`${ORIGIN}/account`)).text, "You belong to no team yet");
     }
     t.end();
   });
