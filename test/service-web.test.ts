@@ -76,7 +76,14 @@ t.test("HTML on the listed paths alone", async (t) => {
       "/wp-login.php",
       "/.git/config",
     ],
-    ...["/assets/", "/assets/absent.js", "/assets/../app.js", "/assets/%2e%2e%2fmanifest.json", "/assets/..%5cx"],
+    ...[
+      "/assets/",
+      "/assets/absent.js",
+      "/assets/../app.js",
+      "/assets/%2e%2e%2fmanifest.json",
+      "/assets/..%5cx",
+      "/assets/\\x:99999",
+    ],
   ];
   for (const path of absent) {
     const { status, headers, json } = await get(service, path, own);

@@ -1,8 +1,10 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../address/page.ts";
-import { go } from "../data/location.ts";
+import { searchOf } from "../address/view.ts";
+import { go, here } from "../data/location.ts";
 import { facets, wrap } from "../data/preferences.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { copy } from "../kit/copy.tsx";
 import { late } from "../kit/late.tsx";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
@@ -39,6 +41,9 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
     ...{ kind: "item", team: teamId.value, project: state.projectId, section: "alerts", id: "new" },
   } as const);
   const saveEntries: readonly MenuEntry[] = [
+    ...(found === undefined
+      ? []
+      : [{ text: "Copy a link to this", onChoose: () => void copyLink(state, found.times) }]),
     ...(mayDo("searches:write") ? [{ text: "Save this search", onChoose: () => setSaving(true) }] : []),
     ...(mayDo("alerts:write")
       ? [{ text: "Alert on this search", onChoose: () => go(`${alertPath}?${new URLSearchParams({ query })}`) }]
@@ -103,4 +108,14 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
       {isExporting && isFound && <ExportDialog state={state} found={found} onClose={() => setExporting(false)} />}
     </div>
   );
+}
+
+/** Copies an address that shows the same later: with the times of now in the place of a range that ends now. */
+function copyLink(
+  { view }: ExplorerState,
+  times: { readonly startMs: number; readonly stopMs: number },
+): Promise<void> {
+  const range = "lastMs" in view.peek().range ? times : view.peek().range;
+  const search = searchOf({ ...view.peek(), range, isLive: false });
+  return copy(new URL(here.peek().path + search, location.href).href, "Link copied");
 }

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { pathOf } from "../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
@@ -18,6 +18,8 @@ export function Projects() {
   const [isMaking, setMaking] = useState(false);
   const mayMake = mayDo("projects:write");
   const all = projects.value;
+  // Others make projects too.
+  useEffect(() => void loadProjects(), []);
   const make = mayMake && (
     <button type="button" class="button primary" onClick={() => setMaking(true)}>
       Make a project
