@@ -31,7 +31,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
   useEffect(() => {
     if (!isOpen) return;
     const leave = (event: Event) => {
-      if (!root.current!.contains(event.target as Node)) setOpen(false);
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
     document.addEventListener("pointerdown", leave);
     return () => document.removeEventListener("pointerdown", leave);
