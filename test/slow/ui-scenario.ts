@@ -181,7 +181,13 @@ async function zoom(t: Test, { ann }: Scenario): Promise<void> {
 async function detail(t: Test, { ann }: Scenario): Promise<void> {
   await ann.driver.open(shopUrl(ann, "?query=level >= error"));
   await ann.shows("10 events", ".summary");
-  await ann.keys("j", "j", "j", "Enter");
+  for (const row of [0, 1, 2]) {
+    await ann.keys("j");
+    await ann.until("the next row", () =>
+      ann.evaluate(`document.querySelector("#events-${row}[aria-selected=true]") !== null`),
+    );
+  }
+  await ann.keys("Enter");
   await ann.shows("upstream did not answer", ".detail");
   // The third of the errors, from the newest.
   t.match(await ann.text(".detail"), /^error\n[\s\S]*POST \/cart 503[\s\S]*req_42/);
