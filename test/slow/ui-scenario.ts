@@ -3,15 +3,16 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
-import type { AddEventsRequest } from "../../schema/rpc.generated.ts";
+import type { AddEventsRequest, Operations } from "../../schema/rpc.generated.ts";
 import { rpcClient } from "../../schema/rpc-client.ts";
+import { type Receiver, startReceiver } from "../support/notify/receiver.ts";
 import { requires } from "../support/require.ts";
 import { startChromium } from "../support/ui/chromium.ts";
 import type { BrowserDriver } from "../support/ui/driver.ts";
 import { startFirefox } from "../support/ui/firefox.ts";
 import { shopEvents } from "../support/ui/shop.ts";
 import type { Window } from "../support/ui/window.ts";
-import { ANN, signInByMail, startWorld, type World } from "../support/ui/world.ts";
+import { ANN, BOB, confirmByMail, signInByMail, startWorld, type World } from "../support/ui/world.ts";
 
 const run = promisify(execFile);
 
@@ -24,6 +25,11 @@ interface Scenario extends World {
   token: string;
   /** When the events of the shop were sent. */
   nowMs: number;
+  /** Takes webhooks. */
+  readonly receiver: Receiver;
+  readonly bob: Window;
+  /** Ends what sends events for the alert. */
+  stop: () => void;
 }
 
 type Step = (t: Test, scenario: Scenario) => Promise<void>;
@@ -46,6 +52,17 @@ const STEPS: Readonly<Record<string, Step>> = {
   "live events arrive, wait while the list is scrolled, and are let in": live,
   "a query with stages is a table, bars and lines": stages,
   "events are counted by a field": groupBy,
+  "a webhook is told of by a test that really is sent": webhook,
+  "the search on screen becomes an alert, which is previewed and tells by mail": makeAlert,
+  "a colleague is invited, and accepts": invite,
+  "the link to an event shows it to the colleague": eventLink,
+  "a search is saved, and found by Ctrl-K": savedSearch,
+  "what matches is exported as NDJSON and as CSV": exported,
+  "an API token is added, works, and is removed": apiToken,
+  "the colleague becomes an admin": changeRole,
+  "the audit shows all of it": audit,
+  "the alert is triggered, and its mail leads to that search": triggered,
+  "ann signs out": signOut,
 };
 
 t.jobs = 2;
@@ -60,7 +77,10 @@ for (const [program, start] of browsers) {
     const browser = await start();
     t.teardown(() => browser.close());
     const world = await startWorld(t, browser);
-    const scenario: Scenario = { ...world, ann: await world.newPerson(), token: "", nowMs: 0 };
+    const [ann, bob] = [await world.newPerson(), await world.newPerson()];
+    const receiver = await startReceiver(t);
+    const scenario: Scenario = { ...world, ann, bob, receiver, token: "", nowMs: 0, stop: () => {} };
+    t.teardown(() => scenario.stop());
     for (const [name, step] of Object.entries(STEPS)) {
       // Each step begins with what the one before it left.
       if (!t.passing()) break;
@@ -90,7 +110,7 @@ async function makeProject(t: Test, { ann }: Scenario): Promise<void> {
   await ann.press("button", "Make the project");
   await ann.isAt("/t/owner/p/shop/start");
   await ann.sees("heading", "Send events");
-  t.equal(await ann.evaluate("document.title"), "Web shop · Logs");
+  t.equal(await ann.evaluate("document.title"), "Send events · Web shop · Logs");
 }
 
 async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
@@ -143,7 +163,7 @@ async function facets(_: Test, { ann }: Scenario): Promise<void> {
   await ann.shows("121 events", ".summary");
   await ann.press("button", "production", ".facets");
   await ann.shows("90 events", ".summary");
-  await ann.press("button", "Not /cart", ".facets");
+  await ann.press("button", "Not path /cart", ".facets");
   await ann.isAt(/query=stage = "production" and not path = "\/cart"$/);
   await ann.shows("60 events", ".summary");
 }
@@ -161,10 +181,16 @@ async function zoom(t: Test, { ann }: Scenario): Promise<void> {
 async function detail(t: Test, { ann }: Scenario): Promise<void> {
   await ann.driver.open(shopUrl(ann, "?query=level >= error"));
   await ann.shows("10 events", ".summary");
-  await ann.keys("j", "j", "j", "Enter");
+  for (const row of [0, 1, 2]) {
+    await ann.keys("j");
+    await ann.until("the next row", () =>
+      ann.evaluate(`document.querySelector("#events-${row}[aria-selected=true]") !== null`),
+    );
+  }
+  await ann.keys("Enter");
   await ann.shows("upstream did not answer", ".detail");
-  // The first key goes to the list, and the others from event to event: the second of the errors.
-  t.match(await ann.text(".detail"), /^error\n[\s\S]*POST \/cart 503[\s\S]*req_48/);
+  // The third of the errors, from the newest.
+  t.match(await ann.text(".detail"), /^error\n[\s\S]*POST \/cart 503[\s\S]*req_42/);
   await ann.isAt(/&event=/);
   await ann.keys("x");
   await ann.until("no detail", async () => (await ann.text(".detail")) === "");
@@ -192,11 +218,11 @@ async function column(t: Test, { ann }: Scenario): Promise<void> {
   await ann.menu("More for duration", "Show as a column");
   await ann.isAt(/&columns=path\nduration/);
   t.same(
-    (await ann.texts(".event-head > span")).map((text) => text.replace(/\s*✕$/, "")),
+    (await ann.texts(".event-head > *")).map((text) => text.replace(/\s*▾$/, "")),
     ["time", "level", "path", "duration", "message"],
   );
   t.same(await ann.texts('.event[data-row="1"] .column'), ["/checkout", "371"]);
-  await ann.press("button", "Remove the column duration");
+  await ann.menu("Column duration", "Remove the column");
   await ann.isAt(/&columns=path&/);
 }
 
@@ -241,9 +267,9 @@ async function live(t: Test, scenario: Scenario): Promise<void> {
   const top = await ann.text(`.event[data-row="${await ann.evaluate<number>(TOP_ROW)}"] .message`);
   await send("second of the live ones");
   await send("third of the live ones");
-  await ann.sees("button", "2 new");
+  await ann.sees("button", "↑ 2 new");
   t.equal(await ann.text(`.event[data-row="${await ann.evaluate<number>(TOP_ROW)}"] .message`), top, "nothing moved");
-  await ann.press("button", "2 new");
+  await ann.press("button", "↑ 2 new");
   await ann.shows("third of the live ones", '.event[data-row="0"]');
   await ann.shows("second of the live ones", '.event[data-row="1"]');
   await ann.press("button", "Live");
@@ -288,6 +314,229 @@ async function groupBy(t: Test, { ann }: Scenario): Promise<void> {
   );
   await ann.press("button", "staging", ".result-table");
   await ann.shows("30 events", ".summary");
+}
+
+async function webhook(t: Test, { ann, service, receiver }: Scenario): Promise<void> {
+  await ann.open(`${service.url}/t/owner/p/shop/notifications`);
+  await ann.press("link", "New notification");
+  await ann.choose("Kind", "webhook");
+  await ann.fill("Name", "Program of ours");
+  await ann.fill("Webhook address", receiver.url);
+  await ann.press("button", "Make the notification");
+  await ann.sees("heading", "Program of ours");
+  await ann.press("button", "Send a test");
+  await ann.shows("The test was delivered.");
+  t.equal(receiver.requests.length, 1);
+  t.match(receiver.requests[0], { path: "/hook", body: /TEST/i });
+}
+
+async function makeAlert(t: Test, scenario: Scenario): Promise<void> {
+  const { ann } = scenario;
+  await ann.open(shopUrl(ann, "?query=status >= 500"));
+  await ann.shows("10 events", ".summary");
+  await ann.menu("Save, alert or export", "Alert on this search");
+  await ann.isAt(/\/alerts\/new\?query=status >= 500/);
+  await ann.choose("Triggers at", ">=");
+  await ann.fill("Threshold", "1", "spinbutton");
+  await ann.fill("Interval in minutes", "1", "spinbutton");
+  // Ten errors, each two minutes after the one before.
+  await ann.shows(/would have triggered 10 times/, ".preview");
+  await ann.fill("Name", "Orders fail");
+  await ann.choose("Severity", "critical");
+  await ann.press("button", "Make one");
+  await ann.choose("Kind", "email", "dialog");
+  await ann.fill("Name", "On call", "textbox", "dialog");
+  await ann.fill("Email addresses", "oncall@example.com", "textbox", "dialog");
+  await ann.press("button", "Make the notification");
+  await ann.until("the dialog is closed", async () => (await ann.texts("dialog")).length === 0);
+  await ann.press("button", "Make the alert");
+  await ann.isAt(/\/alerts\/(?!new)\w+$/);
+  await ann.sees("heading", "Orders fail");
+  t.notOk((await ann.text("#content")).includes("triggered now"));
+  // From now on each minute has errors, while other steps go on.
+  const send = () => void sendTo(scenario, [failure()]).catch(() => {});
+  send();
+  const timer = setInterval(send, 5_000);
+  scenario.stop = () => clearInterval(timer);
+}
+
+const failure = () => ({
+  level: "error" as const,
+  message: "POST /pay 502: the bank does not answer",
+  fields: { path: "/pay", status: 502, stage: "production" },
+});
+
+async function invite(t: Test, scenario: Scenario): Promise<void> {
+  const { ann, bob, mailbox, service } = scenario;
+  await ann.open(`${service.url}/t/owner/members`);
+  await ann.press("button", "Invite somebody");
+  await ann.fill("Address", BOB);
+  await ann.press("button", "Invite");
+  await ann.shows(`${BOB} gets a mail with the invite`);
+  const { link } = await mailbox.next(BOB);
+  await bob.open(link);
+  await bob.press("button", `Sign in as ${BOB} to join`);
+  await bob.sees("heading", "Check your mail");
+  await confirmByMail(mailbox, bob, BOB);
+  await bob.press("button", "Join First team");
+  await bob.sees("button", `${BOB}, you and the team`);
+  await ann.driver.reload();
+  await ann.shows("2 people");
+  t.pass();
+}
+
+async function eventLink(t: Test, { ann, bob }: Scenario): Promise<void> {
+  await ann.open(shopUrl(ann, '?query=fields.id = "req_24"'));
+  await ann.shows("2 events", ".summary");
+  await ann.pressAt('.event[data-row="1"] time');
+  await ann.press("button", "Copy link", ".detail");
+  await ann.shows("Link copied");
+  // What was copied is read as a person does: by pasting it.
+  await ann.keys("Control+k");
+  await ann.sees("combobox", "Page, project or saved search");
+  await ann.keys("Control+v");
+  const link = await ann.until("the link", () => ann.evaluate<string>("document.querySelector('dialog input').value"));
+  await ann.keys("Escape");
+  await bob.open(link);
+  await bob.shows("Around it", ".detail");
+  t.equal(await bob.text(".detail .tree"), await ann.text(".detail .tree"), "bob sees the same event");
+  t.match(await bob.text(".detail"), "req_24");
+}
+
+async function savedSearch(_: Test, { ann }: Scenario): Promise<void> {
+  await ann.open(shopUrl(ann, "?query=duration > 300"));
+  await ann.shows("events", ".summary");
+  await ann.menu("Save, alert or export", "Save this search");
+  await ann.fill("Name", "Slow requests", "textbox", "dialog");
+  await ann.press("button", "Save", "dialog");
+  await ann.shows("Saved Slow requests");
+  await ann.keys("Control+k");
+  await ann.sees("combobox", "Page, project or saved search");
+  await ann.write("slow req");
+  await ann.shows("saved search", "dialog");
+  await ann.keys("Enter");
+  await ann.isAt("/t/owner/p/shop/events?query=duration > 300");
+}
+
+async function exported(t: Test, { ann, service }: Scenario): Promise<void> {
+  const query = 'path = "/orders"';
+  await ann.open(shopUrl(ann, `?query=${query}&columns=path\nstatus`));
+  await ann.shows("40 events", ".summary");
+  const { id: token } = await ann.call<{ id: string }>("add_token", { token: { scopes: ["events:read"] } });
+  const body = {
+    ...{ project_id: "shop", query, limit: 100 },
+    ...{ start: new Date(Date.now() - 3_600_000).toISOString(), stop: new Date().toISOString() },
+  };
+  const headers = ["-H", `Authorization: Bearer ${token}`, "-H", "Content-Type: application/json"];
+  const asked = await run("curl", ["-sS", `${service.url}/search`, ...headers, "-d", JSON.stringify(body)]);
+  const found: Operations["search"]["output"] = JSON.parse(asked.stdout);
+  const download = async (format: string) => {
+    await ann.menu("Save, alert or export", "Export");
+    await ann.pressAt(`dialog label.check:has(input[name=format]):nth-child(${format === "csv" ? 1 : 2})`);
+    return ann.downloaded(() => ann.press("button", "Download", "dialog"));
+  };
+  const lines = await download("ndjson");
+  t.match(lines.name, /^shop-.*\.ndjson$/);
+  const events = lines.text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  t.strictSame(events, found.events, "each event, as curl finds it");
+
+  const table = await download("csv");
+  t.match(table.name, /^shop-.*\.csv$/);
+  const rows = table.text
+    .replace(/^\ufeff/, "")
+    .trimEnd()
+    .split("\r\n");
+  t.match(rows[0], /^time,level,message,/);
+  t.same(
+    rows.slice(1).map((row) => row.split(",").slice(0, 3)),
+    found.events.map(({ timestamp, level, message }) => [timestamp, level, message]),
+  );
+  t.equal(new URL(service.url).origin, new URL(ann.driver.url()).origin, "the page stayed");
+}
+
+async function apiToken(t: Test, { ann, service }: Scenario): Promise<void> {
+  await ann.open(`${service.url}/t/owner/projects`);
+  await ann.menu(`${ANN}, you and the team`, "API tokens");
+  await ann.isAt("/t/owner/tokens");
+  await ann.press("button", "Add token");
+  await ann.fill("Description", "Reads for a report", "textbox", "dialog");
+  await ann.press("checkbox", "events:read", "dialog");
+  await ann.press("button", "Add token", "dialog");
+  await ann.shows("It is shown here only now");
+  const token = (await ann.text("dialog .code pre")).trim();
+  await ann.press("button", "I have kept it");
+  await ann.shows("Reads for a report", "table");
+  const count = () =>
+    rpcClient({ url: service.url, token }).call("get_count", {
+      ...{ project_id: "shop", query: "hello" },
+      ...{ start: new Date(Date.now() - 3_600_000).toISOString(), stop: new Date().toISOString() },
+    });
+  t.match(await count(), { count: Number });
+  await ann.press("button", "Remove Reads for a report");
+  await ann.press("button", "Remove the token", "dialog");
+  await ann.until("it is gone", async () => !(await ann.text("table")).includes("Reads for a report"));
+  t.equal(await count().catch(({ status }) => status), 401);
+}
+
+async function changeRole(_: Test, { ann, bob, service }: Scenario): Promise<void> {
+  await ann.open(`${service.url}/t/owner/members`);
+  await ann.choose(`Role of ${BOB}`, "admin");
+  await ann.shows(`${BOB} is an admin now`);
+  await bob.open(`${service.url}/t/owner/projects`);
+  await bob.sees("button", "Make a project");
+}
+
+async function audit(t: Test, { ann, service }: Scenario): Promise<void> {
+  await ann.open(`${service.url}/t/owner/projects`);
+  await ann.menu(`${ANN}, you and the team`, "Audit");
+  await ann.isAt("/t/owner/audit");
+  const shown = (await ann.shows(`changed the role of ${BOB} to admin`)).replace(/\s+/g, " ");
+  for (const sentence of [
+    `invited ${BOB} as member`,
+    "accepted the invite to the team as member",
+    "made the project shop",
+    "added the API token",
+    "removed the API token",
+    "added the alert",
+    "added the notification",
+    "saved the search",
+    "tested the alert",
+    "signed in",
+  ])
+    t.match(shown, sentence);
+}
+
+/** An interval of a minute, events that come late, and the jitter between alerts. */
+const TRIGGERED_MS = 150_000;
+
+async function triggered(t: Test, scenario: Scenario): Promise<void> {
+  const { ann, mailbox, service, stop } = scenario;
+  const mail = await ann.until(
+    "the mail of the alert",
+    () => mailbox.mails.find(({ to }) => to === "oncall@example.com"),
+    TRIGGERED_MS,
+  );
+  stop();
+  t.match(mail.subject, "Orders fail");
+  t.match(mail.text, "the bank does not answer", "with a sample");
+  await ann.open(mail.link);
+  await ann.isAt(/^\/t\/owner\/p\/shop\/events\?/);
+  t.match(ann.address(), /[?&]query=status >= 500/);
+  await ann.shows("the bank does not answer", "#events");
+  await ann.open(`${service.url}/t/owner/p/shop/alerts`);
+  await ann.press("link", "Orders fail");
+  await ann.shows("delivered");
+  t.match(await ann.text("#content"), /triggered/);
+}
+
+async function signOut(t: Test, { ann, service }: Scenario): Promise<void> {
+  await ann.menu(`${ANN}, you and the team`, "Sign out");
+  await ann.isAt("/sign-in");
+  await ann.open(`${service.url}/t/owner/p/shop/events`);
+  t.match(ann.address(), /^\/sign-in\?next=/);
 }
 
 /** The address of the explorer with this query of an address. */

@@ -37,7 +37,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
     // On a telephone the keyboard would cover the presets.
     if (matchMedia("(hover: hover)").matches) requestAnimationFrame(() => input.current?.select());
     const leave = (event: Event) => {
-      if (!root.current!.contains(event.target as Node)) setOpen(false);
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
     document.addEventListener("pointerdown", leave);
     return () => document.removeEventListener("pointerdown", leave);

@@ -35,7 +35,7 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
     const items = itemsIn(list.current!);
     (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
     const leave = (event: Event) => {
-      if (!root.current!.contains(event.target as Node)) setOpen(false);
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
     document.addEventListener("pointerdown", leave);
     return () => document.removeEventListener("pointerdown", leave);

@@ -45,7 +45,7 @@ async function newPage(context: BrowserContext, faults: Faults): Promise<Chromiu
     // A page that asks whether it may be left must not stay in the way.
     void (dialog.type() === "beforeunload" ? dialog.accept() : dialog.dismiss());
   });
-  const allOf = async (locator: Locator) => (await locator.all()).map(foundOf);
+  const allOf = async (locator: Locator) => (await locator.all()).map((one) => foundOf(page, one));
   return {
     page,
     async open(url) {
@@ -91,8 +91,14 @@ async function newPage(context: BrowserContext, faults: Faults): Promise<Chromiu
   };
 }
 
-const foundOf = (locator: Locator): Found => ({
-  press: (modifier) => locator.click({ timeout: READY_MS, ...(modifier !== undefined && { modifiers: [modifier] }) }),
+const foundOf = (page: Page, locator: Locator): Found => ({
+  async press(modifier) {
+    // The mouse goes there first: what is pressed may be shown, or be on top, only under it.
+    await locator.scrollIntoViewIfNeeded({ timeout: READY_MS });
+    const box = await locator.boundingBox({ timeout: READY_MS });
+    if (box !== null) await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await locator.click({ timeout: READY_MS, ...(modifier !== undefined && { modifiers: [modifier] }) });
+  },
   focus: () => locator.focus({ timeout: READY_MS }),
   async choose(value) {
     await locator.selectOption(value, { timeout: READY_MS });

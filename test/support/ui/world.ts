@@ -10,6 +10,7 @@ import { Faults } from "./faults.ts";
 import { Window } from "./window.ts";
 
 export const ANN = "ann@example.com";
+export const BOB = "bob@example.com";
 /** The id of the team that `service init` makes. */
 export const TEAM = "owner";
 
