@@ -36,6 +36,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   add_team: "made the team #",
   add_token: "added the API token #",
   confirm_sign_in: "signed in",
+  export: "exported @",
   query: "ran SQL",
   remove_alert: "removed the alert #",
   remove_ci_token: "removed the CI token #",
