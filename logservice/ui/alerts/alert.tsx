@@ -12,7 +12,7 @@ import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
-import { Ago } from "../kit/time.tsx";
+import { Ago, LastingSince } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
 import { Deliveries } from "../notifications/deliveries.tsx";
 import { AlertForm } from "./alert-form.tsx";
@@ -115,13 +115,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
       <section class="card state" aria-label="State">
         <div class="row">
           <StateTags alert={alert} />
-          <span class="grow">
-            {since !== undefined && (
-              <>
-                since <Ago at={since} />
-              </>
-            )}
-          </span>
+          <span class="grow">{since !== undefined && <LastingSince at={since} />}</span>
           <span>
             Severity <SeverityTag severity={alert.severity} />
           </span>

@@ -7,7 +7,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { Failure, Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
-import { Ago } from "../kit/time.tsx";
+import { LastingSince } from "../kit/time.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { KINDS } from "../notifications/kinds.ts";
 import { coloured } from "../query-box/coloured-text.tsx";
@@ -55,7 +55,7 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
     }
   };
   return (
-    <div class="page wide">
+    <div class="page">
       <header>
         <h1>Alerts</h1>
         {mayChange && (alerts.value.value?.length ?? 0) > 0 && (
@@ -95,7 +95,7 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
                     <th scope="col">Alert</th>
                     <th scope="col">Triggers at</th>
                     <th scope="col">Tells</th>
-                    <th scope="col">Since</th>
+                    <th scope="col">Duration</th>
                     {mayChange && (
                       <th scope="col">
                         <span class="spoken">What to do</span>
@@ -167,7 +167,7 @@ function Row({ alert, episodes, notification, onMute }: RowProps) {
           </>
         )}
       </td>
-      <td class="nowrap">{since === undefined ? "" : <Ago at={since} />}</td>
+      <td class="nowrap">{since === undefined ? "" : <LastingSince at={since} />}</td>
       {onMute && (
         <td class="actions">
           <button

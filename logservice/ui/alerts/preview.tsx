@@ -162,9 +162,13 @@ function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
         ))}
       </div>
       <p class="hint strip-key">
-        <span class="swatch bar-info" /> events that match, at most {count(strip.most)}{" "}
-        {strip.stepMs === 3_600_000 ? "an hour" : `in ${longDuration(strip.stepMs)}`}
-        <span class="swatch bar-error" /> triggered
+        <span>
+          <span class="swatch bar-info" /> matching events, at most {count(strip.most)}{" "}
+          {strip.stepMs === 3_600_000 ? "an hour" : `per ${longDuration(strip.stepMs)}`}
+        </span>
+        <span>
+          <span class="swatch bar-error" /> triggered
+        </span>
       </p>
     </div>
   );

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { DiscoveredField, Event } from "../../../schema/rpc.generated.ts";
 import type { ViewRange } from "../address/view.ts";
 import { ResultView } from "../charts/result-view.tsx";
+import { goneSince, isSignedOut } from "../data/call.ts";
 import { facets as facetsShown, keep } from "../data/preferences.ts";
 import { teamId } from "../data/session.ts";
 import { bytes } from "../kit/format.ts";
@@ -15,7 +16,7 @@ import { actionsOn } from "./actions.ts";
 import { DetailSide } from "./detail-side.tsx";
 import { EventList } from "./event-list.tsx";
 import { useExplorerKeys } from "./explorer-keys.ts";
-import { explorerState } from "./explorer-state.ts";
+import { explorerState, type Found } from "./explorer-state.ts";
 import { Facets } from "./facet-data.ts";
 import { FacetList } from "./facet-list.tsx";
 import { Histogram } from "./histogram.tsx";
@@ -118,6 +119,9 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const isStages = found?.table.value !== undefined;
   const isEmpty = rows !== undefined && total === 0 && !asked?.isRunning.value;
   const isOld = asked !== found && (asked?.error.value !== undefined || asked?.isWrong.value === true);
+  // The frame says it, above the page.
+  const isSaidAbove = goneSince.value !== undefined || isSignedOut.value;
+  const isPast = asked !== undefined && found !== undefined && isOtherView(asked, found, view.isLive);
   return (
     <div class="explorer">
       <h1 class="spoken">Explore</h1>
@@ -135,7 +139,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
         <ToolBar state={state} />
         <TimeRange range={view.range} onChange={zoom} />
       </div>
-      {asked?.error.value !== undefined && <Failure error={asked.error.value} retry={state.run} />}
+      {asked?.error.value !== undefined && !isSaidAbove && <Failure error={asked.error.value} retry={state.run} />}
       {found !== undefined && found.missingBytes.value > 0 && (
         <p class="note warning missing" role="status">
           About {bytes(found.missingBytes.value)} of events in this range are lost. What is shown is without them.
@@ -157,7 +161,12 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
         />
       ) : (
         <>
-          <section class="overview" aria-label="Events by time">
+          <section
+            class="overview"
+            aria-label="Events by time"
+            data-old={isPast}
+            data-empty={found === undefined && asked?.isWrong.value === true}
+          >
             {found?.histogram.value !== undefined && (
               <>
                 <Summary
@@ -180,6 +189,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           </section>
           <div
             class="found"
+            data-old={isPast}
             data-facets={facetsShown.value}
             data-drawer={isDrawerOpen.value}
             data-detail={open.place !== undefined}
@@ -251,6 +261,13 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
       )}
     </div>
   );
+}
+
+/** Whether what is asked is not what is shown. While it is live, the range goes on and is still the same. */
+function isOtherView(asked: Found, found: Found, isLive: boolean): boolean {
+  const spanOf = ({ times }: Found) => times.stopMs - times.startMs;
+  if (asked.query !== found.query || spanOf(asked) !== spanOf(found)) return true;
+  return !isLive && asked.times.startMs !== found.times.startMs;
 }
 
 const timeOf = (event: Event | undefined) => (event === undefined ? undefined : Date.parse(event.timestamp));

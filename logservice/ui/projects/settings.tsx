@@ -3,10 +3,9 @@ import { pathOf } from "../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
-import { loadProjects } from "../data/projects.ts";
-import { mayDo, project, projects, teamId } from "../data/session.ts";
+import { loadProjects, projectsProblem } from "../data/projects.ts";
+import { mayDo, project, teamId } from "../data/session.ts";
 import { bytes, count } from "../kit/format.ts";
-import { NoProject } from "../kit/no-project.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
@@ -25,7 +24,10 @@ export function Settings({ projectId }: { readonly projectId: string }) {
     async (signal) => (isThere ? call("get_project_stats", { project_id: projectId }, { signal }) : undefined),
     [projectId, isThere],
   );
-  if (it === undefined) return projects.value === undefined ? <Waiting /> : <NoProject />;
+  if (it === undefined) {
+    const problem = projectsProblem.value;
+    return problem === undefined ? <Waiting /> : <p class="note error">{problem}</p>;
+  }
   const mayChange = mayDo("projects:write");
   const known = stats.value.value;
   return (

@@ -4,8 +4,7 @@ import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
-import { mayDo, project, projects, teamId } from "../data/session.ts";
-import { NoProject } from "../kit/no-project.tsx";
+import { mayDo, teamId } from "../data/session.ts";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
@@ -29,7 +28,6 @@ export function Searches({ projectId }: { readonly projectId: string }) {
   );
   const mayChange = mayDo("searches:write");
   const events = pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" });
-  if (projects.value !== undefined && project.value === undefined) return <NoProject />;
   return (
     <div class="page">
       <header>

@@ -3,14 +3,18 @@ import { useEffect } from "preact/hooks";
 import { pageKey, titleOf } from "../address/names.ts";
 import { goneSince, isSignedOut } from "../data/call.ts";
 import { here } from "../data/location.ts";
+import { loadProjects } from "../data/projects.ts";
 import { page, project, session, team, teamId } from "../data/session.ts";
-import { ago } from "../kit/format.ts";
+import { timeParts, zoneName } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { Toasts } from "../kit/toasts.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { Header } from "./header.tsx";
 import { Overlay } from "./overlay.tsx";
 import { usePageFocus } from "./use-page-focus.ts";
+
+/** How often a service that is gone is asked again. */
+const RETRY_MS = 3_000;
 
 /** What is around every page: the header, what is wrong with the service, messages, and the windows of the keys. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
@@ -20,6 +24,13 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
     document.title = title;
   }, [title]);
   usePageFocus(pageKey(at));
+  const isGone = goneSince.value !== undefined;
+  useEffect(() => {
+    if (!isGone) return;
+    // Whatever the page itself asks again.
+    const timer = setInterval(() => void loadProjects(), RETRY_MS);
+    return () => clearInterval(timer);
+  }, [isGone]);
   const isForeign = session.value !== undefined && teamId.value !== "" && team.value === undefined;
   return (
     <>
@@ -35,8 +46,8 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       )}
       {goneSince.value !== undefined && (
         <p class="banner" role="alert">
-          The log service has not answered since {ago(goneSince.value, Date.now())}. It is asked again every few
-          seconds; what is shown is from before.
+          The log service has not answered since {timeParts(goneSince.value).second} {zoneName()}. Retrying every few
+          seconds; what is shown may be out of date.
         </p>
       )}
       <main id="content" tabIndex={-1}>

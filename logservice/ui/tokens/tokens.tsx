@@ -66,12 +66,14 @@ export function Tokens() {
                           <code>{token.id}</code>
                         </div>
                       </td>
-                      <td class="tags">
-                        {token.scopes.map((scope) => (
-                          <span class="tag" key={scope}>
-                            {scope}
-                          </span>
-                        ))}
+                      <td>
+                        <span class="tags">
+                          {token.scopes.map((scope) => (
+                            <span class="tag" key={scope}>
+                              {scope}
+                            </span>
+                          ))}
+                        </span>
                       </td>
                       <td>
                         <span class="when-stacked">made </span>
