@@ -69,7 +69,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const before = useRef<{ facets?: Facets | undefined; fields?: readonly DiscoveredField[] }>({}).current;
   const facets = useMemo(() => {
     const { facets } = before;
-    before.facets = found && new Facets({ projectId, query: found.query, ...found.times }, facets);
+    before.facets = found && new Facets({ projectId, query: found.query, ...found.times }, found.fields, facets);
     return before.facets;
   }, [found]);
   useEffect(() => () => facets?.close(), [facets]);
@@ -214,6 +214,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   query={view.query}
                   range={view.range}
                   onRange={zoom}
+                  onQuery={(query, range) => state.change({ query, range, isLive: false, event: "" })}
                   onClear={() => state.change({ query: "" })}
                   onRun={state.run}
                 />
