@@ -197,7 +197,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
               }}
             />
             <section class="list-side" aria-label="Events">
-              {live !== undefined && (
+              {live !== undefined && view.isLive && (
                 <LiveLine
                   live={live}
                   onShow={() => {
