@@ -10,6 +10,7 @@ import { barsOf, histogramOf } from "../logservice/ui/explorer/histogram-data.ts
 import { grown } from "../logservice/ui/explorer/live-histogram.ts";
 import { readTypedRange } from "../logservice/ui/explorer/typed-range.ts";
 import { visibleParts } from "../logservice/ui/kit/visible.ts";
+import { nearAnswer } from "../logservice/ui/language/near-answer.ts";
 import { colouredPieces } from "../logservice/ui/query-box/coloured.ts";
 import { completed } from "../logservice/ui/query-box/combobox.ts";
 import { type RowRange, Rows } from "../logservice/ui/rows/rows.ts";
@@ -255,10 +256,17 @@ t.test("the bars of a histogram", async (t) => {
   t.equal(counts.stepMs, 60_000);
   t.equal(counts.total, 610);
   const bars = barsOf(counts, range);
-  t.equal(bars.length, 60, "the step that is cut off is part of the second");
-  t.equal(bars[0]!.total, 20);
+  t.equal(bars.length, 61, "the step that is cut off has a bar of its own");
   t.equal(bars[0]!.startMs, range.startMs);
-  t.ok(bars[0]!.height <= 2 && bars[0]!.height > 1 / 2, "as high as its events are dense");
+  t.equal(bars[0]!.stopMs, counts.steps[1]!.startMs);
+  t.ok(
+    bars.slice(1, -1).every(({ startMs, stopMs }) => stopMs - startMs === 60_000),
+    "all others are alike",
+  );
+  t.ok(
+    bars.every(({ height }) => height === 1),
+    "the same count is the same height",
+  );
   t.equal(
     bars.reduce((sum, { total }) => sum + total, 0),
     610,
@@ -268,7 +276,7 @@ t.test("the bars of a histogram", async (t) => {
   for (const [i, bar] of bars.slice(1).entries()) t.equal(bar.startMs, bars[i]!.stopMs, "without gaps");
   t.strictSame(
     barsOf(histogramOf([], range, 61), range).map(({ height }) => height),
-    new Array(60).fill(0),
+    new Array(61).fill(0),
     "nothing",
   );
 });
@@ -368,6 +376,38 @@ t.test("completion puts its text in and the cursor after it", async (t) => {
     const { text: found, cursor } = completed(text, one as never);
     t.equal(`${found.slice(0, cursor)}|${found.slice(cursor)}`, wanted, text);
   }
+});
+
+t.test("what may have been meant by a query that finds nothing", async (t) => {
+  const fields = ["request_id", "path", "user.email", "status"];
+  const rows: readonly (readonly [string, Partial<Record<"words" | "queries" | "texts", readonly string[]>>])[] = [
+    ["card", { words: ["card"], queries: ['message contains "card"', "message ~ /card/i"], texts: ["card"] }],
+    ["path", { queries: ['message contains "path"', "message ~ /path/i"], texts: ["path"] }],
+    ['"r-777"', { queries: ['message contains "r-777"', "message ~ /r-777/i"], texts: ["r-777"] }],
+    ["statsu >= 500", { queries: ["status >= 500"] }],
+    ["user = 5", {}],
+    ["path = /API", { queries: ["path ~ /^\\/API$/i"] }],
+    ["not card", { words: ["card"], queries: ['message contains "card"', "message ~ /card/i"] }],
+    ["status >=", {}],
+  ];
+  for (const [query, { words = [], queries = [], texts = [] }] of rows) {
+    const answer = nearAnswer(query, fields);
+    t.strictSame(answer.words, words, query);
+    t.strictSame(
+      answer.queries.map(({ term }) => term),
+      queries,
+      query,
+    );
+    t.strictSame(
+      answer.texts.map(({ text }) => text),
+      texts,
+      query,
+    );
+  }
+  const [text] = nearAnswer('status = 500 "r-777"', ["request_id", "path"]).texts;
+  t.equal(text!.anywhere, 'status = 500 (request_id contains "r-777" or path contains "r-777")');
+  t.equal(text!.fields[0]!.is.source, 'status = 500 request_id = "r-777"');
+  t.equal(text!.fields[1]!.has.source, 'status = 500 path contains "r-777"');
 });
 
 t.test("nothing hides in a text", async (t) => {

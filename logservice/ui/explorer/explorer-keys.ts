@@ -19,7 +19,7 @@ export function useExplorerKeys({ state, close }: ExplorerKeys): void {
       const { range, isLive } = state.view.peek();
       const keys: Readonly<Record<string, () => void>> = {
         "/": () => document.querySelector<HTMLElement>(".query-text")?.focus(),
-        l: () => state.change(isLive ? { isLive: false } : { isLive: true, range: endingNow(range) }),
+        l: () => state.change({ isLive: !isLive, range: endingNow(range) }),
         w: () => {
           wrap.value = wrap.value === "wrapped" ? "one line" : "wrapped";
         },

@@ -70,7 +70,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const before = useRef<{ facets?: Facets | undefined; fields?: readonly DiscoveredField[] }>({}).current;
   const facets = useMemo(() => {
     const { facets } = before;
-    before.facets = found && new Facets({ projectId, query: found.query, ...found.times }, facets);
+    before.facets = found && new Facets({ projectId, query: found.query, ...found.times }, found.fields, facets);
     return before.facets;
   }, [found]);
   useEffect(() => () => facets?.close(), [facets]);
@@ -207,7 +207,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
               }}
             />
             <section class="list-side" aria-label="Events">
-              {live !== undefined && (
+              {live !== undefined && view.isLive && (
                 <LiveLine
                   live={live}
                   onShow={() => {
@@ -224,6 +224,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   query={view.query}
                   range={view.range}
                   onRange={zoom}
+                  onQuery={(query, range) => state.change({ query, range, isLive: false, event: "" })}
                   onClear={() => state.change({ query: "" })}
                   onRun={state.run}
                 />

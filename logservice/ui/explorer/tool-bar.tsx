@@ -65,7 +65,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
         aria-pressed={isLive}
         disabled={isStages}
         title={isStages ? "A query with stages cannot be live" : "Show events as they arrive  l"}
-        onClick={() => state.change(isLive ? { isLive: false } : { isLive: true, range: endingNow(range) })}
+        onClick={() => state.change({ isLive: !isLive, range: endingNow(range) })}
       >
         Live
       </button>

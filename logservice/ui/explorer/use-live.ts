@@ -16,12 +16,15 @@ export interface LiveView extends Live {
 /** How often the histogram moves on. */
 const MOVE_MS = 1_000;
 
-/** The new events of the explorer while it is live; undefined while it is not. `chosen` stays on its event. */
+/**
+ * The new events of the explorer while it is live, and after that until the list was read with them; undefined otherwise.
+ * `chosen` stays on its event.
+ */
 export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView | undefined {
   const [live, setLive] = useState<LiveView | undefined>(undefined);
   const { isLive, query } = state.view.value;
   useEffect(() => {
-    if (!isLive) return setLive(undefined);
+    if (!isLive) return;
     const histogram = signal<Histogram | undefined>(undefined);
     const times = signal<{ startMs: number; stopMs: number } | undefined>(undefined);
     let arrived: Event[] = [];
@@ -66,12 +69,20 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
       times.value = { startMs: nowMs - (stopMs - startMs), stopMs: nowMs };
     };
     const timer = setInterval(move, MOVE_MS);
-    setLive({ ...opened, histogram, times });
+    const view: LiveView = { ...opened, histogram, times };
+    setLive(view);
     return () => {
       clearInterval(timer);
-      for (const end of [unsubscribe, unmark, unbase]) end();
       opened.close();
+      // What was watched stays until it is in the list.
+      const first = state.found.peek();
+      const unfollow = state.found.subscribe((found) => {
+        if (found === first && !state.view.peek().isLive) return;
+        for (const end of [unsubscribe, unmark, unbase]) end();
+        setLive((now) => (now === view ? undefined : now));
+        queueMicrotask(() => unfollow());
+      });
     };
   }, [isLive, query, state]);
-  return isLive ? live : undefined;
+  return live;
 }

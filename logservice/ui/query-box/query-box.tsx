@@ -123,6 +123,7 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
       });
     const isStill = () => area.current?.value === value && area.current.selectionStart === offset;
     try {
+      await values?.known();
       let answer = await ask();
       if (answer.wanted.length > 0 && values !== undefined) {
         await Promise.all(answer.wanted.map((field) => values.read(field)));
