@@ -32,7 +32,8 @@ export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
     const asked = { project_id: state.projectId, query: found.query, ...rangeTexts(found.times), format, ...fields };
     const isSent = await sending.send(async () => download((await call("add_export", asked)).ticket));
     if (!isSent) return;
-    say("The download has begun. Your browser shows how far it is.");
+    // The ticket keeps a place for the export, so it is not refused now.
+    say("Your browser downloads the file now, and shows how far it is.");
     onClose();
   };
   return (
