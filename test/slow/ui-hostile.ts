@@ -85,7 +85,12 @@ async function fill(window: Window): Promise<void> {
       message: "many fields",
       fields: Object.fromEntries(Array.from({ length: MOST_FIELDS }, (_, i) => [`field${i}`, `value ${i}`])),
     },
-    { timestamp: new Date(nowMs - 3_600_000 * 6).toISOString(), level: "info", message: "deep", fields: deep(MOST_DEPTH - 1) },
+    {
+      timestamp: new Date(nowMs - 3_600_000 * 6).toISOString(),
+      level: "info",
+      message: "deep",
+      fields: deep(MOST_DEPTH - 1),
+    },
   );
   // One by one, so that one that is refused is named.
   for (const event of events) {
@@ -196,7 +201,7 @@ async function large(t: Test, { service }: World, window: Window): Promise<void>
   await window.shows("The message was too long. Only its beginning was stored.", ".detail");
   await window.pressAt(".detail h2 button");
   await window.shows("Show less", ".detail h2");
-  await window.press("button", "How the list looks");
+  await window.press("button", "View options");
   await window.press("menuitemradio", "Wrap long messages");
   await window.until("all of it in the list", async () => (await window.text(".event .message")).length > 60_000);
   await window.keys("w");
