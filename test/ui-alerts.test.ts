@@ -37,22 +37,25 @@ t.test("the condition in words", (t) => {
 });
 
 const SUMMARIES: readonly (readonly [Partial<AlertDraft>, string | undefined])[] = [
-  [{}, "Triggers at more than 10 events in 5 min. Resolves at the first interval without that. Tells both once."],
+  [
+    {},
+    "Triggers on more than 10 events in 5 min. Resolves after the first interval that does not meet the condition. Notifies once when it triggers and once when it resolves.",
+  ],
   [
     { operator: "<", threshold: "1" },
-    "Triggers when no event matches for 5 min. Resolves at the first interval without that. Tells both once.",
+    "Triggers when no event matches for 5 min. Resolves after the first interval that does not meet the condition. Notifies once when it triggers and once when it resolves.",
   ],
   [
     { operator: "<=", threshold: "0", for: "2", recover: "3", interval: "1" },
-    "Triggers when no event matches for 1 min, 2 times in a row. Resolves after 3 intervals in a row without that (3 min). Tells both once.",
+    "Triggers when no event matches for 1 min, 2 times in a row. Resolves after 3 intervals in a row that do not meet the condition (3 min). Notifies once when it triggers and once when it resolves.",
   ],
   [
     { repeat: "60" },
-    "Triggers at more than 10 events in 5 min. Resolves at the first interval without that. Tells both, and every 1 h while it stays triggered.",
+    "Triggers on more than 10 events in 5 min. Resolves after the first interval that does not meet the condition. Notifies when it triggers, every 1 h until it resolves, and when it resolves.",
   ],
   [
     { muted: true },
-    "Triggers at more than 10 events in 5 min. Resolves at the first interval without that. Tells nobody while it is muted.",
+    "Triggers on more than 10 events in 5 min. Resolves after the first interval that does not meet the condition. Nobody is notified while it is muted.",
   ],
   [{ threshold: "" }, undefined],
   [{ interval: "0" }, undefined],
@@ -63,10 +66,10 @@ t.test("what a draft does, in sentences", (t) => {
     t.equal(summaryOf({ ...NEW_ALERT, ...part }, EVENTS, false), wanted, JSON.stringify(part));
   t.match(summaryOf({ ...NEW_ALERT, operator: "<", threshold: "0" }, EVENTS, false), /^Never triggers/);
   t.match(summaryOf({ ...NEW_ALERT, operator: ">=", threshold: "0" }, EVENTS, false), /^Always triggered/);
-  t.match(summaryOf({ ...NEW_ALERT, operator: "<", threshold: "0" }, P99, false), /^Triggers at p99/);
+  t.match(summaryOf({ ...NEW_ALERT, operator: "<", threshold: "0" }, P99, false), /^Triggers on p99/);
   t.match(
     summaryOf(NEW_ALERT, P99, true),
-    /^Triggers at p99\(duration\) more than 10 ms in 5 min, each group by itself\./,
+    /^Triggers on p99\(duration\) more than 10 ms in 5 min, for each group separately\./,
   );
   t.end();
 });
@@ -250,7 +253,7 @@ t.test("states, since when, and how episodes ended", (t) => {
   t.equal(sinceOf(alert({}), all), at(2), "the last resolution");
   t.equal(sinceOf(alert({ id: "c" }), all), undefined);
   t.equal(sinceOf(alert({ evaluated_at: null }), all), undefined, "after a change it is nothing yet");
-  t.equal(endOf(told({})), "triggered still");
+  t.equal(endOf(told({})), "still triggered");
   t.equal(endOf(told({ resolved_at: at(2) })), "resolved");
   t.equal(
     endOf(told({ resolved_at: at(2), reason: "closed by a change of the alert" })),

@@ -30,15 +30,15 @@ const P = `/t/${TEAM}/p/shop`;
 /** Each page, and what can be opened on it. */
 const PAGES: Readonly<Record<string, PageRow>> = {
   projects: { path: () => `/t/${TEAM}/projects`, shows: "Web shop" },
-  "make a project": {
+  "new project": {
     path: () => `/t/${TEAM}/projects`,
     shows: "Days to keep events",
-    open: (window) => window.press("button", "Make a project"),
+    open: (window) => window.press("button", "New project"),
   },
   explorer: { path: () => `${P}/events`, shows: /events[\s\S]*checkout/ },
   "an open event": {
     path: () => `${P}/events?query=level >= error`,
-    shows: "Around it",
+    shows: "Same request",
     open: (window) => window.pressAt('.event[data-row="0"] .message'),
   },
   "range menu": {
@@ -55,25 +55,25 @@ const PAGES: Readonly<Record<string, PageRow>> = {
     shows: "/checkout",
   },
   "send events": { path: () => `${P}/start`, shows: "Waiting for the first event" },
-  settings: { path: () => `${P}/settings`, shows: "Remove the project" },
+  settings: { path: () => `${P}/settings`, shows: "Remove project" },
   tokens: { path: () => `/t/${TEAM}/tokens`, shows: "Sends events to the shop" },
-  "add token": {
+  "new token": {
     path: () => `/t/${TEAM}/tokens`,
     shows: "notifications",
-    open: (window) => window.press("button", "Add token"),
+    open: (window) => window.press("button", "New token"),
   },
   searches: { path: () => `${P}/searches`, shows: "Failed orders" },
   alerts: { path: () => `${P}/alerts`, shows: "Orders fail" },
   "new alert": { path: () => `${P}/alerts/new?query=status`, shows: "The last 7 days" },
   alert: { path: ({ alertId }) => `${P}/alerts/${alertId}`, shows: "History" },
   notifications: { path: () => `${P}/notifications`, shows: "On call" },
-  "new notification": { path: () => `${P}/notifications/new`, shows: "Make the notification" },
+  "new notification": { path: () => `${P}/notifications/new`, shows: "Create notification" },
   notification: { path: ({ notificationId }) => `${P}/notifications/${notificationId}`, shows: "oncall@example.com" },
   members: { path: () => `/t/${TEAM}/members`, shows: "ann@example.com" },
-  "invite somebody": {
+  "invite a member": {
     path: () => `/t/${TEAM}/members`,
     shows: "Role",
-    open: (window) => window.press("button", "Invite somebody"),
+    open: (window) => window.press("button", "Invite member"),
   },
   audit: { path: () => `/t/${TEAM}/audit`, shows: /ann@example\.com/ },
   "the query language": { path: () => "/help/language", shows: "status" },
@@ -84,7 +84,7 @@ const PAGES: Readonly<Record<string, PageRow>> = {
     shows: "Sign out",
     open: (window) => window.press("button", `${ANN}, you and the team`),
   },
-  "a project that is not": { path: () => `/t/${TEAM}/p/gone/settings`, shows: "no project" },
+  "a project that is not": { path: () => `/t/${TEAM}/p/gone/settings`, shows: "There is no such project" },
   "a team of others": { path: () => "/t/others/projects", shows: "You are not in the team" },
 };
 

@@ -98,16 +98,16 @@ async function signIn(t: Test, scenario: Scenario): Promise<void> {
   t.equal(ann.address(), "/sign-in");
   await signInByMail(scenario, ann, ANN);
   await ann.isAt("/t/owner/projects");
-  await ann.sees("heading", "First team");
+  await ann.sees("heading", "Projects");
 }
 
 async function makeProject(t: Test, { ann }: Scenario): Promise<void> {
   await ann.shows("No projects yet");
-  await ann.press("button", "Make a project");
+  await ann.press("button", "New project");
   await ann.fill("Name", "Web shop");
-  await ann.shows("it is made from the name: web_shop");
+  await ann.shows("it is derived from the name: web_shop");
   await ann.fill("Id", "shop");
-  await ann.press("button", "Make the project");
+  await ann.press("button", "Create project");
   await ann.isAt("/t/owner/p/shop/start");
   await ann.sees("heading", "Send events");
   t.equal(await ann.evaluate("document.title"), "Send events · Web shop · Logs");
@@ -115,7 +115,7 @@ async function makeProject(t: Test, { ann }: Scenario): Promise<void> {
 
 async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
   const { ann } = scenario;
-  await ann.press("button", "Make a token for sending");
+  await ann.press("button", "Create a token for sending");
   await ann.shows("It may send events and nothing else.");
   const [token = "", command = ""] = await ann.texts(".code pre");
   t.match(command, `Bearer ${token}`);
@@ -153,7 +153,7 @@ async function mend(t: Test, { ann }: Scenario): Promise<void> {
   await ann.fill("Query", "status => 500", "combobox");
   await ann.shows("=>", ".query-problem");
   t.equal(ann.address(), "/t/owner/p/shop/events?query=status >= 500", "a wrong query is not run");
-  await ann.press("button", "status >= 500", ".query-problem");
+  await ann.press("button", "Use status >= 500", ".query-problem");
   await ann.until("no problem", async () => (await ann.text(".query-problem")) === "");
 }
 
@@ -227,7 +227,7 @@ async function column(t: Test, { ann }: Scenario): Promise<void> {
 }
 
 async function around(t: Test, { ann }: Scenario): Promise<void> {
-  await ann.press("button", "Around it", ".detail");
+  await ann.press("button", "Context", ".detail");
   await ann.isAt(/\?start=.*&stop=.*&event=/);
   // Thirty seconds before it, what came after it, and the first event of all: no query leaves one of them out.
   await ann.shows("6 events", ".summary");

@@ -106,7 +106,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
               {alert.muted ? "Unmute" : "Mute"}
             </button>
             <a class="button" href={`${alertPath(projectId, "new")}${searchOfDraft({ ...draft, name: "" })}`}>
-              Make a copy
+              Duplicate
             </a>
           </>
         )}
@@ -125,7 +125,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
                 Evaluated <Ago at={alert.evaluated_at} />
               </>
             ) : (
-              "Its first interval is not over yet"
+              "The first interval is not over yet"
             )}
           </span>
         </div>
@@ -160,19 +160,19 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
       <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
       {mayChange && (
         <section class="card" aria-labelledby="remove">
-          <h2 id="remove">Remove the alert</h2>
+          <h2 id="remove">Remove alert</h2>
           <p class="lead">
-            If it is triggered, those it told are told that it is closed. To be quiet for a while, mute it.
+            If it is triggered, its recipients are told that it was closed. To silence it for a while, mute it.
           </p>
           <button type="button" class="button danger" onClick={() => (isRemoving.value = true)}>
-            Remove the alert
+            Remove alert
           </button>
         </section>
       )}
       {isRemoving.value && (
         <RemoveDialog
           title={`Remove ${alert.name}?`}
-          button="Remove it"
+          button="Remove alert"
           onClose={() => (isRemoving.value = false)}
           onRemove={async () => {
             await call("remove_alert", { project_id: projectId, alert_id: id });
@@ -180,7 +180,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
             say(`${alert.name} was removed`);
           }}
         >
-          Nobody is told any more. Its history is kept for 90 days.
+          Nobody is notified any more. Its history is kept for 90 days.
         </RemoveDialog>
       )}
     </>

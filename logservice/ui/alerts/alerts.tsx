@@ -71,9 +71,9 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
             <div class="empty card">
               <h2>No alerts yet</h2>
               <p>
-                An alert counts the events of a query again and again, and tells somebody when there are too many of
-                them, or too few. It is easiest to search for what should not happen, and to choose “Alert on this
-                search” there.
+                An alert counts the events that match a query in each interval, and notifies somebody when there are too
+                many or too few. The easiest way to create one is to search for what should not happen, and to choose
+                “Alert on this search”.
               </p>
               <div class="row centre">
                 <a class="button primary" href={pathOf({ kind: "project", ...at, section: "events" })}>
@@ -93,8 +93,8 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
                   <tr>
                     <th scope="col">State</th>
                     <th scope="col">Alert</th>
-                    <th scope="col">Triggers at</th>
-                    <th scope="col">Tells</th>
+                    <th scope="col">Condition</th>
+                    <th scope="col">Notifies</th>
                     <th scope="col">Duration</th>
                     {mayChange && (
                       <th scope="col">

@@ -18,7 +18,7 @@ export interface ChooseProps {
   onMake(): void;
 }
 
-/** Whom an alert tells. */
+/** Whom an alert notifies. */
 export function ChooseNotification({ notifications, chosen, wrong, onChoose, onMake }: ChooseProps) {
   const all = notifications.value.value;
   const one = all?.find(({ id }) => id === chosen);
@@ -29,7 +29,7 @@ export function ChooseNotification({ notifications, chosen, wrong, onChoose, onM
         label="Notification"
         hint={
           all?.length === 0
-            ? "This project has none yet: make one, which keeps what you typed here."
+            ? "This project has none yet. Create one here: what you typed is kept."
             : one && KINDS[one.type].about
         }
         wrong={wrong}
@@ -46,7 +46,7 @@ export function ChooseNotification({ notifications, chosen, wrong, onChoose, onM
             </select>
             {mayDo("notifications:write") && (
               <button type="button" class="button" onClick={onMake}>
-                Make one
+                New notification
               </button>
             )}
           </div>
@@ -74,7 +74,8 @@ export function MakeNotification({
         first={NEW_NOTIFICATION}
         mask={undefined}
         sending={sending}
-        button="Make the notification"
+        button="Create notification"
+        onCancel={onClose}
         onSend={async (draft) => {
           const { id } = await call("add_notification", {
             notification: { ...membersOf(draft), project_id: projectId },

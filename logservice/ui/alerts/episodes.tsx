@@ -27,7 +27,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
       <Shown of={pages.first}>
         {() =>
           pages.rows.length === 0 ? (
-            <p class="hint">It was not triggered in the last 90 days, or since it was made.</p>
+            <p class="hint">Not triggered in the last 90 days.</p>
           ) : (
             <>
               <ul class="log-list" aria-label="History">
@@ -70,7 +70,7 @@ function Episode({ alert, episode, query, measured }: EpisodeProps) {
           {"; "}
           <Text text={isFailure || resolved_at === null || reason === "" ? endOf(episode) : reason} />
           {resolved_at === null ? `, for ${longDuration(lastedMs)} now` : ` after ${longDuration(lastedMs)}`}
-          {muted && "; nobody was told, as it was muted"}
+          {muted && "; nobody was notified, as it was muted"}
         </span>
       </span>
       <a class="button small" href={`${path}${searchOf({ query, range })}`}>

@@ -36,7 +36,7 @@ export function sinceOf(
 
 /** How an episode ended. A failure keeps its reason, and ends when the query can be evaluated again. */
 export function endOf({ kind, reason, resolved_at }: AlertEpisode): string {
-  if (resolved_at === null) return kind === "failed" ? "cannot be evaluated still" : "triggered still";
+  if (resolved_at === null) return kind === "failed" ? "still cannot be evaluated" : "still triggered";
   if (kind === "failed") return "could be evaluated again";
   return reason === "" ? "resolved" : reason;
 }

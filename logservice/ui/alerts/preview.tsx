@@ -63,7 +63,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
       {preview.missing_bytes === 0 && left > 0 && (
         <p class="note warning">
           {count(left)} {left === 1 ? "interval" : "intervals"} could not be evaluated: the query takes too long there,
-          or gives more than 100 groups. An alert that fails three times in a row tells so.
+          or gives more than 100 groups. An alert that fails three times in a row notifies of it.
         </p>
       )}
       <Strip of={of} />
@@ -87,8 +87,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
                   <Group of={group} />
                 </span>
                 <span class="when">
-                  {valueWords(value, measured)},{" "}
-                  {resolved_at === null ? "triggered still" : `for ${longDuration(lastMs)}`}
+                  {valueWords(value, measured)} · {resolved_at === null ? "still triggered" : longDuration(lastMs)}
                 </span>
               </li>
             );

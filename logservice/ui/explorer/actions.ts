@@ -24,12 +24,12 @@ export function actionsOn(state: ExplorerState): ExplorerActions {
     const before = state.view.peek();
     const query = edit(before.query);
     if (query === undefined) {
-      say("The query is not valid: mend it first");
+      say("The query is not valid: fix it first");
       return;
     }
     if (query === before.query) return;
     state.change({ query });
-    say("The query was changed", () => state.change({ query: before.query }));
+    say("Query changed", () => state.change({ query: before.query }));
   };
   return {
     filterIn: (field, value) => apply((query) => filterIn(query, field, scalar(value))),

@@ -60,7 +60,7 @@ export function Detail(props: DetailProps) {
           <button
             type="button"
             class="button quiet small icon"
-            aria-label="The newer event"
+            aria-label="Newer event"
             title="Newer  k"
             disabled={onNewer === undefined}
             onClick={onNewer}
@@ -70,7 +70,7 @@ export function Detail(props: DetailProps) {
           <button
             type="button"
             class="button quiet small icon"
-            aria-label="The older event"
+            aria-label="Older event"
             title="Older  j"
             disabled={onOlder === undefined}
             onClick={onOlder}
@@ -81,7 +81,7 @@ export function Detail(props: DetailProps) {
         <button
           type="button"
           class="button quiet small icon close"
-          aria-label="Close the event"
+          aria-label="Close event"
           title="Close  x"
           onClick={onClose}
         >
@@ -98,8 +98,8 @@ export function Detail(props: DetailProps) {
       </h2>
       {event.truncated && <p class="note warning">The message was too long. Only its beginning was stored.</p>}
       <div class="row actions">
-        <button type="button" class="button small" onClick={onAround}>
-          Around it
+        <button type="button" class="button small" title="All events 30 s before and after" onClick={onAround}>
+          Context
         </button>
         {requestId !== undefined && (
           <button type="button" class="button small" onClick={onRequest}>

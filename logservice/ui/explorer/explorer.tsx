@@ -142,13 +142,13 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
       {asked?.error.value !== undefined && !isSaidAbove && <Failure error={asked.error.value} retry={state.run} />}
       {found !== undefined && found.missingBytes.value > 0 && (
         <p class="note warning missing" role="status">
-          About {bytes(found.missingBytes.value)} of events in this range are lost. What is shown is without them.
+          <strong>Incomplete results.</strong> About {bytes(found.missingBytes.value)} of events in this range are lost.
         </p>
       )}
       {asked !== undefined && <Running asked={asked} onCancel={state.cancel} />}
       {isOld && found !== undefined && (
         <p class="note old" role="status">
-          What is shown is of the query before: <code>{found.query.trim() || "every event"}</code>
+          These are the results of the previous query: <code>{found.query.trim() || "every event"}</code>
         </p>
       )}
       {isStages ? (

@@ -33,7 +33,7 @@ export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
     const isSent = await sending.send(async () => download((await call("add_export", asked)).ticket));
     if (!isSent) return;
     // The ticket keeps a place for the export, so it is not refused now.
-    say("Your browser downloads the file now, and shows how far it is.");
+    say("The download has started. Your browser shows its progress.");
     onClose();
   };
   return (
@@ -65,7 +65,7 @@ export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
           <legend>Format</legend>
           <div>
             <Choice name="format" isChosen={format === "csv"} onChoose={() => setFormat("csv")}>
-              <strong>CSV</strong>, for spreadsheets. A text that would be run as a formula begins with an apostrophe.
+              <strong>CSV</strong>, for spreadsheets. Values that look like formulas get a leading apostrophe.
             </Choice>
             <Choice name="format" isChosen={format === "ndjson"} onChoose={() => setFormat("ndjson")}>
               <strong>NDJSON</strong>, for programs: {isTable ? "a row" : "an event with all its fields"} per line.
@@ -74,17 +74,17 @@ export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
         </fieldset>
         {format === "csv" && !isTable && (
           <fieldset class="field">
-            <legend>Columns, after time, level and message</legend>
+            <legend>Columns</legend>
             <div>
               <Choice name="columns" isChosen={isAll} onChoose={() => setAll(true)}>
                 All fields of these events
               </Choice>
               <Choice name="columns" isChosen={!isAll} onChoose={() => setAll(false)}>
                 {columns.length === 0 ? (
-                  "None: no columns are shown"
+                  "Only time, level and message"
                 ) : (
                   <>
-                    Those that are shown: <Text text={columns.join(", ")} />
+                    Time, level, message and the columns shown: <Text text={columns.join(", ")} />
                   </>
                 )}
               </Choice>

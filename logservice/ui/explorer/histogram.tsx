@@ -101,7 +101,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
     <div class="histogram">
       {most.total > 0 && (
         <span class="scale" aria-hidden="true">
-          {count(most.total)} in {longDuration(counts.stepMs)}
+          max {count(most.total)} per {longDuration(counts.stepMs)}
         </span>
       )}
       <div

@@ -76,7 +76,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
         <button
           type="button"
           class="button icon"
-          aria-label="An earlier range"
+          aria-label="Earlier range"
           title="Earlier  ["
           onClick={change(shifted(range, -1, Date.now()))}
         >
@@ -85,7 +85,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
         <button
           type="button"
           class="button icon"
-          aria-label="A later range"
+          aria-label="Later range"
           title="Later  ]"
           onClick={change(shifted(range, 1, Date.now()))}
         >
@@ -94,7 +94,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
         <button
           type="button"
           class="button icon"
-          aria-label="A wider range"
+          aria-label="Wider range"
           title="Wider  -"
           onClick={change(widened(range, Date.now()))}
         >
@@ -111,7 +111,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
               else choose(read.range);
             }}
           >
-            <label for={`${id}-typed`}>Any range</label>
+            <label for={`${id}-typed`}>Custom range</label>
             <input
               id={`${id}-typed`}
               ref={input}

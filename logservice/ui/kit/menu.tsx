@@ -54,6 +54,7 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
         aria-label={name}
+        title={name}
         onClick={() => setOpen(!isOpen)}
         onKeyDown={(event) => {
           if (event.key !== "ArrowDown") return;

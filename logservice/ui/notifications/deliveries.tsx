@@ -23,7 +23,7 @@ const PAGE = 20;
 /** A delivery that waits is tried within seconds. */
 const AGAIN_MS = 10_000;
 
-/** What was told, with its result; what was given up can be sent again. */
+/** What was sent, with its result; what was given up can be sent again. */
 export function Deliveries({ projectId, of, names }: DeliveriesProps) {
   const key = JSON.stringify(of);
   const pages = usePages(
@@ -41,14 +41,11 @@ export function Deliveries({ projectId, of, names }: DeliveriesProps) {
   return (
     <section class="card" aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries</h2>
-      <p class="lead">
-        What was told in the last 30 days. A target that does not answer is tried again for a day, then the message is
-        given up.
-      </p>
+      <p class="lead">Messages of the last 30 days. A target that does not answer is retried for a day.</p>
       <Shown of={pages.first}>
         {() =>
           pages.rows.length === 0 ? (
-            <p class="hint">Nothing was told yet.</p>
+            <p class="hint">No deliveries yet.</p>
           ) : (
             <>
               <ul class="log-list wraps" aria-label="Deliveries">
@@ -96,7 +93,7 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
     setError(undefined);
     try {
       await call("retry_delivery", { project_id: projectId, delivery_id: delivery.id });
-      say("It is sent again");
+      say("Sending again");
       await pages.load();
     } catch (thrown) {
       setError(thrown);
@@ -145,7 +142,7 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
 const STATUS = {
   delivered: { text: "delivered", style: "good" },
   waiting: { text: "waiting", style: "warning" },
-  failed: { text: "given up", style: "error" },
+  failed: { text: "failed", style: "error" },
 } as const satisfies Record<Delivery["status"], { text: string; style: string }>;
 
 /** When a time that is to come is: the attempt itself is made by the service. */

@@ -41,13 +41,13 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
           first={NEW_NOTIFICATION}
           mask={undefined}
           sending={sending}
-          button="Make the notification"
+          button="Create notification"
           onChange={() => setChanged(true)}
           onSend={async (draft) => {
             const notification = { ...membersOf(draft), project_id: projectId };
             const { id } = await call("add_notification", { notification });
             setChanged(false);
-            say("The notification was made");
+            say("Notification created");
             go(pathOf({ kind: "item", team: teamId.value, project: projectId, section: "notifications", id }), {
               replaces: true,
             });
@@ -123,6 +123,7 @@ function Known({ of, notification }: KnownProps) {
           first={draftOfNotification(notification)}
           mask={maskOf(notification)}
           isReadOnly={!mayChange}
+          isUnchanged={!isChanged}
           sending={sending}
           button="Save"
           onChange={() => {
@@ -165,7 +166,7 @@ function Known({ of, notification }: KnownProps) {
               {testing.isSending ? "Sending …" : "Send a test"}
             </button>
             {isChanged && <span class="hint">Save first.</span>}
-            {isMissing && <span class="hint">Not while the service sends none of these.</span>}
+            {isMissing && <span class="hint">Not possible while the service sends none of these.</span>}
           </div>
         </section>
       )}
@@ -199,19 +200,19 @@ function Remove({
   const isUsed = (alerts?.length ?? 0) > 0;
   return (
     <section class="card" aria-labelledby="remove">
-      <h2 id="remove">Remove the notification</h2>
+      <h2 id="remove">Remove notification</h2>
       <p class="lead">
         {isUsed
-          ? `Not while ${alerts!.length === 1 ? "an alert uses" : `${alerts!.length} alerts use`} it: let ${alerts!.length === 1 ? "it" : "them"} tell another one, or remove ${alerts!.length === 1 ? "it" : "them"} first.`
-          : "What waits to be told there is given up."}
+          ? `${alerts!.length === 1 ? "An alert still uses" : `${alerts!.length} alerts still use`} it. Choose another notification there first.`
+          : "Messages that still wait for it are dropped."}
       </p>
       <button type="button" class="button danger" disabled={isUsed} onClick={() => setRemoving(true)}>
-        Remove the notification
+        Remove notification
       </button>
       {isRemoving && (
         <RemoveDialog
           title={`Remove ${name}?`}
-          button="Remove it"
+          button="Remove notification"
           onClose={() => setRemoving(false)}
           onRemove={async () => {
             await call("remove_notification", { project_id, notification_id: notification.id! });

@@ -8,7 +8,7 @@ import { Text } from "../kit/text.tsx";
 import { maskOf } from "./draft.ts";
 import { KINDS, missingFor } from "./kinds.ts";
 
-/** The notifications of a project: whom alerts tell. */
+/** The notifications of a project: whom alerts notify. */
 export function Notifications({ projectId }: { readonly projectId: string }) {
   const found = useLoaded(
     async (signal) => (await call("get_notifications", { project_id: projectId }, { signal })).notifications,
@@ -31,7 +31,7 @@ export function Notifications({ projectId }: { readonly projectId: string }) {
         <h1>Notifications</h1>
         {(found.value.value?.length ?? 0) > 0 && add}
       </header>
-      <p class="lead">Where alerts of this project are told: each alert chooses one of them.</p>
+      <p class="lead">Where alerts of this project are sent. Each alert chooses one of these.</p>
       <Shown of={found}>
         {(all) =>
           all.length === 0 ? (

@@ -4,7 +4,7 @@ import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem } from "../data/projects.ts";
-import { mayDo, projects, team, teamId } from "../data/session.ts";
+import { mayDo, projects, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { bytes, count } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
@@ -22,15 +22,13 @@ export function Projects() {
   useEffect(() => void loadProjects(), []);
   const make = mayMake && (
     <button type="button" class="button primary" onClick={() => setMaking(true)}>
-      Make a project
+      New project
     </button>
   );
   return (
     <div class="page">
       <header>
-        <h1>
-          <Text text={team.value?.name ?? teamId.value} />
-        </h1>
+        <h1>Projects</h1>
         {(all?.length ?? 0) > 0 && make}
       </header>
       {projectsProblem.value && <p class="note error">{projectsProblem.value}</p>}
@@ -41,7 +39,7 @@ export function Projects() {
           <h2>No projects yet</h2>
           <p>
             A project holds the events of one app or service, with its own alerts and saved searches.
-            {!mayMake && " An admin or owner of the team can make one."}
+            {!mayMake && " An admin or owner of the team can create one."}
           </p>
           {make}
         </div>
@@ -59,7 +57,7 @@ export function Projects() {
                   Storage
                 </th>
                 <th scope="col">Kept</th>
-                <th scope="col">Made</th>
+                <th scope="col">Created</th>
               </tr>
             </thead>
             <tbody>
@@ -87,7 +85,7 @@ export function Projects() {
                     {retention ? `${count(retention)} ${retention === 1 ? "day" : "days"}` : "forever"}
                   </td>
                   <td>
-                    <span class="when-stacked">made </span>
+                    <span class="when-stacked">created </span>
                     <Ago at={created_at} />
                   </td>
                 </tr>
@@ -118,12 +116,13 @@ function Stats({ projectId }: { readonly projectId: string }) {
 function MakeProject({ onClose }: { onClose(): void }) {
   const sending = useSending(PROJECT_PATHS);
   return (
-    <Dialog title="Make a project" onClose={onClose}>
+    <Dialog title="New project" onClose={onClose}>
       <ProjectForm
         isNew
         first={{ name: "", id: "", description: "", retention: 0, mode: "structured" }}
         sending={sending}
-        button="Make the project"
+        button="Create project"
+        onCancel={onClose}
         onSend={(draft) =>
           void sending.send(async () => {
             const { id } = await call("add_project", { project: { ...draft, name: draft.name.trim() } });

@@ -45,12 +45,12 @@ export function Settings({ projectId }: { readonly projectId: string }) {
             <code>{projectId}</code>
           </dd>
           <dt>Location</dt>
-          <dd>{it.location || "this service"}</dd>
+          <dd>{it.location || "This server"}</dd>
           <dt>Events</dt>
           <dd>{known ? count(known.events_total) : "…"}</dd>
           <dt>Storage used</dt>
           <dd>{known ? bytes(known.bytes_total) : "…"}</dd>
-          <dt>Made</dt>
+          <dt>Created</dt>
           <dd>{it.created_at && <At at={it.created_at} />}</dd>
         </dl>
         {(known?.missing_bytes ?? 0) > 0 && (
@@ -61,7 +61,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
         )}
       </section>
       <section class="card">
-        {!mayChange && <p class="hint">Admins and owners of the team can change a project.</p>}
+        {!mayChange && <p class="hint">Admins and owners of the team can edit a project.</p>}
         <ProjectForm
           key={it.updated_at ?? ""}
           isNew={false}
@@ -82,13 +82,13 @@ export function Settings({ projectId }: { readonly projectId: string }) {
       </section>
       {mayChange && (
         <section class="card">
-          <h2>Remove the project</h2>
+          <h2>Remove project</h2>
           <p class="lead">
             Its events, alerts, notifications and saved searches are gone for good. Programs that send to it are
             refused.
           </p>
           <button type="button" class="button danger" onClick={() => setRemoving(true)}>
-            Remove the project
+            Remove project
           </button>
         </section>
       )}
@@ -96,7 +96,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
         <RemoveDialog
           title={`Remove ${it.name}?`}
           typed={typeable(it.name, projectId)}
-          button="Remove the project"
+          button="Remove project"
           onClose={() => setRemoving(false)}
           onRemove={async () => {
             await call("remove_project", { project_id: projectId });

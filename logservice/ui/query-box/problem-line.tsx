@@ -14,14 +14,14 @@ export function ProblemLine({ id, text, problem, onFix }: ProblemLineProps) {
   return (
     <p class="query-problem" id={id} role="status">
       <span class="text">
-        {sentence(problem.message)}
-        {problem.hint !== undefined && <span class="query-hint"> {sentence(problem.hint)}</span>}
+        {sentence(problem.message)}.
+        {problem.hint !== undefined && <span class="query-hint"> {sentence(problem.hint)}.</span>}
       </span>
       {fixes.map((fix) => {
         const fixed = fixedText(text, fix);
         return (
           <button type="button" class="button small" key={fixed} onClick={() => onFix(fixed)}>
-            <code>{fixed.length > 80 ? fix.title : fixed}</code>
+            Use <code>{fixed.length > 80 ? fix.title : fixed}</code>
           </button>
         );
       })}
@@ -36,4 +36,4 @@ function fixedText(text: string, { edits }: Fix): string {
     .reduce((fixed, { span, text: inserted }) => fixed.slice(0, span.start) + inserted + fixed.slice(span.end), text);
 }
 
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.$/, "");

@@ -47,7 +47,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
     onClose();
   };
   return (
-    <Dialog title={id === undefined ? "Save a search" : "Change the search"} onClose={onClose}>
+    <Dialog title={id !== undefined ? "Edit search" : isTyped ? "New search" : "Save search"} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -34,7 +34,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
         <h1>Saved searches</h1>
         {mayChange && (
           <button type="button" class="button primary" onClick={() => setChanging({})}>
-            Add search
+            New search
           </button>
         )}
       </header>
@@ -71,7 +71,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                       <tr>
                         <th scope="col">Name</th>
                         <th scope="col">Query</th>
-                        <th scope="col">Changed</th>
+                        <th scope="col">Edited</th>
                         {mayChange && (
                           <th scope="col">
                             <span class="spoken">What to do</span>
@@ -98,10 +98,10 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                               <button
                                 type="button"
                                 class="button small"
-                                aria-label={visibleText(`Change ${search.name}`)}
+                                aria-label={visibleText(`Edit ${search.name}`)}
                                 onClick={() => setChanging(search)}
                               >
-                                Change
+                                Edit
                               </button>{" "}
                               <button
                                 type="button"
@@ -134,14 +134,14 @@ export function Searches({ projectId }: { readonly projectId: string }) {
       {removing && (
         <RemoveDialog
           title="Remove this search?"
-          button="Remove the search"
+          button="Remove search"
           onClose={() => setRemoving(undefined)}
           onRemove={async () => {
             await call("remove_search", { project_id: projectId, search_id: removing.id! });
             await searches.load();
           }}
         >
-          <Text text={removing.name} /> is removed for everybody in the team. Links to what it shows go on working.
+          <Text text={removing.name} /> is removed for everybody in the team. Links to its results still work.
         </RemoveDialog>
       )}
     </div>

@@ -29,7 +29,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
         <h2>1. A token</h2>
         {token !== "" ? (
           <>
-            <p class="lead">It may send events and nothing else. It is shown here only now: keep it.</p>
+            <p class="lead">It may send events and nothing else. Copy it now: it will not be shown again.</p>
             <Code text={token} />
           </>
         ) : mayDo("tokens:write") ? (
@@ -47,14 +47,14 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
                 })
               }
             >
-              Make a token for sending
+              Create a token for sending
             </button>
             {sending.problem && <p class="note error">{sending.problem}</p>}
           </>
         ) : (
           <p class="lead">
-            Programs send events with a token. Admins and owners of the team make them; put yours in the place of TOKEN
-            below.
+            Programs send events with a token. Admins and owners of the team create them; put yours in the place of
+            TOKEN below.
           </p>
         )}
       </section>

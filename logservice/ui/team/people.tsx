@@ -42,7 +42,7 @@ export function People({ members, reload }: PeopleProps) {
         if (tokens.length > 0)
           setLeft({
             title: "Tokens that may do more than the new role",
-            text: `${member.email} is ${withArticle(role)} now. Tokens that this person made before may still do more:`,
+            text: `${member.email} is ${withArticle(role)} now. Tokens that they created before may still do more:`,
             ids: tokens,
           });
       })
@@ -65,10 +65,10 @@ export function People({ members, reload }: PeopleProps) {
       )}
       <section>
         <div class="head">
-          <h2 id="people">{joined.length === 1 ? "1 person" : `${joined.length} people`}</h2>
+          <h2 id="people">{joined.length === 1 ? "1 member" : `${joined.length} members`}</h2>
           {mayWrite && (
             <button type="button" class="button primary" onClick={() => setInviting(true)}>
-              Invite somebody
+              Invite member
             </button>
           )}
         </div>
@@ -176,7 +176,7 @@ export function People({ members, reload }: PeopleProps) {
             if (tokens.length > 0)
               setLeft({
                 title: "Tokens that still work",
-                text: `${removing.email} was removed. Tokens that this person made go on working:`,
+                text: `${removing.email} was removed. Tokens that they created still work:`,
                 ids: tokens,
               });
             return reload();
