@@ -1,14 +1,16 @@
+import { useState } from "preact/hooks";
 import type { Notification } from "../../../schema/rpc.generated.ts";
-import { call } from "../data/call.ts";
 import type { Loaded } from "../data/loaded.ts";
 import { mayDo, session } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { visibleText } from "../kit/visible.ts";
-import { membersOf, NEW_NOTIFICATION } from "../notifications/draft.ts";
+import { NEW_NOTIFICATION } from "../notifications/draft.ts";
 import { KINDS, missingFor } from "../notifications/kinds.ts";
+import { makeNotification } from "../notifications/make.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "../notifications/notification-form.tsx";
+import { SecretShown } from "../notifications/secret-dialog.tsx";
 
 export interface ChooseProps {
   readonly notifications: Loaded<readonly Notification[]>;
@@ -67,7 +69,9 @@ export function MakeNotification({
   onMade(id: string): Promise<void>;
   onClose(): void;
 }) {
+  const [secret, setSecret] = useState("");
   const sending = useSending(NOTIFICATION_PATHS);
+  if (secret !== "") return <SecretShown secret={secret} onClose={onClose} />;
   return (
     <Dialog title="New notification" onClose={onClose}>
       <NotificationForm
@@ -77,10 +81,9 @@ export function MakeNotification({
         button="Create notification"
         onCancel={onClose}
         onSend={async (draft) => {
-          const { id } = await call("add_notification", {
-            notification: { ...membersOf(draft), project_id: projectId },
-          });
+          const { id, secret } = await makeNotification(projectId, draft);
           await onMade(id);
+          if (secret !== "") return setSecret(secret);
           onClose();
         }}
       />

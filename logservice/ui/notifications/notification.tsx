@@ -15,8 +15,9 @@ import { Unsaved } from "../kit/unsaved.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { draftOfNotification, maskOf, membersOf, NEW_NOTIFICATION } from "./draft.ts";
 import { missingFor } from "./kinds.ts";
+import { makeNotification, makeSecret } from "./make.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "./notification-form.tsx";
-import { SecretDialog } from "./secret-dialog.tsx";
+import { SecretDialog, SecretShown } from "./secret-dialog.tsx";
 import { testOf } from "./test-alert.ts";
 import { UsedBy } from "./used-by.tsx";
 
@@ -30,7 +31,12 @@ const listPath = (project: string) =>
 
 function NewNotification({ projectId }: { readonly projectId: string }) {
   const [isChanged, setChanged] = useState(false);
+  const [made, setMade] = useState<{ readonly id: string; readonly secret: string } | undefined>(undefined);
   const sending = useSending(NOTIFICATION_PATHS);
+  const show = (id: string): void =>
+    go(pathOf({ kind: "item", team: teamId.value, project: projectId, section: "notifications", id }), {
+      replaces: true,
+    });
   return (
     <div class="page narrow">
       <header>
@@ -44,13 +50,11 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
           button="Create notification"
           onChange={() => setChanged(true)}
           onSend={async (draft) => {
-            const notification = { ...membersOf(draft), project_id: projectId };
-            const { id } = await call("add_notification", { notification });
+            const next = await makeNotification(projectId, draft);
             setChanged(false);
+            if (next.secret !== "") return setMade(next);
             say("Notification created");
-            go(pathOf({ kind: "item", team: teamId.value, project: projectId, section: "notifications", id }), {
-              replaces: true,
-            });
+            show(next.id);
           }}
         >
           <a class="button" href={listPath(projectId)}>
@@ -58,6 +62,7 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
           </a>
         </NotificationForm>
       </section>
+      {made && <SecretShown secret={made.secret} onClose={() => show(made.id)} />}
       <Unsaved isChanged={isChanged} />
     </div>
   );
@@ -98,7 +103,6 @@ interface KnownProps {
 
 function Known({ of, notification }: KnownProps) {
   const [isChanged, setChanged] = useState(false);
-  const [isRotating, setRotating] = useState(false);
   const sending = useSending(NOTIFICATION_PATHS);
   const testing = useSending();
   const [tested, setTested] = useState(false);
@@ -170,21 +174,53 @@ function Known({ of, notification }: KnownProps) {
           </div>
         </section>
       )}
-      {type === "webhook" && mayChange && (
-        <section class="card" aria-labelledby="signing">
-          <h2 id="signing">Signature</h2>
-          <p class="lead">
-            With a secret, each request is signed, so that your program can tell that it comes from here and was not
-            changed. Without one, requests have no signature.
-          </p>
-          <button type="button" class="button" onClick={() => setRotating(true)}>
-            Make a new secret
-          </button>
-        </section>
-      )}
-      {isRotating && <SecretDialog projectId={project_id} notificationId={id} onClose={() => setRotating(false)} />}
+      {type === "webhook" && <Signature of={of} notification={notification} />}
       <Unsaved isChanged={isChanged} />
     </>
+  );
+}
+
+/** Whether what is posted to a webhook is signed, and what makes its secret. */
+function Signature({ of, notification: { project_id, id, signed } }: KnownProps) {
+  const [isRotating, setRotating] = useState(false);
+  const [secret, setSecret] = useState("");
+  const sending = useSending();
+  const mayChange = mayDo("notifications:write");
+  const make = (): void => {
+    if (signed) setRotating(true);
+    else void sending.send(async () => setSecret(await makeSecret(project_id, id!)));
+  };
+  const close = (): void => {
+    setRotating(false);
+    setSecret("");
+    void of.load();
+  };
+  return (
+    <section class="card" aria-labelledby="signing">
+      <h2 id="signing">Signature</h2>
+      {signed ? (
+        <p class="lead">
+          Each request is signed with a secret, so that your program can tell that it comes from here and was not
+          changed.
+        </p>
+      ) : (
+        <p class="note warning">
+          Requests are not signed yet: your program cannot tell who sent them. They are once a secret was made.
+        </p>
+      )}
+      {sending.problem && (
+        <p class="note error" role="alert">
+          {sending.problem}
+        </p>
+      )}
+      {mayChange && (
+        <button type="button" class="button" disabled={sending.isSending} onClick={make}>
+          {signed ? "Make a new secret" : "Make the secret"}
+        </button>
+      )}
+      {isRotating && <SecretDialog projectId={project_id} notificationId={id!} onClose={close} />}
+      {secret !== "" && <SecretShown secret={secret} onClose={close} />}
+    </section>
   );
 }
 

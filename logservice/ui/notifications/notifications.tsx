@@ -87,6 +87,14 @@ function Row({ one, uses }: { readonly one: Notification; readonly uses: number 
             </span>
           </>
         )}
+        {one.type === "webhook" && !one.signed && (
+          <>
+            {" "}
+            <span class="tag warning" title="Its page makes the secret">
+              not signed yet
+            </span>
+          </>
+        )}
       </td>
       <td class="target">
         <Text text={targetText(one)} />
