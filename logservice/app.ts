@@ -19,7 +19,7 @@ import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
 import { exportAnswer, type InTurn, teamOfExport } from "./export/route.ts";
 import { RequestBodies } from "./http/body.ts";
-import { runExchange, type ServiceLog } from "./http/exchange.ts";
+import { runExchange, runHandler, type ServiceLog } from "./http/exchange.ts";
 import { Metrics } from "./http/metrics.ts";
 import { QuerySlots } from "./http/query-slots.ts";
 import { readLines, readPlainLines } from "./http/read-lines.ts";
@@ -132,10 +132,11 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
     sendText(response, 200, "text/plain; version=0.0.4", metrics.text(all));
   });
 
-  return (request, response) => {
-    request.url = pathOf(request.url ?? "/");
-    app.handler(request as Parameters<typeof app.handler>[0], response);
-  };
+  return (request, response) =>
+    runHandler(request, response, log, () => {
+      request.url = pathOf(request.url ?? "/");
+      app.handler(request as Parameters<typeof app.handler>[0], response);
+    });
 
   function get(path: string, answer: (response: ServerResponse) => void | Promise<void>): void {
     const handler: RequestHandler = (request, response) =>
