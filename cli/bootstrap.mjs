@@ -100,7 +100,7 @@ function hash(paths) {
 async function start(args) {
   const cli = "node dist/bin/cli.cjs";
   const service = await startService();
-  const signedIn = service && signIn(service.url);
+  const signedIn = service && signIn(service);
   const address = process.env.TOOL_APP_ADDRESS;
   const words = [...(address ? ["--address", address] : []), ...(service ? ["--logs-url", service.url] : []), ...args];
   const child = spawn(process.execPath, ["dist/bin/cli.cjs", "-C", example, "start", "--no-env", ...words], {
@@ -118,7 +118,7 @@ async function start(args) {
     console.log(`
   The app of ${example} answers at ${url}
 ${service ? `  Its log is kept by the log service at ${service.url}\n` : ""}${
-  person ? `  This link signs ${person.email} in there, once:\n    ${person.url}\n` : ""
+  person ? `  The web UI: this link signs ${person.email} in, once, and shows the log:\n    ${person.url}\n` : ""
 }
   Try, in another terminal of this folder:
     curl -i '${url}/api/orders/42?fail=1'
@@ -190,7 +190,7 @@ async function startService() {
 }
 
 /** A link that signs the person at this machine in, on a host that no app here has; undefined where that cannot be. */
-async function signIn(serviceUrl) {
+async function signIn({ url: serviceUrl, token }) {
   const { hostname, port } = new URL(serviceUrl);
   if (hostname !== "127.0.0.1") return undefined;
   const isNamed = await lookup(OWN_HOST).then(
@@ -213,9 +213,25 @@ async function signIn(serviceUrl) {
     const made = await promisify(execFile)(process.execPath, ["dist/bin/cli.cjs", ...words, ...where], {
       cwd: root,
     }).catch(() => undefined);
-    if (made !== undefined) return { email, url: JSON.parse(made.stdout).sign_in_url };
+    if (made === undefined) continue;
+    const url = new URL(JSON.parse(made.stdout).sign_in_url);
+    const view = await viewOfExample(serviceUrl, token);
+    if (view !== undefined) url.searchParams.set("next", view);
+    return { email, url: url.href };
   }
   return undefined;
+}
+
+/** The path of the page that shows the log of the example; undefined if the service does not say which team it is of. */
+async function viewOfExample(serviceUrl, token) {
+  const { name } = JSON.parse(readFileSync(join(root, example, "tool.json"), "utf8"));
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const answer = await fetch(`${serviceUrl}/get_account`, { method: "POST", headers, body: "{}" }).catch(
+    () => undefined,
+  );
+  if (!answer?.ok) return undefined;
+  const { account } = await answer.json();
+  return `/t/${encodeURIComponent(account.team_id)}/p/${encodeURIComponent(name)}/events`;
 }
 
 /** Some containers run under a user that the system has no name for. */

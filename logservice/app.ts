@@ -13,9 +13,12 @@ import type { Grant } from "./access/grant.ts";
 import type { OpenExchange } from "./access/open-exchanges.ts";
 import { Refusals } from "./access/refusals.ts";
 import { deviceOf } from "./account/pages/device.ts";
+import { FAVICON_PATH } from "./account/pages/document.ts";
 import { authenticate, type Needed, requireGranted } from "./authenticate.ts";
 import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
+import { OpenExports } from "./export/open-exports.ts";
+import { exportAnswer, type InTurn, teamOfExport } from "./export/route.ts";
 import { RequestBodies } from "./http/body.ts";
 import { runExchange, type ServiceLog } from "./http/exchange.ts";
 import { Metrics } from "./http/metrics.ts";
@@ -59,7 +62,11 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   const { publicBodyBytes } = limits;
   const smallBodies = new RequestBodies({ ...limits, bodyBytes: publicBodyBytes, inflatedBytes: publicBodyBytes });
   const addressOf = (request: IncomingMessage) => clientAddressOf(request, trusted);
+  const inTurn: InTurn = (grant, signal, query) =>
+    withinTime(signal, (timed) => queries.run(grant.id, timed, () => query(timed)));
   const tails = new Map<string, number>();
+  const openExports = new OpenExports(limits);
+  const answerExport = exportAnswer({ service, open: openExports, stopping, inTurn, addressOf });
   const refusals = new Refusals(service.records.db, service.nowMs, (error) =>
     log.error("a refusal could not be written into the audit", error),
   );
@@ -70,16 +77,20 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
     const isForBrowsers = BROWSER_ROUTES.has(name);
     app.post(
       path,
-      exchange(name, scope as Needed, rpc(name as keyof Operations, limited, scope === PUBLIC_SCOPE), isForBrowsers),
+      exchange(name, scope as Needed, rpc(name as keyof Operations, limited, scope === PUBLIC_SCOPE), {
+        isForBrowsers,
+      }),
     );
     if (isForBrowsers) app.options(path, preflight);
     app.all(path, onlyBy("POST"));
   }
-  app.post("/ingest/:project", exchange("ingest", "events:write", ingest, true));
+  app.post("/ingest/:project", exchange("ingest", "events:write", ingest, { isForBrowsers: true }));
   app.options("/ingest/:project", preflight);
   app.all("/ingest/:project", onlyBy("POST"));
-  app.get("/tail", exchange("tail", "events:read", tail, false));
+  app.get("/tail", exchange("tail", "events:read", tail));
   app.all("/tail", onlyBy("GET"));
+  app.get("/export", exchange("export", "events:read", answerExport, { teamOf: teamOfExport }));
+  app.all("/export", onlyBy("GET"));
 
   const ofPages = {
     ...{ service, version, log, addressOf, onlyBy },
@@ -88,16 +99,16 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   addPages(app, { ...ofPages, bodies: smallBodies });
   addUi(app, {
     ...ofPages,
-    run: (grant, signal, query) => withinTime(signal, (timed) => queries.run(grant.id, timed, () => query(timed))),
+    run: inTurn,
   });
 
   const document = openApi(rpcSchema, version);
   get("/openapi.json", (response) => sendJson(response, 200, document));
-  const page = rpcReference(rpcSchema, version);
+  const page = rpcReference(rpcSchema, version, { path: "/", icon: FAVICON_PATH });
   get("/reference", (response) => {
     response.setHeader(
       "Content-Security-Policy",
-      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'",
     );
     sendText(response, 200, "text/html; charset=utf-8", page);
   });
@@ -113,7 +124,13 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
       tails: [...tails.values()].reduce((sum, n) => sum + n, 0),
     };
     const { events, evaluator, deliveries } = service;
-    const all = { ...gauges, ...events.metrics(), ...evaluator.metrics(), ...deliveries.metrics() };
+    const all = {
+      ...gauges,
+      ...openExports.metrics(),
+      ...events.metrics(),
+      ...evaluator.metrics(),
+      ...deliveries.metrics(),
+    };
     sendText(response, 200, "text/plain; version=0.0.4", metrics.text(all));
   });
 
@@ -131,7 +148,12 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   }
 
   /** The handler of a route that needs something. Requests are counted under the name of the route. */
-  function exchange(route: string, needed: Needed, answer: Answer, isForBrowsers: boolean): RequestHandler {
+  function exchange(
+    route: string,
+    needed: Needed,
+    answer: Answer,
+    { isForBrowsers = false, teamOf = teamNamedBy }: ExchangeOptions = {},
+  ): RequestHandler {
     return (request, response) => {
       const beginMs = performance.now();
       if (isForBrowsers) allowBrowsers(response);
@@ -264,6 +286,13 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   }
 }
 
+interface ExchangeOptions {
+  /** Whether pages of other origins may use it. */
+  readonly isForBrowsers?: boolean;
+  /** The team that a request names. */
+  readonly teamOf?: (request: IncomingMessage) => string | undefined;
+}
+
 type Answer = (request: IncomingMessage, response: ServerResponse, grant: Grant, signal: AbortSignal) => Promise<void>;
 
 const NOT_FOUND = new RpcError("not_found", "there is no such operation: /openapi.json lists them");
@@ -286,7 +315,7 @@ function pathOf(url: string): string {
 }
 
 /** The team that a request names: a stream of events, which browsers send without headers of ours, in its address. */
-function teamOf(request: IncomingMessage): string | undefined {
+function teamNamedBy(request: IncomingMessage): string | undefined {
   const inPath = request.method === "GET" ? new URL(request.url!, "http://localhost").searchParams.get("team") : null;
   return headerOf(request, "x-team") || inPath || undefined;
 }

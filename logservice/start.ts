@@ -24,6 +24,7 @@ import { listRetentions } from "./records/projects.ts";
 import { watchRecords } from "./records/watch.ts";
 import { OpenAppends } from "./rpc/append.ts";
 import type { Service } from "./rpc/call.ts";
+import { ExportTickets } from "./rpc/export-tickets.ts";
 
 export interface StartOptions {
   readonly records: Records;
@@ -53,6 +54,8 @@ export interface StartOptions {
 export interface RunningService {
   readonly url: string;
   readonly port: number;
+  /** Where the web UI is; undefined if the service has no address for people. */
+  readonly webUrl: string | undefined;
   /** Answers the requests under way, then closes the events and the records. */
   close(): Promise<void>;
 }
@@ -89,8 +92,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const mails = mailer && new MailQueue({ records, mailer, address, signUp, nowMs, failed });
   const oidc = options.oidc?.(address.link(OIDC_CALLBACK));
   const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
-  // There is no page yet that shows events: a link that leads nowhere is worse than the query and the time in a message.
-  const origin = () => undefined;
+  // Without an address for people, a message has the query and the time instead of a link.
+  const origin = () => (address.isKnown ? address.origin : undefined);
   const sending = { records, settings, origin, nowMs, failed };
   const deliveries = new DeliveryQueue(sending);
   const testLimits = new TestLimits();
@@ -101,7 +104,10 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const evaluator = new Evaluator({ records, events, nowMs, told: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(), mails, oidc };
   const appends = new OpenAppends();
-  const service = { records, events, exchanges, appends, account, deliveries, evaluator, testing, region, nowMs };
+  const isTexting = settings.sms !== undefined;
+  const exportTickets = new ExportTickets();
+  const work = { records, events, exchanges, appends, exportTickets };
+  const service = { ...work, account, deliveries, evaluator, testing, isTexting, region, nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits });
   address.listensOn(http.port);
@@ -116,6 +122,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
   return {
     url: http.url,
     port: http.port,
+    webUrl: address.isKnown ? address.origin : undefined,
     async close() {
       unwatch();
       clearInterval(ending);

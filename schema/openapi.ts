@@ -91,6 +91,31 @@ const OTHER_PATHS = {
       },
     },
   },
+  "/export": {
+    get: {
+      operationId: "export",
+      tags: ["events"],
+      summary: "Streams the file that `add_export` has prepared.",
+      description:
+        "Needs the scope `events:read`. X-Missing-Bytes says how many bytes of events are lost. A response that breaks off is not the whole file.",
+      security: [{ token: ["events:read"] }],
+      parameters: [{ name: "ticket", in: "query", required: true, schema: { type: "string" } }],
+      responses: {
+        200: {
+          description: "The file.",
+          headers: {
+            "Content-Disposition": { schema: { type: "string" } },
+            "X-Missing-Bytes": { schema: { type: "integer" } },
+          },
+          content: {
+            "application/x-ndjson": { schema: { type: "string" } },
+            "text/csv": { schema: { type: "string" } },
+          },
+        },
+        ...failed,
+      },
+    },
+  },
   "/openapi.json": open("This document.", json({ type: "object" })),
   "/reference": open("The reference as a web page.", { "text/html": { schema: { type: "string" } } }),
   "/_health": open("Whether the service is running.", json({ type: "object" })),

@@ -16,7 +16,7 @@ export const RPC_GUIDE: readonly GuideSection[] = [
     id: "authorisation",
     title: "Authorisation",
     text: [
-      "Every operation, `/ingest` and `/tail` need a token: `Authorization: Bearer lgs_...`. `tool service init` prints the first one; `tool service token add` and `add_token` create more, each with its own scopes. An unknown token is 401, a missing scope 403; the message names the scope.",
+      "Every operation, `/ingest`, `/tail` and `/export` need a token: `Authorization: Bearer lgs_...`. `tool service init` prints the first one; `tool service token add` and `add_token` create more, each with its own scopes. An unknown token is 401, a missing scope 403; the message names the scope.",
       "A token acts for one team, and what belongs to another team is not there. Operations that are for people only, such as inviting members, need the token of `tool team login` or a session in a browser; a person in several teams names one in the header `X-Team`.",
       "The examples read the address from `LOGS_URL` and the token from `TOOL_LOGS_TOKEN`, and use a project `my_app`. An operation is a POST with a JSON object; an error is `{type, message}`.",
     ],
@@ -166,6 +166,44 @@ for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     if (data !== undefined && !/^event: /m.test(frame)) console.log(JSON.parse(data).message);
   }
 }`,
+  },
+  {
+    id: "export",
+    title: "GET /export",
+    text: [
+      "Streams a file of all events that match, newest first. `add_export` prepares it, with the same range and query as `search`, and answers a ticket for one download within 60 seconds by the same token. `ndjson` is an event per line, `csv` has the columns time, level, message and `fields`; a query with stages gives the rows of `aggregate`.",
+      "`X-Missing-Bytes` says how many bytes of events are lost, if any. A response that breaks off is not the whole file: `curl` then ends with an error, and `fetch` rejects while the body is read. Wait after 429: two exports of a token are sent at once.",
+    ],
+    curl: `ticket=$(curl -sS --fail-with-body "$LOGS_URL/add_export" \\
+  -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
+  -H "Content-Type: application/json" \\
+  -d '{"project_id": "my_app", "start": "2020-01-01T00:00:00Z", "stop": "2100-01-01T00:00:00Z",
+       "query": "level >= info", "format": "csv", "fields": ["status"]}' |
+  sed 's/.*"ticket":"\\([^"]*\\)".*/\\1/')
+curl -sS --fail-with-body "$LOGS_URL/export?ticket=$ticket" \\
+  -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
+  -o events.csv
+head -n 1 events.csv`,
+    javascript: `const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
+const Authorization = \`Bearer \${TOOL_LOGS_TOKEN}\`;
+const made = await fetch(\`\${LOGS_URL}/add_export\`, {
+  method: "POST",
+  headers: { Authorization, "Content-Type": "application/json" },
+  body: JSON.stringify({
+    project_id: "my_app",
+    start: "2020-01-01T00:00:00Z",
+    stop: "2100-01-01T00:00:00Z",
+    query: "level >= info",
+    format: "csv",
+    fields: ["status"],
+  }),
+});
+if (!made.ok) throw new Error(await made.text());
+const { ticket } = await made.json();
+const file = await fetch(\`\${LOGS_URL}/export?ticket=\${ticket}\`, { headers: { Authorization } });
+if (!file.ok) throw new Error(await file.text());
+// Rejects if the response breaks off.
+for await (const chunk of file.body) process.stdout.write(chunk);`,
   },
   {
     id: "metrics",

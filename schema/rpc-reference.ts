@@ -2,8 +2,15 @@ import { escapeHtml as text } from "./html.ts";
 import { type GuideSection, RPC_GUIDE } from "./rpc-guide.ts";
 import { neededWords, type OperationSchema, type RpcSchema, type ValueSchema } from "./rpc-schema.ts";
 
-/** The reference of the log service as one page without scripts, made of the same schema as everything else. */
-export function rpcReference(schema: RpcSchema, version: string): string {
+/**
+ * The reference of the log service as one page without scripts, made of the same schema as everything else. `home` is
+ * where the service's own pages are, if the page is served by one.
+ */
+export function rpcReference(
+  schema: RpcSchema,
+  version: string,
+  home?: { readonly path: string; readonly icon: string },
+): string {
   const groups = new Map<string, [string, OperationSchema][]>();
   for (const [name, operation] of Object.entries(schema.operations)) {
     const list = groups.get(operation.group) ?? [];
@@ -21,8 +28,8 @@ export function rpcReference(schema: RpcSchema, version: string): string {
   );
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${text(schema.title)}</title><style>${STYLE}</style></head><body>
-<main><h1>${text(schema.title)}</h1><p>Version ${text(version)}. ${text(schema.description)}</p>
+${home === undefined ? "" : `<link rel="icon" href="${text(home.icon)}" type="image/svg+xml">`}<title>${text(schema.title)}</title><style>${STYLE}</style></head><body>
+<main>${home === undefined ? "" : `<p><a href="${text(home.path)}">To your projects</a></p>`}<h1>${text(schema.title)}</h1><p>Version ${text(version)}. ${text(schema.description)}</p>
 <nav><ul><li>requests<ul>${RPC_GUIDE.map(({ id }) => `<li>${link(id)}</li>`).join("")}</ul></li>${contents.join("")}<li><a href="#records">records</a></li></ul></nav>
 <h2>requests</h2>${RPC_GUIDE.map(guide).join("\n")}
 ${sections.join("\n")}
@@ -85,13 +92,17 @@ function facts({ enum: words, minimum, maximum, maxLength, maxItems, default: us
 const link = (name: string) => `<a href="#${text(name)}">${text(name)}</a>`;
 
 const STYLE = `
-:root { color-scheme: light dark; }
-body { margin: 0; font: 16px/1.6 system-ui, sans-serif; }
+:root { color-scheme: light dark; --bg: #f7f7f5; --line: #e4e3df; --ink: #1d1c1a; --soft: #5d5a54; --accent: #2855d9; }
+@media (prefers-color-scheme: dark) {
+  :root { --bg: #131314; --line: #2c2c2f; --ink: #e9e7e3; --soft: #a9a59e; --accent: #86a9ff; }
+}
+body { margin: 0; background: var(--bg); color: var(--ink); font: 15px/1.6 system-ui, sans-serif; }
+a { color: var(--accent); }
 main { max-width: 60rem; margin: 0 auto; padding: 2rem 1rem 6rem; }
 nav > ul { columns: 3 14rem; padding: 0; list-style: none; } nav li { break-inside: avoid; }
 h3, code, nav ul ul { font-family: ui-monospace, monospace; }
 table { border-collapse: collapse; width: 100%; }
-td { padding: 0.3rem 0.6rem; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); vertical-align: top; overflow-wrap: anywhere; }
-pre { overflow-x: auto; padding: 0.75rem 1rem; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); font-size: 0.875rem; }
-small { opacity: 0.75; }
+td { padding: 0.3rem 0.6rem; border: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0.75rem 1rem; border: 1px solid var(--line); font-size: 0.875rem; }
+small { color: var(--soft); }
 `;

@@ -4,7 +4,7 @@ import { acceptPage } from "../logservice/account/pages/accept.ts";
 import { accountPage } from "../logservice/account/pages/account.ts";
 import { confirmPage } from "../logservice/account/pages/confirm.ts";
 import { deviceOf } from "../logservice/account/pages/device.ts";
-import { STYLESHEET_PATH } from "../logservice/account/pages/document.ts";
+import { FAVICON_PATH, STYLESHEET_PATH } from "../logservice/account/pages/document.ts";
 import { leavePage } from "../logservice/account/pages/leave.ts";
 import { linkPage } from "../logservice/account/pages/link.ts";
 import { messagePage } from "../logservice/account/pages/message.ts";
@@ -53,7 +53,7 @@ const pagesOf = (text: (member: string) => string, form: string): Record<string,
     form,
     action,
   }),
-  link: linkPage({ email: text("email"), form, action }),
+  link: linkPage({ email: text("email"), form, action, next: text("next") }),
   leave: leavePage({ name: text("name"), url: `https://login.example.com/authorize?a=1&b=${text("b")}` }),
   accept: acceptPage({
     team: text("team"),
@@ -184,7 +184,7 @@ for (const [name, page] of Object.entries(PLAIN)) {
     t.ok(tags.some(({ attributes }) => attributes.name === "viewport"));
     t.same(
       tags.filter((tag) => tag.name === "link").map(({ attributes }) => attributes.href),
-      [STYLESHEET_PATH],
+      [FAVICON_PATH, STYLESHEET_PATH],
     );
     const ids = tags.flatMap(({ attributes }) => attributes.id ?? []);
     t.same(ids, [...new Set(ids)], "an id is there once");
@@ -277,7 +277,7 @@ const WORDS: readonly (readonly [page: string, words: RegExp])[] = [
   ["accept, not signed in", /Sign in as plain email to join$/],
   [
     "account",
-    /^Signed in as plain email\. Teams plain name plain id plain role, current In a terminal tool team login --email &lt;email&gt; --url https:\/\/logs\.example\.com It shows a code; the link comes by mail\. Sign out API reference · version plain version$/,
+    /^To your projects Signed in as plain email\. Teams plain name plain id plain role, current In a terminal tool team login --email &lt;email&gt; --url https:\/\/logs\.example\.com It shows a code; the link comes by mail\. Sign out API reference · version plain version$/,
   ],
   [
     "account where no mails are sent",
@@ -342,13 +342,16 @@ for (const href of [
 ]) {
   t.test(`no path of the service: ${JSON.stringify(href)}`, (t) => {
     t.throws(() => messagePage({ title: "t", text: "t", isProblem: false, link: { href, text: "on" } }), TypeError);
-    t.throws(() => linkPage({ email: "a@b.c", form: "f", action: href }), TypeError);
+    t.throws(() => linkPage({ email: "a@b.c", form: "f", action: href, next: "/" }), TypeError);
     t.end();
   });
 }
 
 t.test("a path with parameters is escaped", (t) => {
-  t.match(linkPage({ email: "a@b.c", form: "f", action: `/x?a=1&b="2"` }), `action="/x?a=1&amp;b=&quot;2&quot;"`);
+  t.match(
+    linkPage({ email: "a@b.c", form: "f", action: `/x?a=1&b="2"`, next: "/" }),
+    `action="/x?a=1&amp;b=&quot;2&quot;"`,
+  );
   t.end();
 });
 

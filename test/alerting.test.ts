@@ -2,6 +2,8 @@
 import { createHmac } from "node:crypto";
 import t, { type Test } from "tap";
 import { PAGERDUTY_URL } from "../logservice/notify/settings.ts";
+import { pageAt } from "../logservice/ui/address/page.ts";
+import { rangeTexts, viewOf } from "../logservice/ui/address/view.ts";
 import { until } from "./support/cli.ts";
 import { type Received, startReceiver } from "./support/notify/receiver.ts";
 import { startTestService } from "./support/service.ts";
@@ -85,13 +87,21 @@ t.test("an alert is triggered, told, and resolved", async (t) => {
     window: { start: "2026-11-24T10:01:00.000Z", stop: "2026-11-24T10:02:00.000Z" },
   });
   t.equal(body.events.length, 3);
-  t.equal(body.url, null, "there is no page of events yet");
+  const { origin, pathname, search } = new URL(body.url);
+  t.equal(origin, "https://logs.example.com");
+  t.same(pageAt(pathname), { kind: "project", team: "owner", project: "shop", section: "events" });
+  const [startMs, stopMs] = [Date.parse(body.window.start), Date.parse(body.window.stop) - 1];
+  t.match(viewOf(search), { query: "level = error", range: { startMs, stopMs } }, "as the web UI reads it");
+  const shown = rangeTexts({ startMs, stopMs });
+  const found = await service.call("search", { project_id: "shop", query: viewOf(search).query, ...shown });
+  t.same(found.json.events, body.events, "exactly these events");
   const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(String(first!.headers["x-signature"]))!;
   t.equal(signature, createHmac("sha256", secret).update(`${seconds}.${first!.body}`).digest("hex"));
   t.match(await state(), { state: "triggered", triggered: true });
   const { subject, text } = await mail.mailTo("ops@example.com");
   t.match(subject, /^\[triggered\] 3 errors? .*by mail|^\[triggered\] 3 .*by mail/);
   t.match(text, "failed 0");
+  t.ok(text.includes(`\n${body.url}\n`), "the mail has the same link");
 
   toMinute(3);
   await until("the resolution", () => receiver.requests.length === 2);

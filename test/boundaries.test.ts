@@ -63,6 +63,7 @@ const DOORS: Record<string, readonly string[]> = {
     "highlight.generated.ts",
     "loggers.ts",
     "read.ts",
+    "reference.ts",
     "sql/columns.ts",
     "sql/condition.ts",
     "sql/query-sql.ts",

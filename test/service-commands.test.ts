@@ -262,7 +262,7 @@ t.test("what the commands of the machine say about signing in", async (t) => {
 
   const here = await serveIn(t, folder);
   await until("the address", () => here.running.stdout() !== "");
-  t.equal(here.running.stdout(), `The log service is at ${here.url}\n`);
+  t.equal(here.running.stdout(), `The log service and its web UI are at ${here.url}\n`);
   const noMail = "no mail server is set (--smtp): this prints the links for signing in:\n";
   t.equal(here.running.stderr(), `${noMail}  tool service sign-in <email> --data data\n`);
   here.running.kill("SIGTERM");
@@ -272,7 +272,7 @@ t.test("what the commands of the machine say about signing in", async (t) => {
   const flags = ["--public-url", "https://logs.example.com", "--smtp", "smtp://127.0.0.1:1"];
   const { url, running } = await serveIn(t, folder, flags);
   await until("the address", () => running.stdout() !== "");
-  t.equal(running.stdout(), `The log service is at https://logs.example.com, and listens on ${url}\n`);
+  t.equal(running.stdout(), `The log service and its web UI are at https://logs.example.com, and listen on ${url}\n`);
   const port = Number(new URL(url).port);
   const headers = { host: "logs.example.com", "content-type": "application/json" };
   const started = await sendTo(port, { path: "/start_sign_in", headers, body: '{"email":"ann@example.com"}' });

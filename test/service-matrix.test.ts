@@ -29,6 +29,7 @@ const TABLE = `
   get_timeseries            events:read          member   -   200
   get_level_timeseries      events:read          member   -   200
   aggregate                 events:read          member   -   200
+  add_export                events:read          member   -   200
   query                     events:read          member   -   400
   get_discovered_fields     events:read          member   -   200
   get_string_field_stats    events:read          member   -   200

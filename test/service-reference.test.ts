@@ -41,6 +41,7 @@ const ROWS: readonly Row[] = [
     adds: { sh: ["a plain line", "slow"], javascript: ["a plain line", "slow"] },
   },
   { id: "tail", prints: { sh: /"message":"seen"/, javascript: /^seen\n/ } },
+  { id: "export", prints: { sh: /^time,level,message,status\r\n$/, javascript: /^time,level,message,status\r\n$/ } },
   {
     id: "metrics",
     prints: {
@@ -96,7 +97,7 @@ for (const language of ["sh", "javascript"] as const) {
         t.equal(await codeOf([command!, ...argv], env), 0);
       }
       const [command, ...argv] = COMMANDS[language](code);
-      const child = spawn(command!, argv, { env, stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(command!, argv, { env, cwd: service.directory, stdio: ["ignore", "pipe", "pipe"] });
       t.teardown(() => child.kill("SIGKILL"));
       let [stdout, stderr] = ["", ""];
       child.stdout.setEncoding("utf8").on("data", (text) => {

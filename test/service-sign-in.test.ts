@@ -8,6 +8,7 @@ import { CLIENT, type Json, startOwnProvider } from "./support/oidc-provider/own
 import { type Browser, codeOf, type Page } from "./support/sign-in/browser.ts";
 import { startMailServer } from "./support/sign-in/mail-server.ts";
 import {
+  accountPageOf,
   askToSignIn,
   linkPartOf,
   ORIGIN,
@@ -17,6 +18,7 @@ import {
   signInCommand,
   signInWindow,
   startSignInService,
+  UI_TITLE,
 } from "./support/sign-in/start.ts";
 import { statementsOf } from "./support/sign-in/statements.ts";
 
@@ -25,7 +27,7 @@ const ANA = "ana@example.com";
 const provider = await startOwnProvider(t);
 
 /** The first words of a page that matter. */
-const titleOf = ({ text }: Page) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
+const titleOf = ({ text }: Page) => (/<h1>([^<]*)<\/h1>/.exec(text) ?? /<title>([^<]*)<\/title>/.exec(text))?.[1];
 
 /** Where a page is, below the service. */
 const placeOf = ({ url }: Page) => url.replace(ORIGIN, "");
@@ -67,8 +69,10 @@ t.test("in a window, confirmed on a phone, and out again", async (t) => {
   t.same([done.status, titleOf(done)], [200, "Signed in"]);
   t.notOk(phone.jar(ORIGIN).has(SESSION), "the phone is not signed in");
 
-  const account = await window.open(waiting.url);
-  t.same([placeOf(account), titleOf(account)], ["/", "Your account"]);
+  const first = await window.open(waiting.url);
+  t.same([placeOf(first), titleOf(first)], ["/", UI_TITLE]);
+  const account = await accountPageOf(window);
+  t.same([placeOf(account), titleOf(account)], ["/account", "Your account"]);
   t.match(account.text, /Signed in as <strong>ana@example\.com/);
   t.match(account.text, '<span class="id">owner</span>\n<span class="role">admin, current');
   t.equal(placeOf(await window.open(`${ORIGIN}/sign-in?next=/reference`)), "/reference", "no second sign-in");
@@ -180,7 +184,7 @@ t.test("an invite that is mailed", async (t) => {
   const back = await window.open(waiting.url);
   t.equal(titleOf(back), "Join a team");
   t.equal(await roleOf(at, ANA), undefined, "signed in, and not yet a member");
-  t.equal(titleOf(await window.submit(back)), "Your account");
+  t.equal(titleOf(await window.submit(back)), UI_TITLE);
   t.equal(await roleOf(at, ANA), "member");
   t.equal((await window.open(link)).status, 404, "the invite was used");
   t.end();
@@ -192,8 +196,8 @@ t.test("an invite that is handed over", async (t) => {
   const { mailed, link } = (await at.rpc("add_member", { email: ANA, role: "admin" }, owner)).json;
   t.equal(mailed, false);
   const window = at.browser();
-  const account = await window.submit(await window.open(link));
-  t.match(account.text, /Signed in as <strong>ana@example\.com/);
+  await window.submit(await window.open(link));
+  t.match((await accountPageOf(window)).text, /Signed in as <strong>ana@example\.com/);
   t.equal(await roleOf(at, ANA), "admin");
   const other = at.browser();
   t.equal((await other.open(link)).status, 404, "once");
@@ -206,7 +210,8 @@ t.test("a terminal, where no mails are sent, by the account page", async (t) => 
   const other = await at.service.person("other@example.com", "owner", "other");
   const window = at.browser();
   const { link } = (await at.rpc("add_member", { email: ANA }, owner)).json;
-  const account = await window.submit(await window.open(link));
+  await window.submit(await window.open(link));
+  const account = await accountPageOf(window);
   t.match(
     account.text,
     /<code>tool team login <span>--email ana@example\.com<\/span> <span>--url https:\/\/logs\.example\.com/,
@@ -246,7 +251,9 @@ t.test("a terminal, where no mails are sent, by the account page", async (t) => 
 
   const mailed = await startSignInService(t);
   await mailed.service.person(ANA, "member");
-  const { window: own, page } = await signInWindow(mailed, ANA);
+  const { window: own } = await signInWindow(mailed, ANA);
+  const page = await accountPageOf(own);
+  t.ok(page.forms.some(({ action }) => action === "/sign-out"));
   t.notOk(page.forms.some(({ action }) => action === "/account/confirm"));
   const hidden = {
     form: mailed.service.records.seal.sign(`${own.jar(ORIGIN).get("__Host-tool_form")} /account/confirm`, "form"),
@@ -263,8 +270,9 @@ t.test("the first owner, by a link that the machine printed", async (t) => {
   const page = await window.open(link);
   t.match(page.text, /Sign in as ana@example\.com/);
   t.notOk(window.jar(ORIGIN).has(SESSION), "looking signs nobody in");
-  const account = await window.submit(page);
-  t.same([placeOf(account), titleOf(account)], ["/", "Your account"]);
+  const first = await window.submit(page);
+  t.same([placeOf(first), titleOf(first)], ["/", UI_TITLE]);
+  t.match((await accountPageOf(window)).text, /Signed in as <strong>ana@example\.com/);
   const again = await at.browser().open(link);
   t.same([again.status, titleOf(again)], [404, "This link has ended"]);
   t.end();
@@ -291,8 +299,8 @@ for (const [name, signUp, email, isLetIn] of SIGN_UPS) {
     t.equal(at.mail.mails.filter(({ to }) => to === email).length, isLetIn ? 1 : 0);
     t.same((await at.rpc("poll_sign_in", { secret })).json, { status: "waiting" }, "whoever asks does not learn it");
     if (isLetIn) {
-      const { page } = await signInWindow(at, email);
-      t.match(page.text, "You belong to no team yet");
+      const { window } = await signInWindow(at, email);
+      t.match((await accountPageOf(window)).text, "You belong to no team yet");
     }
     t.end();
   });
@@ -445,7 +453,7 @@ async function startWithProvider(t: Test, domains: readonly string[] = [], claim
 type Test = Parameters<typeof startSignInService>[0];
 
 /** A person goes to the provider and comes back. */
-async function signInAtProvider(window: Browser, path = "/sign-in"): Promise<Page> {
+async function signInAtProvider(window: Browser, path = "/sign-in?next=/account"): Promise<Page> {
   const page = await window.open(`${ORIGIN}${path}`);
   const form = page.forms.find(({ action }) => action === "/sign-in/oidc")!;
   const leaving = await window.submit(page, {}, { form });
@@ -464,7 +472,7 @@ t.test("OpenID: an invited person comes in, again and again", async (t) => {
   const window = at.browser();
   const page = await signInAtProvider(window, `/sign-in?next=${new URL(link).pathname}`);
   t.equal(titleOf(page), "Join a team");
-  t.equal(titleOf(await window.submit(page)), "Your account");
+  t.equal(titleOf(await window.submit(page)), UI_TITLE);
   t.equal(await roleOf(at, PERSON), "member");
   provider.fault = { claims: (claims) => ({ ...claims, email: "changed@example.com", email_verified: false }) };
   const again = await signInAtProvider(at.browser());
@@ -550,7 +558,7 @@ t.test("OpenID: a callback in another browser, and one that comes twice", async 
   t.equal(refused.status, 400);
   t.match(refused.text, "was begun in another browser, or too long ago");
   t.notOk(other.jar(ORIGIN).has(SESSION));
-  t.equal(titleOf(await window.open(callback)), "Your account");
+  t.equal(titleOf(await window.open(callback)), UI_TITLE);
   t.equal((await window.open(callback)).status, 400, "once");
   t.end();
 });

@@ -100,6 +100,7 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   get_timeseries: [inTheirProject("get_timeseries")],
   get_level_timeseries: [inTheirProject("get_level_timeseries")],
   aggregate: [inTheirProject("aggregate")],
+  add_export: [inTheirProject("add_export")],
   query: [inTheirProject("query")],
   get_discovered_fields: [inTheirProject("get_discovered_fields")],
   get_string_field_stats: [inTheirProject("get_string_field_stats")],
@@ -118,7 +119,8 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   ],
   remove_alert: [inTheirProject("remove_alert"), inOwnProject("remove_alert", 404)],
   test_alert: [inTheirProject("test_alert"), inOwnProject("test_alert", 400)],
-  preview_alert: [inTheirProject("preview_alert"), inOwnProject("preview_alert", 400)],
+  // A replay tells nobody, so it does not look at the notification.
+  preview_alert: [inTheirProject("preview_alert"), inOwnProject("preview_alert", 200)],
   get_alert_episodes: [inTheirProject("get_alert_episodes"), inOwnProject("get_alert_episodes", 200)],
   get_notifications: [inTheirProject("get_notifications"), inOwnProject("get_notifications", 200)],
   get_notification: [inTheirProject("get_notification"), inOwnProject("get_notification", 404)],

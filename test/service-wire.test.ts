@@ -192,9 +192,14 @@ t.test("headers that browsers look at", async (t) => {
     t.same(found, ["nosniff", "DENY"], `${method} ${path} ${answer.status}`);
   }
   const page = await service.send({ method: "GET", path: "/reference" });
-  const policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'";
   t.equal(page.headers["content-security-policy"], policy);
   t.notMatch(page.text, /<script|style="| on\w+=/, "the page needs no more than that");
+  t.match(page.text, '<a href="/">', "it leads to the other pages");
+  for (const path of ["/favicon.svg", "/favicon.ico"]) {
+    const icon = await service.send({ method: "GET", path });
+    t.same([icon.status, icon.headers["content-type"]], [200, "image/svg+xml"], path);
+  }
 });
 
 t.test("zero values", async (t) => {

@@ -16,16 +16,38 @@ const entries = {
   worker: join(source, "language/worker.ts"),
 };
 
+/**
+ * Keeps what is loaded first in one file. esbuild makes a file for each set of entries that share something, and each late
+ * page is an entry: what the page needs first would be a dozen files. Here every late page imports all of that, so that
+ * there is one such set.
+ */
+const oneFirstChunk = {
+  name: "one-first-chunk",
+  setup(pluginBuild) {
+    const late = "late";
+    pluginBuild.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir, pluginData }) => {
+      if (kind !== "dynamic-import" || pluginData === late) return undefined;
+      const found = await pluginBuild.resolve(path, { kind, resolveDir, pluginData: late });
+      return found.errors.length > 0 ? found : { path: found.path, namespace: late };
+    });
+    pluginBuild.onLoad({ filter: /.*/, namespace: late }, ({ path }) => ({
+      contents: `import ${JSON.stringify(entries.main)};\nexport * from ${JSON.stringify(path)};`,
+      resolveDir: source,
+    }));
+    pluginBuild.onResolve({ filter: /.*/, namespace: late }, ({ path }) => ({ path, sideEffects: true }));
+  },
+};
+
 rmSync(outdir, { recursive: true, force: true });
 mkdirSync(outdir, { recursive: true });
 
 /** Workers are named by their final name, so they are built before what starts them. */
 const worker = await bundle({ worker: entries.worker }, { splitting: false });
-const { main, style } = await bundle(
+const { main, style, preload } = await bundle(
   { main: entries.main, style: entries.style },
   { splitting: true, define: { WORKER_FILE: JSON.stringify(worker.worker) } },
 );
-writeFileSync(join(outdir, "manifest.json"), JSON.stringify({ script: main, style }));
+writeFileSync(join(outdir, "manifest.json"), JSON.stringify({ script: main, style, preload }));
 for (const name of readdirSync(join(outdir, "assets"))) compress(join(outdir, "assets", name));
 
 /** Builds entries; the names of their files below dist/bin/ui/assets. */
@@ -46,14 +68,29 @@ async function bundle(entryPoints, { splitting, define = {} }) {
     legalComments: "none",
     define,
     metafile: true,
+    plugins: splitting ? [oneFirstChunk] : [],
+    // The import counts for the set of entries; test/ui-size.test.ts holds what is loaded first against its limit.
+    logOverride: { "ignored-bare-import": "silent" },
     logLevel: "warning",
   });
   const names = {};
   for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
     const name = Object.keys(entryPoints).find((key) => entryPoint === relative(process.cwd(), entryPoints[key]));
-    if (name !== undefined) names[name] = basename(path);
+    if (name === undefined) continue;
+    names[name] = basename(path);
+    if (name === "main") names.preload = staticImports(metafile, path).map((file) => basename(file));
   }
   return names;
+}
+
+/** The files that a file imports before it runs, and those that they import. */
+function staticImports({ outputs }, path, found = []) {
+  for (const { path: imported, kind } of outputs[path].imports) {
+    if (kind !== "import-statement" || found.includes(imported)) continue;
+    found.push(imported);
+    staticImports({ outputs }, imported, found);
+  }
+  return found;
 }
 
 /** Made once here, so that the service compresses nothing. */

@@ -106,11 +106,12 @@ export async function start(context: Context, flags: Options<"service start">): 
       notify,
       signInCommand: signInCommand("<email>", flags.data ?? folder),
     });
+    const { url, webUrl } = running;
     const publicUrl = people.publicUrl === undefined ? undefined : new URL(people.publicUrl).origin;
-    if (context.format === "json") await context.print(JSON.stringify({ url: running.url, public_url: publicUrl }));
-    else if (publicUrl === undefined || publicUrl === running.url) {
-      await context.print(`The log service is at ${running.url}`);
-    } else await context.print(`The log service is at ${publicUrl}, and listens on ${running.url}`);
+    if (context.format === "json") await context.print(JSON.stringify({ url, public_url: publicUrl }));
+    else if (webUrl === undefined) await context.print(`The log service is at ${url}`);
+    else if (webUrl === url) await context.print(`The log service and its web UI are at ${url}`);
+    else await context.print(`The log service and its web UI are at ${webUrl}, and listen on ${url}`);
     io.notifyParent({ type: "listening", url: running.url });
     const signal = await stopped;
     await running.close();

@@ -1,6 +1,8 @@
 import { printQuery } from "../../grammar/query/index.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertRow } from "../records/tables.ts";
+import { pathOf } from "../ui/address/page.ts";
+import { searchOf } from "../ui/address/view.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
 import { groupOf, queryOfGroup } from "./group.ts";
 import { lastInstantBefore, slotStartMs, slotStopMs } from "./slots.ts";
@@ -55,7 +57,7 @@ export function messageOf(alert: ToldAlert, told: Told): Omit<AlertMessage, "id"
     events: told.samples?.events ?? [],
     hasMoreEvents: told.samples?.hasMoreEvents ?? false,
     reason: told.reason,
-    path: pathOf(alert, printQuery(queryOfGroup(asked, group) ?? NO_QUERY), { startMs, stopMs }),
+    path: pathOfEvents(alert, printQuery(queryOfGroup(asked, group) ?? NO_QUERY), { startMs, stopMs }),
   };
 }
 
@@ -65,14 +67,13 @@ const NO_QUERY = { source: "", expr: undefined };
 /** A query that an older version accepted is told as it is, with all events. */
 const NOTHING: AlertQuery = { query: undefined, stages: [], columns: [], what: "events", unit: "", isCount: true };
 
-function pathOf(
-  { team_id, project_id }: ToldAlert,
+/** The page with exactly these events, by the code that reads its address. */
+function pathOfEvents(
+  { team_id: team, project_id: project }: ToldAlert,
   query: string,
   { startMs, stopMs }: { readonly startMs: number; readonly stopMs: number },
 ): string {
-  const start = new Date(startMs).toISOString();
-  // The page includes both ends. Microseconds are the most digits that a double keeps apart.
-  const stop = new Date(lastInstantBefore(stopMs)).toISOString().replace("999Z", "999999Z");
-  const asked = new URLSearchParams({ query, start, stop });
-  return `/t/${encodeURIComponent(team_id)}/p/${encodeURIComponent(project_id)}/events?${asked}`;
+  const page = pathOf({ kind: "project", team, project, section: "events" });
+  // The page includes both ends, of whole milliseconds.
+  return page + searchOf({ query, range: { startMs, stopMs: Math.floor(lastInstantBefore(stopMs)) } });
 }

@@ -6,9 +6,10 @@ const DAY = 24 * HOUR;
 /** Steps that people read without thinking, in milliseconds. Beyond a week: whole weeks, as many as it takes. */
 export const STEPS_MS: readonly number[] = [
   ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
-  ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
-  ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
+  ...[1, 2, 3, 5, 10, 15, 20, 30].map((count) => count * MINUTE),
+  ...[1, 2, 3, 4, 6, 8, 12].map((count) => count * HOUR),
   DAY,
+  2 * DAY,
   7 * DAY,
 ];
 

@@ -1,5 +1,6 @@
 import { utcTime } from "../account/utc-time.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
+import { condition, durationText, isCount, limit, numberText } from "./condition.ts";
 import { plainText } from "./harmless-message.ts";
 
 // The words of all channels. Messages are made harmless before, each for its channel.
@@ -64,31 +65,10 @@ export function groupText(group: AlertMessage["group"]): string {
 }
 
 /** When the alert is triggered: `more than 10 events in 5 min`. */
-export function conditionText(message: AlertMessage): string {
-  const { alert, what } = message;
-  const counted = what === "events" && alert.threshold === 1 ? "event" : what;
-  const limit = isCount(message) ? `${limitText(message)} ${counted}` : `${what} ${limitText(message)}`;
-  return `${limit} in ${durationText(alert.interval)}`;
-}
+export const conditionText = ({ alert, ...measured }: AlertMessage) => condition(alert, measured);
 
 /** `more than 10`, `less than 500 ms`. */
-function limitText(message: AlertMessage): string {
-  const { alert, unit } = message;
-  const comparison = alert.operator === "<" && isCount(message) ? "fewer than" : COMPARISONS[alert.operator];
-  return `${comparison} ${numberText(alert.threshold)}${unit === "" ? "" : ` ${unit}`}`;
-}
-
-const COMPARISONS = {
-  ">": "more than",
-  ">=": "at least",
-  "<": "less than",
-  "<=": "at most",
-} as const satisfies Record<AlertMessage["alert"]["operator"], string>;
-
-/** Whether something is counted: a column that is a word of its own, as in 42 failures. Others are measured. */
-function isCount({ what, unit }: AlertMessage): boolean {
-  return unit === "" && /^\p{L}[\p{L} ]*$/u.test(what);
-}
+const limitText = ({ alert, ...measured }: AlertMessage) => limit(alert, measured);
 
 /** The slot: `23 Nov 2026, 14:00 to 14:05 UTC`. */
 export function windowText({ window }: AlertMessage): string {
@@ -98,17 +78,6 @@ export function windowText({ window }: AlertMessage): string {
   return day(from) === day(to)
     ? `${from.replace(/ UTC$/, "")} to ${to.slice(to.indexOf(",") + 2)}`
     : `${from.replace(/ UTC$/, "")} to ${to}`;
-}
-
-/** Minutes as people say them: `5 min`, `2 h`, `1 h 30 min`, `1 day`. */
-function durationText(minutes: number): string {
-  if (minutes === 1440) return "1 day";
-  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
-  return [hours > 0 && `${hours} h`, rest > 0 && `${rest} min`].filter(Boolean).join(" ") || "0 min";
-}
-
-function numberText(value: number): string {
-  return value.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
 /** What is told in a sentence or two, for a preview. */

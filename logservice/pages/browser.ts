@@ -145,7 +145,13 @@ const PAGE_HEADERS = [
   ["Cross-Origin-Opener-Policy", "same-origin"],
 ] as const;
 
+/**
+ * The longest path to go back to: a view of events holds its query, and Node takes heads of 16 KiB, in which this path is
+ * encoded twice.
+ */
+const MAX_NEXT = 4_000;
+
 /** The path that a browser wanted to see before it had to sign in; `/` for anything that is not a path of ours. */
 export function nextPath(text: string | null): string {
-  return text !== null && text.length <= 500 && /^\/(?![/\\])[\x21-\x7e]*$/.test(text) ? text : "/";
+  return text !== null && text.length <= MAX_NEXT && /^\/(?![/\\])[\x21-\x7e]*$/.test(text) ? text : "/";
 }

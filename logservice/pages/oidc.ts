@@ -9,6 +9,11 @@ import { enter, waitFor } from "./sign-in.ts";
 /** How long a person may take at the provider. */
 const LASTS_MS = 10 * 60_000;
 
+/** Browsers drop a cookie of more than 4,096 bytes with its name and attributes (RFC 6265, section 6.1). */
+const MAX_COOKIE = 3_800;
+/** A path that surely fits. */
+const MAX_PATH = 1_000;
+
 /** What the browser keeps, encrypted, while it is at the provider. */
 interface Kept {
   readonly attempt: OidcAttempt;
@@ -25,9 +30,19 @@ export async function sendOidc(browser: Browser, fields: URLSearchParams): Promi
   const { service } = browser;
   const { oidc, name } = oidcOf(browser);
   const { url, attempt } = await refusing(() => oidc.begin());
-  const kept: Kept = { attempt, next: nextPath(fields.get("next")), untilMs: service.nowMs() + LASTS_MS };
-  const sealed = service.records.seal.close(JSON.stringify(kept), "oidc");
-  browser.setCookie("oidc", Buffer.from(sealed).toString("base64url"), LASTS_MS);
+  const untilMs = service.nowMs() + LASTS_MS;
+  const keep = (next: string): string => {
+    const kept: Kept = { attempt, next, untilMs };
+    return Buffer.from(service.records.seal.close(JSON.stringify(kept), "oidc")).toString("base64url");
+  };
+  const next = nextPath(fields.get("next"));
+  const whole = keep(next);
+  // A view that is too long is left out: the page itself is enough.
+  browser.setCookie(
+    "oidc",
+    whole.length <= MAX_COOKIE ? whole : keep(next.slice(0, MAX_PATH).split("?")[0]!),
+    LASTS_MS,
+  );
   browser.sendPage(leavePage({ name, url }));
 }
 

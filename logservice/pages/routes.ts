@@ -69,11 +69,13 @@ export function addPages(app: Router, options: PagesOptions): void {
       );
     app.all(path, onlyBy([...(show ? ["GET, HEAD"] : []), ...(send ? ["POST"] : [])].join(", ")));
   }
-  app.get(STYLESHEET_PATH, (_, response) => {
+  const style: Handler = (_, response) => {
     response.setHeader("Cache-Control", "max-age=3600");
     sendText(response, 200, "text/css; charset=utf-8", PAGES_STYLE);
-  });
-  app.all(STYLESHEET_PATH, onlyBy("GET"));
+  };
+  app.get(STYLESHEET_PATH, style);
+  app.head(STYLESHEET_PATH, style);
+  app.all(STYLESHEET_PATH, onlyBy("GET, HEAD"));
 
   function receive(browser: Browser, signal: AbortSignal, send: NonNullable<PageRoute["send"]>): Promise<void> {
     const type = (browser.request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();

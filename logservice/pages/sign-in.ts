@@ -148,14 +148,15 @@ export async function sendConfirm(browser: Browser, fields: URLSearchParams): Pr
 export async function showLink(browser: Browser): Promise<void> {
   const { email } = await rowOfLink(browser);
   const action = `/sign-in/link/${browser.parameter("link")}`;
-  browser.sendPage(linkPage({ email, form: browser.form(action), action }));
+  const next = nextPath(browser.query.get("next"));
+  browser.sendPage(linkPage({ email, form: browser.form(action), action, next }));
 }
 
 export async function sendLink(browser: Browser, fields: URLSearchParams): Promise<void> {
   browser.requireForm(fields, `/sign-in/link/${browser.parameter("link")}`);
   const { service, device, address } = browser;
   await enter(browser, await enterByLink(service, await rowOfLink(browser), { device, address }));
-  browser.redirect("/");
+  browser.redirect(nextPath(fields.get("next")));
 }
 
 async function rowOfLink(browser: Browser): Promise<SignInRow> {

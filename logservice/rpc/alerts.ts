@@ -92,7 +92,8 @@ export const alerts: Handlers<
   },
 
   async preview_alert({ records: { db }, events, nowMs }, { alert, start, stop }, call) {
-    await check(db, call, alert);
+    // Nobody is told, so it may be asked for before there is anybody to tell.
+    await checkQuery(db, call, alert);
     const range = readRange({ start, stop });
     const { startMs } = range;
     // What is not over cannot be known.
@@ -120,14 +121,9 @@ export const alerts: Handlers<
 };
 
 /** Checks what the schema cannot express. */
-async function check(
-  db: Kysely<Tables>,
-  call: Call,
-  { project_id, query, notification_id }: AlertInput,
-): Promise<void> {
-  await getProject(db, projectOf(call, project_id));
-  const problems = checkAlertQuery(query);
-  if (problems.length > 0) throw new RpcError("invalid", `alert.query: ${problems.join("; ")}`);
+async function check(db: Kysely<Tables>, call: Call, alert: AlertInput): Promise<void> {
+  await checkQuery(db, call, alert);
+  const { project_id, notification_id } = alert;
   const notification = await db
     .selectFrom("notifications")
     .select("id")
@@ -138,4 +134,10 @@ async function check(
   if (notification === undefined) {
     throw new RpcError("invalid", "alert.notification_id: must be a notification of the same project");
   }
+}
+
+async function checkQuery(db: Kysely<Tables>, call: Call, { project_id, query }: AlertInput): Promise<void> {
+  await getProject(db, projectOf(call, project_id));
+  const problems = checkAlertQuery(query);
+  if (problems.length > 0) throw new RpcError("invalid", `alert.query: ${problems.join("; ")}`);
 }

@@ -14,6 +14,7 @@ import type { Records } from "../records/open.ts";
 import type { ProjectKey } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
 import type { BatchKey, OpenAppends } from "./append.ts";
+import type { ExportTickets } from "./export-tickets.ts";
 import type { Printable } from "./json-text.ts";
 
 /** What the operations work on. */
@@ -24,6 +25,8 @@ export interface Service {
   readonly exchanges: OpenExchanges;
   /** The appends under way; the removal of a project waits for them. */
   readonly appends: OpenAppends;
+  /** The files that were asked for and are not sent yet. */
+  readonly exportTickets: ExportTickets;
   readonly account: Account;
   /** Delivers what alerts tell. */
   readonly deliveries: Pick<DeliveryQueue, "kick" | "metrics">;
@@ -33,6 +36,8 @@ export interface Service {
     /** Sends a test of a notification and waits for the outcome. */
     send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<Outcome>;
   };
+  /** Whether the operator has set a provider of text messages. */
+  readonly isTexting: boolean;
   /** Evaluates the alerts; told of what has changed. */
   readonly evaluator: Pick<Evaluator, "changed" | "metrics">;
   readonly region: string;

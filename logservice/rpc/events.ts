@@ -1,4 +1,4 @@
-import { levelOf, type RowColumn, type TableNotes } from "../../grammar/query/index.ts";
+import { levelOf, type RowColumn, type TableNotes, target } from "../../grammar/query/index.ts";
 import type { AggregateColumn, Stats as WireStats } from "../../schema/rpc.generated.ts";
 import { unlessBusy } from "../access/tokens.ts";
 import { levelName } from "../events/level-names.ts";
@@ -93,7 +93,7 @@ export const events: Handlers<
   },
 
   async get_string_field_stats(service, input, call) {
-    const field = readField(input.field);
+    const field = target(readField(input.field));
     const range = await rangeOf(service, input, call);
     const { values, stats } = await service.events.stringFieldStats({
       ...range,
@@ -105,7 +105,7 @@ export const events: Handlers<
   },
 
   async get_boolean_field_stats(service, input, call) {
-    const field = readField(input.field);
+    const field = target(readField(input.field));
     const { values, stats } = await service.events.booleanFieldStats({
       ...(await rangeOf(service, input, call)),
       field,
@@ -114,7 +114,7 @@ export const events: Handlers<
   },
 
   async get_numeric_field_stats(service, input, call) {
-    const field = readField(input.field);
+    const field = target(readField(input.field));
     const range = await rangeOf(service, input, call);
     const { min, avg, max, stats } = await service.events.numericFieldStats({ ...range, field });
     return { min, avg, max, stats: statsOf(stats) };

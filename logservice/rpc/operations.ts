@@ -5,6 +5,7 @@ import type { Handlers } from "./call.ts";
 import { ciTokens } from "./ci-tokens.ts";
 import { deliveries } from "./deliveries.ts";
 import { events } from "./events.ts";
+import { exports } from "./exports.ts";
 import { instance } from "./instance.ts";
 import { members } from "./members.ts";
 import { notifications } from "./notifications.ts";
@@ -17,6 +18,7 @@ import { tokens } from "./tokens.ts";
 export const operations: Handlers = {
   ...projects,
   ...events,
+  ...exports,
   ...alerts,
   ...notifications,
   ...deliveries,

@@ -1,13 +1,12 @@
 import { describe } from "../../grammar/problem.ts";
 import {
+  type Field,
   type Pipeline,
   parsePipeline,
   parseQuery,
   type Query,
   readFields,
   type Stage,
-  type Target,
-  target,
 } from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import { RpcError } from "../error.ts";
@@ -58,7 +57,7 @@ export function readStages(input: {
 }
 
 /** Parses a field as a query names it. Throws `invalid`. */
-export function readField(text: string): Target {
+export function readField(text: string, place = "field"): Field {
   // Only the name of a field is allowed here: it has to be the whole text after the operator.
   const source = `exists ${text}`;
   const parsed = parseQuery(source);
@@ -66,10 +65,10 @@ export function readField(text: string): Target {
   if (expr?.kind !== "exists" || expr.field.span.end !== source.length) {
     throw new RpcError(
       "invalid",
-      'field: must be a field as a query names it, such as user.email or fields["odd key"]',
+      `${place}: must be a field as a query names it, such as user.email or fields["odd key"]`,
     );
   }
-  return target(expr.field);
+  return expr.field;
 }
 
 /** Reads a time of an input as milliseconds since 1970. Throws `invalid`. */

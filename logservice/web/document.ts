@@ -1,11 +1,12 @@
 import { html } from "../account/html.ts";
+import { FAVICON_PATH } from "../account/pages/document.ts";
 import type { UiFiles } from "./files.ts";
 
 /** Where the built files are served. */
 export const ASSETS = "/assets";
 
 /** The page up to where its first data follow. `data-` of the body say where the page is. */
-export function documentHead({ script, style }: UiFiles): string {
+export function documentHead({ script, style, preload }: UiFiles): string {
   return `${html`<!doctype html>
 <html lang="en">
 <head>
@@ -13,9 +14,12 @@ export function documentHead({ script, style }: UiFiles): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Logs</title>
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="icon" href="${FAVICON_PATH}" type="image/svg+xml">
 <link rel="stylesheet" href="${ASSETS}/${style}">
-<script type="module" async src="${ASSETS}/${script}"></script>
+${preload.map(
+  (file) => html`<link rel="modulepreload" href="${ASSETS}/${file}">
+`,
+)}<script type="module" async src="${ASSETS}/${script}"></script>
 </head>
 <body>
 <div id="app"></div>

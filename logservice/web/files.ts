@@ -9,6 +9,8 @@ export interface UiFiles {
   /** Name of the script that the page loads first, below `assets`. */
   readonly script: string;
   readonly style: string;
+  /** Scripts that the first one imports. */
+  readonly preload: readonly string[];
 }
 
 /** Finds what the build has made; undefined if it was not built. */

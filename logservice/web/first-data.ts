@@ -14,13 +14,15 @@ import { rangeTexts, timesOf, viewOf } from "../ui/address/view.ts";
 
 /** What an address asks for first. `run` bounds a query as it bounds those of the operations. */
 export interface FirstRequest {
+  /** How long the page may wait for events: after that it comes without them and asks itself. */
+  readonly eventsMs: number;
   readonly service: Service;
   readonly version: string;
   readonly page: Page;
   /** The query of the address. */
   readonly search: string;
   readonly call: Call;
-  run<T>(query: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  run<T>(until: AbortSignal, query: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 /** The first answers for an address, as JSON. What fails is left out: the page asks again and says what is wrong. */
@@ -37,6 +39,7 @@ export async function firstData(request: FirstRequest): Promise<string> {
     account,
     version,
     isMailing: service.account.mails !== undefined,
+    isTexting: service.isTexting,
     ...(listed !== undefined && { projects: listed.projects }),
     ...(events !== undefined && { events: new JsonText(printOutput(events)) }),
   };
@@ -44,7 +47,7 @@ export async function firstData(request: FirstRequest): Promise<string> {
 }
 
 async function firstEvents(
-  { service, search, call, run }: FirstRequest,
+  { service, search, call, run, eventsMs }: FirstRequest,
   project_id: string,
 ): Promise<Printable<FirstEvents>> {
   const { query, range } = viewOf(search);
@@ -52,8 +55,10 @@ async function firstEvents(
   const parsed = parsePipeline(query);
   if (!parsed.ok) return { startMs, stopMs };
   const input = { project_id, query, ...rangeTexts({ startMs, stopMs }) };
+  // What takes longer is given up: the page asks again, and shows meanwhile what it waits for.
+  const over = AbortSignal.any([call.signal, AbortSignal.timeout(eventsMs)]);
   const ask = async (answer: (timed: Call) => Promise<object>): Promise<JsonText | undefined> => {
-    const output = await settled(() => run((signal) => answer({ ...call, signal })));
+    const output = await settled(() => run(over, (signal) => answer({ ...call, signal })));
     return output && new JsonText(printOutput(output));
   };
   if (parsed.value.stages.length > 0) {

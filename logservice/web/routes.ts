@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import sirv from "sirv";
 import type { Grant } from "../access/grant.ts";
 import { sessionGrantOf } from "../access/session-grant.ts";
+import { FAVICON_PATH } from "../account/pages/document.ts";
 import { hashOf } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
+import { runExchange } from "../http/exchange.ts";
 import { sendError, sendText } from "../http/send.ts";
 import type { Browser } from "../pages/browser.ts";
 import { type PageExchangeOptions, pageExchange } from "../pages/page-exchange.ts";
@@ -47,21 +49,29 @@ export function addUi(app: Router, options: UiOptions): void {
     });
   if (serve !== undefined)
     add(`${ASSETS}/:file`, (request, response) => {
-      request.url = request.url!.slice(ASSETS.length);
+      // The rest of a path is no path for `new URL`: in `/\a:b` it reads a host.
+      const name = request.url!.slice(ASSETS.length + 1).split("?")[0]!;
       // sirv remembers which files there were, and an upgrade may have removed them since.
-      const { pathname } = new URL(request.url, "http://localhost");
-      if (!existsSync(join(files!.folder, "assets", basename(pathname)))) return sendError(response, NO_FILE);
+      if (!FILE_NAME.test(name) || !existsSync(join(files!.folder, "assets", name)))
+        return sendError(response, NO_FILE);
+      request.url = `/${name}`;
       serve(request, response);
     });
-  add("/favicon.svg", (_, response) => {
-    response.setHeader("Cache-Control", "max-age=86400");
-    sendText(response, 200, "image/svg+xml", FAVICON);
-  });
+  // Browsers ask for favicon.ico beside answers that are no pages, such as JSON.
+  for (const path of [FAVICON_PATH, "/favicon.ico"]) {
+    add(path, (_, response) => {
+      response.setHeader("Cache-Control", "max-age=86400");
+      sendText(response, 200, "image/svg+xml", FAVICON);
+    });
+  }
   for (const path of [...PATHS, ...DEEPER]) add(path, (request, response) => show(request, response));
 
   function add(path: string, handler: Handler): void {
-    app.get(path, handler);
-    app.head(path, handler);
+    // What a handler throws must not end the service.
+    const guarded: Handler = (request, response) =>
+      void runExchange(request, response, options.log, async () => handler(request, response));
+    app.get(path, guarded);
+    app.head(path, guarded);
     app.all(path, onlyBy("GET, HEAD"));
   }
 
@@ -109,7 +119,8 @@ async function sendPage(request: PageRequest): Promise<void> {
     const call = { grant, signal, batchKey: undefined, address: browser.address, device: browser.device };
     const first = await firstData({
       ...{ service, version, page, search, call },
-      run: (query) => run(grant, signal, query),
+      eventsMs: EVENTS_MS,
+      run: (until, query) => run(grant, until, query),
     });
     browser.endPage(documentEnd(first));
   } finally {
@@ -117,6 +128,10 @@ async function sendPage(request: PageRequest): Promise<void> {
   }
 }
 
+/** The names that the build gives. */
+const FILE_NAME = /^[\w-]+\.(?:js|css)$/;
 const YEAR_SECONDS = 31_536_000;
+/** A person waits longer for an empty page than for one that says what it waits for. */
+const EVENTS_MS = 1_500;
 const NO_PAGE = new RpcError("not_found", "there is no such page");
 const NO_FILE = new RpcError("not_found", "there is no such file: the service has been upgraded, load the page again");

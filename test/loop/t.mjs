@@ -21,6 +21,9 @@ const BUDGET_S = 60;
 /** A part of each bundle, which may have been removed since. */
 const OUTPUTS = { command: "dist/bin/main.cjs", extension: "vscode-extension/dist/extension.cjs" };
 const SANDBOX_OPERATIONS = "cli/sandbox/cloud/protocol/operations.json";
+/** What finds the built web UI: tests that import it, or start the command, which has it too, are shown pages. */
+const UI_FILES = "logservice/web/files.ts";
+const UI_TESTS = /^test\/ui-/;
 const BOUNDARIES = "test/boundaries.test.ts";
 const JOBS = Math.min(2, availableParallelism());
 
@@ -75,6 +78,7 @@ if (tests.some((test) => testsOf(imports, [test], "cli/cli.ts").length > 0)) bun
 if (tests.some((test) => /^test\/(extension\.test|clients\/.*)\.ts$/.test(test))) {
   bundle("extension", "cli/build/extension.mjs");
 }
+if (tests.some((test) => testsOf(imports, [test], UI_FILES).length > 0 || UI_TESTS.test(test))) buildUi();
 console.log(`ready after ${seconds()}`);
 const results = await runFiles(tests, {
   root,
@@ -200,6 +204,14 @@ function bundle(name, script) {
   if (existsSync(stampOf(name)) && existsSync(join(root, OUTPUTS[name]))) return;
   must(script);
   stamp(name);
+}
+
+/** The web UI of the log service, if something that it is made of is newer. */
+function buildUi() {
+  const inputs = [...["logservice/ui", "grammar", "schema"].flatMap(filesIn), "cli/build/ui.mjs", "package-lock.json"];
+  if (existsSync(join(root, "dist/bin/ui/manifest.json")) && !isOlder("ui", inputs)) return;
+  must("cli/build/ui.mjs");
+  stamp("ui");
 }
 
 function must(script) {

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { tool, until } from "../support/cli.ts";
-import { callFrom, type Person, typeCode } from "../support/person.ts";
+import { callFrom, openAccount, type Person, typeCode } from "../support/person.ts";
 import { requires } from "../support/require.ts";
 import { ANN, BOB, beginStory, type Story } from "../support/story.ts";
 
@@ -40,7 +40,7 @@ async function begin(t: Test, { data, service, ann, bob }: Story): Promise<void>
   ] as const) {
     await page.goto(/http\S+\/sign-in\/link\/\S+/.exec(output)![0]);
     await page.getByRole("button", { name: `Sign in as ${email}` }).click();
-    await page.waitForURL(`${service.url}/`);
+    await openAccount(page, service.url);
   }
   t.equal((await callFrom(ann.page, "add_team", { id: "night", name: "Night" }, "owner")).status, 200);
 }
@@ -102,7 +102,7 @@ async function whileWindowWaits(t: Test, story: Story): Promise<void> {
   await typeCode(bob, (await mailbox.next(BOB)).link, code);
   await service.crash();
   // Chromium loads its page about a service that is away again, after pauses of some seconds.
-  await page.waitForURL(`${service.url}/`, { timeout: 40_000 });
+  await openAccount(page, service.url, 40_000);
   t.match(await page.textContent("main"), `Signed in as ${BOB}.`);
   await service.crash();
   await page.reload();
@@ -140,10 +140,10 @@ async function whileAccepting(t: Test, story: Story): Promise<void> {
     else {
       t.same([state, again?.status()], ["invited", 200], `${pauseMs} ms: the invite is still open`);
       await bob.page.getByRole("button", { name: "Join Night" }).click();
-      await bob.page.waitForURL(`${service.url}/`);
+      await openAccount(bob.page, service.url);
     }
     t.equal(await stateOf(t, story, BOB), "member");
-    await bob.page.goto(service.url);
+    await bob.page.goto(`${service.url}/account`);
     t.match(await bob.page.textContent("main"), /Night\s+night\s+admin/);
     t.equal((await callFrom(ann.page, "remove_member", { email: BOB }, "night")).status, 200);
   }
@@ -151,8 +151,8 @@ async function whileAccepting(t: Test, story: Story): Promise<void> {
 
 async function whileRemoving(t: Test, story: Story): Promise<void> {
   const { service, ann, bob } = story;
-  await ann.page.goto(service.url);
-  await bob.page.goto(service.url);
+  await ann.page.goto(`${service.url}/account`);
+  await bob.page.goto(`${service.url}/account`);
   for (const pauseMs of PAUSES_MS) {
     await joinNight(t, story);
     const token = JSON.parse((await callFrom(bob.page, "add_ci_token", { name: "build" }, "night")).text).token;
@@ -181,7 +181,7 @@ async function joinNight(t: Test, { service, mailbox, ann, bob }: Story): Promis
   t.equal((await callFrom(ann.page, "add_member", { email: BOB, role: "admin" }, "night")).status, 200);
   await bob.page.goto((await mailbox.next(BOB)).link);
   await bob.page.getByRole("button", { name: "Join Night" }).click();
-  await bob.page.waitForURL(`${service.url}/`);
+  await openAccount(bob.page, service.url);
 }
 
 async function callWith(url: string, token: string): Promise<number> {

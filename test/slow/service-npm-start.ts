@@ -9,6 +9,7 @@ import t from "tap";
 import { anyPort } from "../../runtime/port.ts";
 import { cleanEnv, root, tool, until } from "../support/cli.ts";
 import { commandOf, processesWith } from "../support/processes.ts";
+import { Browser } from "../support/sign-in/browser.ts";
 
 /** An installation or a build that is out of date is made again first. */
 const START_MS = 300_000;
@@ -65,6 +66,14 @@ t.test("what npm start shows is found in its log service", { skip, timeout: STAR
 
   await ask(1);
   await find(1);
+
+  const [, link] = /The web UI: this link signs \S+ in, once, and shows the log:\n\s+(\S+)/.exec(said)!;
+  const { origin, searchParams } = new URL(link!);
+  const browser = new Browser();
+  const view = await browser.submit(await browser.open(link!));
+  t.equal(view.url, `${origin}${searchParams.get("next")}`, "it leads to the log");
+  t.match(view.url, /\/t\/owner\/p\/orders\/events$/);
+  t.match(view.text, /"message":"response"/, "which is there");
 
   const first = await processOf(serviceCommand);
   process.kill(first, "SIGKILL");

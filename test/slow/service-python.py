@@ -5,7 +5,9 @@ usage: service-python.py URL TOKEN COMMAND... where the command prints the links
 that did not.
 """
 
+import csv
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -71,6 +73,12 @@ expect("get_timeseries", dict(period, max_points=10), 200, lambda a: sum(p["coun
 expect("get_level_timeseries", dict(period, max_points=10), 200,
        lambda a: sum(p["count"] for p in a["points"] if p["level"] == "error") == 15)
 expect("aggregate", dict(period, query="status >= 500 | count by path"), 200, lambda a: a["rows"] == [["/b", 15]])
+ticket = expect("add_export", dict(period, query="status >= 500", format="csv", fields=["path", "status"]), 200)["ticket"]
+request = urllib.request.Request(url + "/export?ticket=" + ticket, headers={"Authorization": "Bearer " + token})
+with urllib.request.urlopen(request, timeout=60) as response:
+    rows = list(csv.reader(io.TextIOWrapper(response, "utf-8", newline="")))
+assert rows[0] == ["time", "level", "message", "path", "status"] and len(rows) == 16, rows
+assert rows[1][2:] == ["m56", "/b", "500"], rows
 expect("query", {"project_id": project, "query": "SELECT count(*)::integer AS n FROM events"}, 200,
        lambda a: a["results"] == [{"n": 61}])
 expect("query", {"project_id": project, "query": "DROP TABLE events"}, 400, lambda a: a["type"] == "bad_request")

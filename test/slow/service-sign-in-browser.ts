@@ -5,6 +5,7 @@ import { chromium } from "playwright-core";
 import t from "tap";
 import { openOidc } from "../../logservice/account/oidc.ts";
 import { CLIENT, type Route, startOwnProvider } from "../support/oidc-provider/own.ts";
+import { openAccount } from "../support/person.ts";
 import { requires } from "../support/require.ts";
 import { startTestService } from "../support/service.ts";
 import { startMailServer } from "../support/sign-in/mail-server.ts";
@@ -70,7 +71,7 @@ t.test("signing in with Chromium", { skip: requires("chromium"), timeout: 180_00
   await phone.fill("#code", halves.join(" "));
   await phone.click("text=Sign in that device");
   await phone.waitForSelector("text=The window or terminal that asked is now signed in");
-  await window.waitForURL(`${origin}/`, { timeout: 20_000 });
+  await openAccount(window, origin);
   t.match(await window.content(), "Signed in as <strong>ana@example.com", "the window goes on by itself");
   await window.click("text=Sign out");
   await window.waitForURL(`${origin}/sign-in`);
@@ -80,7 +81,7 @@ t.test("signing in with Chromium", { skip: requires("chromium"), timeout: 180_00
   await window.click("text=Continue with Example");
   await window.waitForURL(`${provider.issuer}/**`, { timeout: 20_000 });
   await window.goto(provider.callback(window.url()).href);
-  await window.waitForURL(`${origin}/`, { timeout: 20_000 });
+  await openAccount(window, origin);
   t.match(await window.content(), "Signed in as <strong>ana@example.com", "by OpenID");
   t.same(blocked, [], "no policy is in the way");
 

@@ -68,6 +68,7 @@ export const BODIES: { readonly [N in Name]: (world: World) => Operations[N]["in
   get_timeseries: (world) => ({ ...range(world), max_points: 10 }),
   get_level_timeseries: (world) => ({ ...range(world), max_points: 10 }),
   aggregate: (world) => ({ ...range(world), query: "error | count by path", limit: 3 }),
+  add_export: (world) => ({ ...range(world), query: "error", format: "csv", fields: ["status"] }),
   query: ({ project }) => ({ project_id: project, query: "SELECT count(*) AS count FROM events" }),
   get_discovered_fields: (world) => range(world),
   get_string_field_stats: (world) => ({ ...range(world), field: "path", limit: 3 }),

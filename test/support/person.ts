@@ -126,3 +126,9 @@ export async function picture(page: Page, name: string, schemes: readonly ("ligh
   }
   return tooWide;
 }
+
+/** Waits until a page has come to the web UI, which leads on by itself, and opens the account there. */
+export async function openAccount(page: Page, origin: string, timeout = 20_000): Promise<void> {
+  await page.waitForURL((url) => url.origin === origin && /^\/(?:t\/.*)?$/.test(url.pathname), { timeout });
+  await page.goto(`${origin}/account`);
+}

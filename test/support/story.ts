@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { type Mailbox, startMailbox } from "./mailbox.ts";
-import { type Person, personAt, typeCode } from "./person.ts";
+import { openAccount, type Person, personAt, typeCode } from "./person.ts";
 import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 
 export const ANN = "ann@example.com";
@@ -49,6 +49,6 @@ export async function signInWindow({ service, mailbox }: Story, who: Person): Pr
   await page.getByRole("heading", { name: "Check your mail" }).waitFor();
   const code = (await page.locator(".half").allInnerTexts()).join(" ");
   await typeCode(who, (await mailbox.next(who.email)).link, code);
-  await page.waitForURL(`${service.url}/`, { timeout: 20_000 });
+  await openAccount(page, service.url);
   return page;
 }

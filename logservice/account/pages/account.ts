@@ -50,7 +50,8 @@ ${rows}</ul>`;
 <p id="code-hint" class="hint">Six digits. Type a code only if it is on a screen in front of you: nobody else has a reason to tell you one.</p>
 <button>Sign in the terminal</button>`,
   });
-  const content = html`<p>Signed in as <strong>${email}</strong>.</p>
+  const content = html`<p><a href="/">To your projects</a></p>
+<p>Signed in as <strong>${email}</strong>.</p>
 ${list}
 <h2>In a terminal</h2>
 <pre class="command"><code>tool team login <span>--email ${commandWord(email)}</span> <span>--url ${url}</span></code></pre>

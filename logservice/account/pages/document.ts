@@ -2,6 +2,8 @@ import { type Html, html } from "../html.ts";
 
 /** Where the stylesheet of the pages is served. */
 export const STYLESHEET_PATH = "/assets/pages.css";
+/** Where the icon of all pages is served. */
+export const FAVICON_PATH = "/favicon.svg";
 
 export interface PageParts {
   readonly title: string;
@@ -23,6 +25,7 @@ export function pageDocument({ title, content, refreshSeconds, refreshUrl }: Pag
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 ${refreshSeconds !== undefined && refreshTag(refreshSeconds, refreshUrl)}<title>${title} · Log service</title>
+<link rel="icon" href="${FAVICON_PATH}" type="image/svg+xml">
 <link rel="stylesheet" href="${STYLESHEET_PATH}">
 </head>
 <body>

@@ -4,12 +4,12 @@
  */
 export const PAGES_STYLE = `:root {
   color-scheme: light dark;
-  --bg: #f7f7f5; --panel: #fff; --line: #e4e3df; --edge: #8d8a83; --ink: #1d1c1a; --soft: #63605a;
-  --accent: #2855d9; --on-accent: #fff; --tint: #eef2fe; --error: #bb2727;
+  --bg: #f7f7f5; --panel: #fff; --line: #e4e3df; --edge: #8d8a83; --ink: #1d1c1a; --soft: #5d5a54;
+  --accent: #2855d9; --on-accent: #fff; --tint: #eaf0ff; --error: #b92525;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --bg: #131314; --panel: #1a1a1c; --line: #2c2c2f; --edge: #75726c; --ink: #e9e7e3; --soft: #a5a19a;
+    --bg: #131314; --panel: #1a1a1c; --line: #2c2c2f; --edge: #75726c; --ink: #e9e7e3; --soft: #a9a59e;
     --accent: #86a9ff; --on-accent: #131314; --tint: #1f2739; --error: #ff8078;
   }
 }

@@ -6,6 +6,8 @@ export interface FirstData {
   readonly version: string;
   /** Whether the service sends mails: invites are links otherwise. */
   readonly isMailing: boolean;
+  /** Whether the service sends text messages. */
+  readonly isTexting: boolean;
   /** Projects of the team of the address, or of the only team; absent if there is no team. */
   readonly projects?: readonly Project[];
   /** First answers of the explorer, if the address is a view of events. */
@@ -23,7 +25,7 @@ export interface FirstEvents {
 
 /** How many events are asked for at first: more than a tall screen shows. */
 export const FIRST_EVENTS = 200;
-/** At most so many bars; wider ones than a hair on a telephone. */
-export const HISTOGRAM_STEPS = 60;
+/** So many steps are asked for: 60 bars, wider than a hair on a telephone, and one that the range cuts off at its beginning. */
+export const HISTOGRAM_STEPS = 61;
 /** The rows of a table of stages that are shown. */
 export const TABLE_ROWS = 1_000;

@@ -25,12 +25,14 @@ const FIRST_RANGE: ViewRange = { lastMs: 3_600_000 };
 export function viewOf(search: string): View {
   const given = new URLSearchParams(search);
   const drawn = given.get("as") as Drawing | null;
+  const range = rangeIn(given);
   return {
     query: given.get("query") ?? "",
-    range: rangeIn(given),
+    range,
     event: given.get("event") ?? "",
     columns: [...new Set((given.get("columns") ?? "").split("\n").filter((name) => name !== ""))],
-    isLive: given.get("live") === "1",
+    // Only a range that ends now goes on.
+    isLive: given.get("live") === "1" && "lastMs" in range,
     drawn: drawn !== null && DRAWINGS.includes(drawn) ? drawn : undefined,
   };
 }

@@ -1,4 +1,191 @@
-/** Nothing yet. */
-export function Alerts(_: { readonly projectId?: string; readonly id?: string }) {
-  return null;
+import { useState } from "preact/hooks";
+import type { Alert, AlertEpisode, Notification } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../address/page.ts";
+import { call } from "../data/call.ts";
+import { useEvery } from "../data/every.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { mayDo, teamId } from "../data/session.ts";
+import { Failure, Shown } from "../kit/state.tsx";
+import { Text } from "../kit/text.tsx";
+import { Ago } from "../kit/time.tsx";
+import { visibleText } from "../kit/visible.ts";
+import { KINDS } from "../notifications/kinds.ts";
+import { coloured } from "../query-box/coloured-text.tsx";
+import { sinceOf } from "./history.ts";
+import { setMuted } from "./mute.ts";
+import { SeverityTag, StateTags } from "./tags.tsx";
+import { useMeasured } from "./use-alert-query.ts";
+import { conditionWords } from "./words.ts";
+
+/** How often the states are asked for again. */
+const AGAIN_MS = 15_000;
+/** So many of the newest episodes say since when alerts are what they are. */
+const EPISODES = 1_000;
+
+/** The alerts of a project, the ones that need somebody first. */
+export function Alerts({ projectId }: { readonly projectId: string }) {
+  const alerts = useLoaded(
+    async (signal) => (await call("get_alerts", { project_id: projectId }, { signal })).alerts,
+    [projectId],
+  );
+  const episodes = useLoaded(
+    async (signal) =>
+      (await call("get_alert_episodes", { project_id: projectId, limit: EPISODES }, { signal })).episodes,
+    [projectId],
+  );
+  const notifications = useLoaded(
+    async (signal) => (await call("get_notifications", { project_id: projectId }, { signal })).notifications,
+    [projectId],
+  );
+  useEvery(AGAIN_MS, () => {
+    void alerts.load();
+    void episodes.load();
+  });
+  const [error, setError] = useState<unknown>(undefined);
+  const mayChange = mayDo("alerts:write");
+  const at = { team: teamId.value, project: projectId };
+  const newPath = pathOf({ kind: "item", ...at, section: "alerts", id: "new" });
+  const mute = async ({ id }: Alert, muted: boolean): Promise<void> => {
+    setError(undefined);
+    try {
+      await setMuted(projectId, id!, muted);
+      await alerts.load();
+    } catch (thrown) {
+      setError(thrown);
+    }
+  };
+  return (
+    <div class="page wide">
+      <header>
+        <h1>Alerts</h1>
+        {mayChange && (alerts.value.value?.length ?? 0) > 0 && (
+          <a class="button primary" href={newPath}>
+            New alert
+          </a>
+        )}
+      </header>
+      {error !== undefined && <Failure error={error} />}
+      <Shown of={alerts}>
+        {(all) =>
+          all.length === 0 ? (
+            <div class="empty card">
+              <h2>No alerts yet</h2>
+              <p>
+                An alert counts the events of a query again and again, and tells somebody when there are too many of
+                them, or too few. It is easiest to search for what should not happen, and to choose “Alert on this
+                search” there.
+              </p>
+              <div class="row centre">
+                <a class="button primary" href={pathOf({ kind: "project", ...at, section: "events" })}>
+                  Search the events
+                </a>
+                {mayChange && (
+                  <a class="button" href={newPath}>
+                    New alert
+                  </a>
+                )}
+              </div>
+            </div>
+          ) : (
+            <div class="table-wrap">
+              <table class="list stack alerts">
+                <thead>
+                  <tr>
+                    <th scope="col">State</th>
+                    <th scope="col">Alert</th>
+                    <th scope="col">Triggers at</th>
+                    <th scope="col">Tells</th>
+                    <th scope="col">Since</th>
+                    {mayChange && (
+                      <th scope="col">
+                        <span class="spoken">What to do</span>
+                      </th>
+                    )}
+                  </tr>
+                </thead>
+                <tbody>
+                  {urgentFirst(all).map((alert) => (
+                    <Row
+                      key={alert.id}
+                      alert={alert}
+                      episodes={episodes.value.value}
+                      notification={notifications.value.value?.find(({ id }) => id === alert.notification_id)}
+                      onMute={mayChange ? (muted) => mute(alert, muted) : undefined}
+                    />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Shown>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly alert: Alert;
+  readonly episodes: readonly AlertEpisode[] | undefined;
+  readonly notification: Notification | undefined;
+  readonly onMute: ((muted: boolean) => Promise<void>) | undefined;
+}
+
+function Row({ alert, episodes, notification, onMute }: RowProps) {
+  const { id, project_id: project, name, query, severity, operator, threshold = 0, interval = 5, muted } = alert;
+  const measured = useMeasured(query);
+  const team = teamId.value;
+  const since = episodes && sinceOf(alert, episodes);
+  return (
+    <tr>
+      <td>
+        <StateTags alert={alert} />
+      </td>
+      <td class="grow-cell">
+        <a class="strong" href={pathOf({ kind: "item", team, project, section: "alerts", id: id! })}>
+          <Text text={name} />
+        </a>{" "}
+        <SeverityTag severity={severity} />
+        <code class="query-line">{coloured(query)}</code>
+        {alert.failure !== "" && (
+          <span class="reason">
+            <Text text={alert.failure ?? ""} />
+          </span>
+        )}
+      </td>
+      <td>{conditionWords({ operator, threshold, interval, for: alert.for }, measured)}</td>
+      <td>
+        {notification && (
+          <>
+            <a
+              href={pathOf({
+                ...{ kind: "item", team, project, section: "notifications", id: notification.id! },
+              } as const)}
+            >
+              <Text text={notification.name} />
+            </a>
+            <span class="hint"> {KINDS[notification.type].text}</span>
+          </>
+        )}
+      </td>
+      <td class="nowrap">{since === undefined ? "" : <Ago at={since} />}</td>
+      {onMute && (
+        <td class="actions">
+          <button
+            type="button"
+            class="button small"
+            aria-label={visibleText(`${muted ? "Unmute" : "Mute"} ${name}`)}
+            onClick={() => void onMute(!muted)}
+          >
+            {muted ? "Unmute" : "Mute"}
+          </button>
+        </td>
+      )}
+    </tr>
+  );
+}
+
+/** Those that are triggered, then those that fail; each by name. */
+function urgentFirst(alerts: readonly Alert[]): readonly Alert[] {
+  const urgency = ({ triggered, state }: Alert) => (triggered ? 0 : state === "failing" ? 1 : 2);
+  return [...alerts].sort((a, b) => urgency(a) - urgency(b));
 }

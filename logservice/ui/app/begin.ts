@@ -13,7 +13,7 @@ export function begin(first: FirstData | undefined): void {
   }
   const asked = loaded(async (signal) => (await call("get_account", {}, { signal })).account);
   asked.value.subscribe((account) => {
-    if (account !== undefined) session.value = { account, version: "", isMailing: false };
+    if (account !== undefined) session.value = { account, version: "", isMailing: false, isTexting: false };
   });
   void asked.load();
 }

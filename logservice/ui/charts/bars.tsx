@@ -2,13 +2,19 @@ import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { count } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { numberText } from "./cell.tsx";
-import { cellText, groupColumns, numberColumns } from "./drawing.ts";
+import { cellText, type Group, groupColumns, groupOf, numberColumns } from "./drawing.ts";
 
 /** So many bars are drawn. */
 const MOST = 200;
 
-/** A result as bars: one for each group, by the first column of numbers. */
-export function Bars({ of }: { readonly of: AggregateResponse }) {
+export interface BarsProps {
+  readonly of: AggregateResponse;
+  /** Shows the events of one group. */
+  onFilter?(group: Group): void;
+}
+
+/** A result as bars: one for each group, by the first column of numbers. A press on one shows its events. */
+export function Bars({ of, onFilter }: BarsProps) {
   const groups = groupColumns(of);
   const at = numberColumns(of)[0]!;
   const column = of.columns[at]!;
@@ -23,17 +29,50 @@ export function Bars({ of }: { readonly of: AggregateResponse }) {
       </p>
       <ul>
         {rows.map((row, i) => (
-          <li key={i}>
-            <span class="chart-name">
-              <Text text={groups.map((group) => cellText(row[group])).join(", ")} />
-            </span>
-            <span class="chart-track">
-              <span class="chart-bar" style={{ width: `${(Math.abs(values[i]!) / most) * 100}%` }} />
-            </span>
-            <span class="chart-number">{row[at] === null ? "none" : numberText(values[i]!, column)}</span>
-          </li>
+          <Bar
+            key={i}
+            name={groups.map((group) => cellText(row[group])).join(", ")}
+            share={Math.abs(values[i]!) / most}
+            number={row[at] === null ? "none" : numberText(values[i]!, column)}
+            onPress={pressOf(groupOf(of, row), onFilter)}
+          />
         ))}
       </ul>
     </div>
+  );
+}
+
+const pressOf = (group: Group | undefined, onFilter: ((group: Group) => void) | undefined) =>
+  group && onFilter && (() => onFilter(group));
+
+interface BarProps {
+  readonly name: string;
+  readonly share: number;
+  readonly number: string;
+  readonly onPress: (() => void) | undefined;
+}
+
+function Bar({ name, share, number, onPress }: BarProps) {
+  const parts = (
+    <>
+      <span class="chart-name" title={name}>
+        <Text text={name} />
+      </span>
+      <span class="chart-track">
+        <span class="chart-bar" style={{ width: `${share * 100}%` }} />
+      </span>
+      <span class="chart-number">{number}</span>
+    </>
+  );
+  return (
+    <li>
+      {onPress === undefined ? (
+        <span class="chart-row">{parts}</span>
+      ) : (
+        <button type="button" class="chart-row" title="Show these events" onClick={onPress}>
+          {parts}
+        </button>
+      )}
+    </li>
   );
 }

@@ -28,6 +28,17 @@ export const numberColumns = ({ columns }: AggregateResponse): number[] =>
 export const groupColumns = ({ columns }: AggregateResponse): number[] =>
   columns.flatMap(({ type }, at) => (type === "number" || type === "time" ? [] : [at]));
 
+/** A group of a result: the fields that it is grouped by, each with its value. */
+export type Group = readonly (readonly [field: string, value: unknown])[];
+
+/** The group of a row; undefined if the rows are no groups. */
+export function groupOf({ columns }: AggregateResponse, row: readonly unknown[]): Group | undefined {
+  const group = columns.flatMap(({ type, name }, at) =>
+    type === "value" || type === "level" ? [[name, row[at]] as const] : [],
+  );
+  return group.length > 0 ? group : undefined;
+}
+
 /** One line over time. Times are milliseconds since 1970; a missing value is a gap. */
 export interface Series {
   readonly name: string;

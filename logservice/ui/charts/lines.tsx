@@ -2,17 +2,27 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { theme, zone } from "../data/preferences.ts";
-import { count, timeText } from "../kit/format.ts";
+import { count, timeParts, timeText } from "../kit/format.ts";
+import { visibleText } from "../kit/visible.ts";
 import { numberText } from "./cell.tsx";
 import { numberColumns, seriesOf } from "./drawing.ts";
 
 const HEIGHT = 320;
+/** Room of a time below the chart. */
+const TIME_PX = 90;
 
-/** A result as lines over time. */
-export function Lines({ of }: { readonly of: AggregateResponse }) {
+export interface LinesProps {
+  readonly of: AggregateResponse;
+  /** Shows the same for a part of the time; without it a drag only looks closer. */
+  onZoom?(range: { readonly startMs: number; readonly stopMs: number }): void;
+}
+
+/** A result as lines over time. A drag zooms in. */
+export function Lines({ of, onZoom }: LinesProps) {
   const place = useRef<HTMLDivElement>(null);
   const { times, series, left } = seriesOf(of);
   const column = of.columns[numberColumns(of)[0]!]!;
+  const isLevels = of.columns.some(({ type }) => type === "level") && series.every(({ name }) => levelOf(name));
   const isUtc = zone.value === "utc";
   const colours = theme.value;
   useEffect(() => {
@@ -30,7 +40,7 @@ export function Lines({ of }: { readonly of: AggregateResponse }) {
         // One zone for the whole page.
         tzDate: (seconds) => (isUtc ? uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC") : new Date(seconds * 1e3)),
         axes: [
-          axis,
+          { ...axis, space: TIME_PX, values: (_, seconds) => timeLabels(seconds) },
           {
             ...axis,
             size: 72,
@@ -41,14 +51,25 @@ export function Lines({ of }: { readonly of: AggregateResponse }) {
           { value: (_, seconds) => (seconds === null ? "" : timeText(seconds * 1e3)) },
           ...series.map(({ name }, i) => ({
             label: name,
-            stroke: of(`--line-${(i % 12) + 1}`),
+            stroke: of(isLevels ? levelColour(name) : `--line-${(i % 12) + 1}`),
             width: 1.75,
             points: { show: times.length < 60, size: 5 },
-            value: (_: uPlot, value: number | null) => (value === null ? "none" : numberText(value, column)),
+            // Without the mouse over the chart there is no index.
+            value: (_: uPlot, value: number | null, __: number, index: number | null) =>
+              index === null ? "" : value === null ? "none" : numberText(value, column),
           })),
         ],
         legend: { live: true },
-        cursor: { drag: { x: true, y: false } },
+        cursor: { drag: { x: true, y: false, setScale: onZoom === undefined } },
+        hooks: {
+          setSelect: [
+            ({ select, posToVal }) => {
+              if (select.width < 4) return;
+              const at = (pixels: number) => Math.round(posToVal(pixels, "x") * 1000);
+              onZoom?.({ startMs: at(select.left), stopMs: at(select.left + select.width) });
+            },
+          ],
+        },
       },
       [times.map((time) => time / 1000), ...series.map(({ values }) => values)],
       element,
@@ -65,9 +86,36 @@ export function Lines({ of }: { readonly of: AggregateResponse }) {
       <div
         ref={place}
         role="img"
-        aria-label={`${series.length} lines over time: ${series.map(({ name }) => name).join(", ")}. The table shows the same numbers.`}
+        aria-label={visibleText(
+          `${series.length} lines over time: ${series.map(({ name }) => name).join(", ")}. The table shows the same numbers.`,
+        )}
       />
       {left > 0 && <p class="hint">{count(left)} smaller lines are not drawn; the table has all rows.</p>}
     </div>
   );
 }
+
+/** The texts of times on the axis: the clock, and the day where another one begins. */
+function timeLabels(seconds: readonly number[]): string[] {
+  const apart = seconds.length > 1 ? seconds[1]! - seconds[0]! : 0;
+  let before = "";
+  return seconds.map((at) => {
+    const { day, minute, second } = timeParts(at * 1000);
+    const clock = apart < 60 ? second : minute;
+    const isNew = day !== before;
+    before = day;
+    if (apart >= DAY_SECONDS) return day;
+    return isNew ? `${clock}\n${day}` : clock;
+  });
+}
+
+const DAY_SECONDS = 86_400;
+
+/** The colour in which the pages write a level. */
+function levelColour(name: string): string {
+  const level = levelOf(name)!;
+  return `--${level === "alert" || level === "emergency" ? "critical" : level}`;
+}
+
+const levelOf = (name: string) => LEVELS.find((level) => level === name);
+const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;

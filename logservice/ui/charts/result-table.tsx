@@ -2,15 +2,17 @@ import { useState } from "preact/hooks";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { Text } from "../kit/text.tsx";
 import { Cell } from "./cell.tsx";
+import { type Group, groupOf } from "./drawing.ts";
 
 export interface ResultTableProps {
   readonly of: AggregateResponse;
   /** Shows the events of one group. */
-  readonly onFilter?: ((field: string, value: unknown) => void) | undefined;
+  readonly onFilter?: ((group: Group) => void) | undefined;
 }
 
 /** A result as a table. Sorted as the query says until a column is pressed. */
-export function ResultTable({ of: { columns, rows }, onFilter }: ResultTableProps) {
+export function ResultTable({ of, onFilter }: ResultTableProps) {
+  const { columns, rows } = of;
   const [sorted, setSorted] = useState<{ readonly at: number; readonly isDown: boolean } | undefined>(undefined);
   const shown =
     sorted === undefined
@@ -45,7 +47,16 @@ export function ResultTable({ of: { columns, rows }, onFilter }: ResultTableProp
         </thead>
         <tbody>
           {shown.map((row, i) => (
-            <tr key={i}>
+            <tr
+              key={i}
+              class={onFilter && groupOf(of, row) ? "pressable" : undefined}
+              onClick={(event) => {
+                const group = groupOf(of, row);
+                if (group === undefined || String(getSelection()) !== "") return;
+                // A button of the row has its own action.
+                if ((event.target as Element).closest("button") === null) onFilter?.(group);
+              }}
+            >
               {columns.map((column, at) => {
                 const value = row[at];
                 const isGroup = column.type === "value" || column.type === "level";
@@ -58,12 +69,12 @@ export function ResultTable({ of: { columns, rows }, onFilter }: ResultTableProp
                         aria-hidden="true"
                       />
                     )}
-                    {isGroup && onFilter && value !== null ? (
+                    {isGroup && onFilter ? (
                       <button
                         type="button"
                         class="cell-value"
                         title="Show these events"
-                        onClick={() => onFilter(column.name, value)}
+                        onClick={() => onFilter(groupOf(of, row)!)}
                       >
                         <Cell value={value} column={column} />
                       </button>
@@ -77,6 +88,7 @@ export function ResultTable({ of: { columns, rows }, onFilter }: ResultTableProp
           ))}
         </tbody>
       </table>
+      {rows.length === 0 && <p class="hint no-rows">No event of the range has brought a row.</p>}
     </div>
   );
 }

@@ -3,23 +3,27 @@ import { DRAWINGS, type Drawing } from "../address/view.ts";
 import { count } from "../kit/format.ts";
 import { late } from "../kit/late.tsx";
 import { Bars } from "./bars.tsx";
-import { drawingOf, drawingsOf } from "./drawing.ts";
+import { drawingOf, drawingsOf, type Group } from "./drawing.ts";
+import type { LinesProps } from "./lines.tsx";
 import { ResultTable } from "./result-table.tsx";
 
-const Lines = late<{ readonly of: AggregateResponse }>(() => import("./lines.tsx").then(({ Lines }) => Lines));
+const Lines = late<LinesProps>(() => import("./lines.tsx").then(({ Lines }) => Lines));
 
 export interface ResultViewProps {
   readonly of: AggregateResponse;
   /** What the person chose; otherwise what fits the result. */
   readonly drawn: Drawing | undefined;
   onDraw(drawing: Drawing): void;
-  onFilter?(field: string, value: unknown): void;
+  /** Shows the events of one group. */
+  onFilter?(group: Group): void;
+  /** Shows the same for a part of the time. */
+  onZoom?(range: { readonly startMs: number; readonly stopMs: number }): void;
 }
 
 const NAMES: Readonly<Record<Drawing, string>> = { table: "Table", bars: "Bars", lines: "Lines" };
 
 /** The answer of a query with stages: a table, bars, or lines over time. */
-export function ResultView({ of, drawn, onDraw, onFilter }: ResultViewProps) {
+export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
   const possible = drawingsOf(of);
   const current = drawn !== undefined && possible.has(drawn) ? drawn : drawingOf(of);
   return (
@@ -47,9 +51,9 @@ export function ResultView({ of, drawn, onDraw, onFilter }: ResultViewProps) {
         </fieldset>
       </div>
       {current === "lines" ? (
-        <Lines of={of} />
+        <Lines of={of} {...(onZoom && { onZoom })} />
       ) : current === "bars" ? (
-        <Bars of={of} />
+        <Bars of={of} {...(onFilter && { onFilter })} />
       ) : (
         <ResultTable of={of} onFilter={onFilter} />
       )}

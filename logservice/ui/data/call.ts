@@ -22,8 +22,13 @@ export async function call<Name extends keyof Operations>(
       return fetch(url, { ...init, headers });
     },
   });
+  // A signal that outlives the call would keep its answer in memory, as browsers have it: each call has one of its own.
+  const own = new AbortController();
+  const abort = (): void => own.abort(signal!.reason);
+  if (signal?.aborted) abort();
+  signal?.addEventListener("abort", abort);
   try {
-    const output = await client.call(name, input, signal ? { signal } : {});
+    const output = await client.call(name, input, { signal: own.signal });
     goneSince.value = undefined;
     return output;
   } catch (error) {
@@ -31,6 +36,8 @@ export async function call<Name extends keyof Operations>(
     else if (!isAborted(error)) goneSince.value = undefined;
     if (error instanceof RpcFailure && error.status === 401) isSignedOut.value = true;
     throw error;
+  } finally {
+    signal?.removeEventListener("abort", abort);
   }
 }
 
@@ -48,6 +55,7 @@ export function isAborted(error: unknown): boolean {
 export function reasonOf(error: unknown): string {
   if (isUnreachable(error)) return "The log service does not answer. It is asked again every few seconds.";
   const message = error instanceof Error ? error.message : String(error);
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  // An address or the name of a field is shown as it is.
+  const text = /^\S*[@_./]\S/.test(message) ? message : message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -8,7 +8,9 @@ export const projectsProblem = signal<string | undefined>(undefined);
 /** Asks for the projects of the current team again, such as after a change of them. */
 export async function loadProjects(): Promise<void> {
   const team = teamId.value;
-  if (team === "") {
+  const isOurs = session.value?.account.teams.some(({ id }) => id === team);
+  // The frame says that the person is not in the team; asking would be a refused request.
+  if (team === "" || isOurs === false) {
     projects.value = [];
     return;
   }

@@ -6,7 +6,9 @@ import { pageAt } from "../address/page.ts";
 import { here } from "./location.ts";
 
 /** Who is signed in and what the service is; undefined until the first data have arrived. */
-export const session = signal<Pick<FirstData, "account" | "version" | "isMailing"> | undefined>(undefined);
+export const session = signal<Pick<FirstData, "account" | "version" | "isMailing" | "isTexting"> | undefined>(
+  undefined,
+);
 
 /** The first answers of the explorer that came with the page; taken by the first view of it. */
 export const firstEvents = signal<FirstEvents | undefined>(undefined);

@@ -14,8 +14,8 @@ import type { ValueActions } from "./value-actions.ts";
 export interface ExplorerActions extends ValueActions {
   /** Only events whose number is within bounds. */
   within(field: string, bounds: { readonly min?: number; readonly max?: number }): void;
-  /** The events of one group of a result. */
-  eventsOf(field: string, value: unknown): void;
+  /** The events of one group of a result: the values of the fields that it is grouped by. */
+  eventsOf(group: readonly (readonly [field: string, value: unknown])[]): void;
 }
 
 /** What buttons beside values do to the query of an explorer. */
@@ -37,7 +37,13 @@ export function actionsOn(state: ExplorerState): ExplorerActions {
     exists: (field) => apply((query) => fieldExists(query, field)),
     groupBy: (field) => apply((query) => countBy(query, field)),
     within: (field, bounds) => apply((query) => filterBetween(query, field, bounds)),
-    eventsOf: (field, value) => apply((query) => filterIn(withoutStages(query) ?? query, field, scalar(value))),
+    eventsOf: (group) =>
+      apply((query) =>
+        group.reduce<string | undefined>((edited, [field, value]) => {
+          if (edited === undefined) return undefined;
+          return value === null ? without(edited, field) : filterIn(edited, field, scalar(value));
+        }, withoutStages(query) ?? query),
+      ),
     toggleColumn(field) {
       const { columns } = state.view.peek();
       state.change({
@@ -50,3 +56,7 @@ export function actionsOn(state: ExplorerState): ExplorerActions {
 /** A value as a query can compare it: lists and objects are compared by no query, so they are their text. */
 const scalar = (value: unknown): Scalar =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : (value as Scalar);
+
+/** Only events that do not have the field: the group without a value. */
+const without = (query: string, field: string) =>
+  query.trim() === "" ? `not exists ${field}` : `(${query}) and not exists ${field}`;

@@ -16,6 +16,8 @@ export interface DetailProps {
   readonly requestId: string | undefined;
   onAround(): void;
   onRequest(): void;
+  readonly onNewer: (() => void) | undefined;
+  readonly onOlder: (() => void) | undefined;
   onClose(): void;
 }
 
@@ -24,7 +26,7 @@ const LONG = 1_200;
 
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */
 export function Detail(props: DetailProps) {
-  const { event, actions, columns, link, requestId, onAround, onRequest, onClose } = props;
+  const { event, actions, columns, link, requestId, onAround, onRequest, onNewer, onOlder, onClose } = props;
   const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
   const panel = useRef<HTMLElement>(null);
@@ -36,15 +38,49 @@ export function Detail(props: DetailProps) {
   const message = isLong && !isWhole ? event.message.slice(0, LONG) : event.message;
   const json = JSON.stringify(event, null, 2);
   return (
-    <aside class="detail" aria-label="Event" ref={panel}>
+    <aside
+      class="detail"
+      aria-label="Event"
+      ref={panel}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        onClose();
+      }}
+    >
       <header>
+        <button type="button" class="button small back" onClick={onClose}>
+          ‹ List
+        </button>
         <span class={`level level-${event.level}`}>{event.level}</span>
         <time dateTime={event.timestamp}>
           {timeText(Date.parse(event.timestamp), { isExact: true })} {zoneName()}
         </time>
+        <span class="detail-steps">
+          <button
+            type="button"
+            class="button quiet small icon"
+            aria-label="The newer event"
+            title="Newer  k"
+            disabled={onNewer === undefined}
+            onClick={onNewer}
+          >
+            ↑
+          </button>
+          <button
+            type="button"
+            class="button quiet small icon"
+            aria-label="The older event"
+            title="Older  j"
+            disabled={onOlder === undefined}
+            onClick={onOlder}
+          >
+            ↓
+          </button>
+        </span>
         <button
           type="button"
-          class="button quiet small icon"
+          class="button quiet small icon close"
           aria-label="Close the event"
           title="Close  x"
           onClick={onClose}

@@ -1,9 +1,9 @@
 import { useMemo } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { wrap } from "../data/preferences.ts";
-import { Text } from "../kit/text.tsx";
 import type { Rows } from "../rows/rows.ts";
 import { type ListControl, VirtualList } from "../rows/virtual-list.tsx";
+import { EventHead } from "./event-head.tsx";
 import { EventRow } from "./event-row.tsx";
 import type { Live } from "./live.ts";
 
@@ -18,7 +18,7 @@ export interface EventListProps {
   onOpen(row: number, event: Event): void;
   onClose(): void;
   onMove(first: number): void;
-  onRemoveColumn(name: string): void;
+  onColumns(columns: readonly string[]): void;
 }
 
 const ROW_HEIGHT = 24;
@@ -26,7 +26,7 @@ const DAY_MS = 86_400_000;
 
 /** The events that were found, the newest first, those that have just arrived above them. */
 export function EventList(props: EventListProps) {
-  const { rows, live, times, columns, chosen, control, onChoose, onOpen, onClose, onMove, onRemoveColumn } = props;
+  const { rows, live, times, columns, chosen, control, onChoose, onOpen, onClose, onMove, onColumns } = props;
   // Drawn again when events were read.
   rows?.version.value;
   const arrived = live?.shown.value ?? [];
@@ -56,9 +56,12 @@ export function EventList(props: EventListProps) {
       onChoose(next);
       control.show?.(next, "nearest");
     } else if (event.key === "Enter" || event.key === "o") {
+      event.preventDefault();
       const it = at(chosen);
       if (it !== undefined) onOpen(chosen, it);
     } else if (event.key === "x" || event.key === "Escape") onClose();
+    else return;
+    event.stopPropagation();
   };
   return (
     <div
@@ -72,26 +75,7 @@ export function EventList(props: EventListProps) {
         if (it !== undefined) onOpen(row, it);
       }}
     >
-      {columns.length > 0 && (
-        <div class="event-head">
-          <span>time</span>
-          <span>level</span>
-          {columns.map((name) => (
-            <span key={name}>
-              <Text text={name} />
-              <button
-                type="button"
-                class="button quiet small icon"
-                aria-label={`Remove the column ${name}`}
-                onClick={() => onRemoveColumn(name)}
-              >
-                ✕
-              </button>
-            </span>
-          ))}
-          <span>message</span>
-        </div>
-      )}
+      {columns.length > 0 && <EventHead columns={columns} onColumns={onColumns} />}
       <VirtualList
         id="events"
         label="Events, newest first"

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { timeParts } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
@@ -11,6 +12,10 @@ export interface EventRowProps {
   readonly isWrapped: boolean;
 }
 
+/** A line shows no more characters, and no more lines help to find an event: it is whole beside the list. */
+const MOST_IN_LINE = 1_000;
+const MOST_WRAPPED = 3_000;
+
 /** What a row of the list shows of an event: its time, level, chosen columns, message, and fields as room allows. */
 export function EventRow({ event, columns, hasDay, isWrapped }: EventRowProps) {
   if (event === undefined)
@@ -20,7 +25,8 @@ export function EventRow({ event, columns, hasDay, isWrapped }: EventRowProps) {
       </span>
     );
   const { day, second, ms } = timeParts(Date.parse(event.timestamp));
-  const message = event.message.length > 2_000 && !isWrapped ? event.message.slice(0, 2_000) : event.message;
+  const most = isWrapped ? MOST_WRAPPED : MOST_IN_LINE;
+  const message = event.message.length > most ? `${event.message.slice(0, most)}…` : event.message;
   return (
     <>
       <time role="gridcell" dateTime={event.timestamp}>
@@ -49,22 +55,32 @@ const MOST_FIELDS = 8;
 
 /** The fields that the message does not say already, short ones. */
 function Fields({ event: { message, fields } }: { readonly event: Event }) {
-  const shown: [string, string][] = [];
+  const parts: ComponentChildren[] = [];
+  let plain = "";
+  let shown = 0;
   for (const [name, value] of Object.entries(fields)) {
-    if (shown.length === MOST_FIELDS) break;
+    if (shown === MOST_FIELDS) break;
     if (typeof value === "object" && value !== null) continue;
     const text = textOfValue(value);
     if (text === "" || text.length > 60 || message.includes(text)) continue;
-    shown.push([name, text]);
+    shown++;
+    if (PLAIN.test(name) && PLAIN.test(text)) {
+      // One text for all of these: a list of so many elements would not scroll smoothly.
+      plain += ` ${name}=${text}`;
+      continue;
+    }
+    if (plain !== "") parts.push(plain);
+    plain = "";
+    parts.push(
+      <span key={name}>
+        {" "}
+        <Text text={name} />=<Text text={text} />
+      </span>,
+    );
   }
-  return (
-    <span class="fields">
-      {shown.map(([name, text]) => (
-        <span key={name}>
-          {" "}
-          <Text text={name} />=<Text text={text} />
-        </span>
-      ))}
-    </span>
-  );
+  if (plain !== "") parts.push(plain);
+  return <span class="fields">{parts}</span>;
 }
+
+/** Printable ASCII: nothing of it hides or turns the order of what is around it. */
+const PLAIN = /^[ -~]*$/;

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { facets, wrap } from "../data/preferences.ts";
 import type { ExplorerState } from "./explorer-state.ts";
-import { shifted, widened } from "./range-steps.ts";
+import { endingNow, shifted, widened } from "./range-steps.ts";
 
 export interface ExplorerKeys {
   readonly state: ExplorerState;
@@ -19,7 +19,7 @@ export function useExplorerKeys({ state, close }: ExplorerKeys): void {
       const { range, isLive } = state.view.peek();
       const keys: Readonly<Record<string, () => void>> = {
         "/": () => document.querySelector<HTMLElement>(".query-text")?.focus(),
-        l: () => state.change({ isLive: !isLive }),
+        l: () => state.change(isLive ? { isLive: false } : { isLive: true, range: endingNow(range) }),
         w: () => {
           wrap.value = wrap.value === "wrapped" ? "one line" : "wrapped";
         },
@@ -30,8 +30,8 @@ export function useExplorerKeys({ state, close }: ExplorerKeys): void {
         "]": () => state.change({ range: shifted(range, 1, Date.now()), isLive: false }),
         "-": () => state.change({ range: widened(range, Date.now()), isLive: false }),
         x: close,
-        j: () => document.getElementById("events")?.focus(),
-        k: () => document.getElementById("events")?.focus(),
+        j: () => passOn(event),
+        k: () => passOn(event),
       };
       const act = keys[event.key];
       if (act === undefined || !Object.hasOwn(keys, event.key)) return;
@@ -41,4 +41,11 @@ export function useExplorerKeys({ state, close }: ExplorerKeys): void {
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   }, [state, close]);
+}
+
+/** Gives a key to the list, and the focus. */
+function passOn({ key }: KeyboardEvent): void {
+  const list = document.getElementById("events");
+  list?.focus();
+  list?.dispatchEvent(new KeyboardEvent("keydown", { key }));
 }

@@ -3,7 +3,7 @@ import type { AggregateResponse, DiscoveredField, Event, LevelPoint } from "../.
 import { histogramSteps } from "../../events/histogram-steps.ts";
 import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../address/first-data.ts";
 import { isSameRange, rangeTexts, searchOf, timesOf, type View, viewOf } from "../address/view.ts";
-import { call, isAborted } from "../data/call.ts";
+import { call, isAborted, isUnreachable } from "../data/call.ts";
 import { go, here } from "../data/location.ts";
 import { firstEvents } from "../data/session.ts";
 import { kindOfQuery } from "../language/query.ts";
@@ -27,13 +27,18 @@ export interface Found {
   readonly stats: Signal<{ readonly durationMs: number; readonly bytes: number } | undefined>;
   readonly error: Signal<unknown>;
   readonly isRunning: Signal<boolean>;
+  /** Whether the query is not valid: the query box says why. */
+  readonly isWrong: Signal<boolean>;
 }
 
 /** The explorer of a project: what the address asks for, and what was found. */
 export interface ExplorerState {
   readonly projectId: string;
   readonly view: ReadonlySignal<View>;
+  /** What is shown. It stays until the next run has found something, so that nothing flickers. */
   readonly found: ReadonlySignal<Found | undefined>;
+  /** What was asked last: the same as `found` once its first answers are there. */
+  readonly asked: ReadonlySignal<Found | undefined>;
   /** Shows another view; `replaces` keeps it from being a step of its own. */
   change(part: Partial<View>, options?: { readonly replaces?: boolean }): void;
   /** Runs the query of the address, over a range that ends now if it ends now. */
@@ -43,30 +48,43 @@ export interface ExplorerState {
   close(): void;
 }
 
+/** How long to wait before a service that did not answer is asked again. */
+const RETRY_MS = 3_000;
+
 export function explorerState(projectId: string): ExplorerState {
   const view = computed(() => viewOf(here.value.search));
   const found = signal<Found | undefined>(undefined);
+  const asked = signal<Found | undefined>(undefined);
   let running: AbortController | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
 
   const cancel = (): void => {
+    clearTimeout(retry);
     running?.abort();
     running = undefined;
-    if (found.value) found.value.isRunning.value = false;
+    if (asked.value) asked.value.isRunning.value = false;
   };
   const run = (): void => {
     cancel();
-    found.value?.rows.value?.close();
-    running = new AbortController();
+    const own = new AbortController();
+    running = own;
     const { query, range } = view.peek();
     const first = firstEvents.peek();
     firstEvents.value = undefined;
     const times = first ?? timesOf(range, Date.now());
     const next = emptyFound({ startMs: times.startMs, stopMs: times.stopMs }, query);
-    found.value = next;
-    void find(projectId, next, first, running.signal);
+    asked.value = next;
+    const show = (): void => {
+      if (own.signal.aborted || found.value === next) return;
+      found.value?.rows.value?.close();
+      found.value = next;
+    };
+    void find({ projectId, found: next, first, signal: own.signal, show }).then(() => {
+      if (!own.signal.aborted && isUnreachable(next.error.peek())) retry = setTimeout(run, RETRY_MS);
+    });
   };
   return {
-    ...{ projectId, view, found, run, cancel },
+    ...{ projectId, view, found, asked, run, cancel },
     change(part, options) {
       const next = { ...view.peek(), ...part };
       const isSame = next.query === view.peek().query && isSameRange(next.range, view.peek().range);
@@ -94,16 +112,21 @@ function emptyFound(times: RowRange, query: string): Found {
     stats: signal<{ durationMs: number; bytes: number } | undefined>(undefined),
     error: signal<unknown>(undefined),
     isRunning: signal(true),
+    isWrong: signal(false),
   };
 }
 
-/** Asks for everything that a view shows. What arrives is shown as it arrives. */
-async function find(
-  projectId: string,
-  found: Found,
-  first: FirstEvents | undefined,
-  signal: AbortSignal,
-): Promise<void> {
+interface Run {
+  readonly projectId: string;
+  readonly found: Found;
+  readonly first: FirstEvents | undefined;
+  readonly signal: AbortSignal;
+  /** Shows what was found in the place of what was found before. */
+  show(): void;
+}
+
+/** Asks for everything that a view shows. It is shown as soon as the list and the histogram are there. */
+async function find({ projectId, found, first, signal, show }: Run): Promise<void> {
   const range = (times: RowRange) => ({
     project_id: projectId,
     query: found.query,
@@ -118,12 +141,15 @@ async function find(
   };
   try {
     const kind = kindOfQuery(found.query);
-    // The query box says what is wrong.
-    if (kind === "wrong") return;
+    if (kind === "wrong") {
+      found.isWrong.value = true;
+      return;
+    }
     if (kind === "stages") {
       const table = first?.table ?? (await call("aggregate", { ...input, limit: TABLE_ROWS }, { signal }));
       found.table.value = table;
       note(table.stats);
+      show();
       return;
     }
     const [searched, levels] = await Promise.all([
@@ -142,6 +168,7 @@ async function find(
     });
     found.newest.value = searched.events;
     found.isRunning.value = false;
+    show();
     if (found.rows.value.total > 0) {
       const answer = await call("get_discovered_fields", input, { signal });
       found.fields.value = answer.fields;

@@ -1,20 +1,18 @@
-import { useSignal } from "@preact/signals";
+import { computed, effect, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { filterIn } from "../../../grammar/query/edit.ts";
-import type { Event } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf, type ViewRange } from "../address/view.ts";
+import type { DiscoveredField, Event } from "../../../schema/rpc.generated.ts";
+import type { ViewRange } from "../address/view.ts";
 import { ResultView } from "../charts/result-view.tsx";
 import { facets as facetsShown, keep } from "../data/preferences.ts";
 import { teamId } from "../data/session.ts";
 import { bytes } from "../kit/format.ts";
 import { Failure } from "../kit/state.tsx";
-import { rememberQuery } from "../query-box/history.ts";
+import { pastQueries, rememberQuery } from "../query-box/history.ts";
 import { QueryBox } from "../query-box/query-box.tsx";
 import { FieldValues } from "../query-box/values.ts";
 import type { ListControl } from "../rows/virtual-list.tsx";
 import { actionsOn } from "./actions.ts";
-import { Detail } from "./detail.tsx";
+import { DetailSide } from "./detail-side.tsx";
 import { EventList } from "./event-list.tsx";
 import { useExplorerKeys } from "./explorer-keys.ts";
 import { explorerState } from "./explorer-state.ts";
@@ -22,6 +20,7 @@ import { Facets } from "./facet-data.ts";
 import { FacetList } from "./facet-list.tsx";
 import { Histogram } from "./histogram.tsx";
 import { LiveLine } from "./live-line.tsx";
+import { NotAsked } from "./not-asked.tsx";
 import { NothingFound } from "./nothing-found.tsx";
 import { eventText } from "./open-event.ts";
 import { Running } from "./running.tsx";
@@ -41,103 +40,162 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
     return () => state.close();
   }, [state]);
   useEffect(() => state.run(), [state, view.query, rangeKey]);
+  useEffect(() => rememberQuery(projectId, view.query), [projectId, view.query]);
 
   const found = state.found.value;
+  const asked = state.asked.value;
   const rows = found?.rows.value;
-  rows?.version.value;
   const chosen = useSignal(-1);
   const firstVisible = useSignal(0);
+  /** Whether the fields are shown over the list, where there is no room beside it. */
+  const isDrawerOpen = useSignal(false);
   const control = useRef<ListControl>({}).current;
   const live = useLive(state, chosen);
-  const arrived = live?.shown.value.length ?? 0;
-  const total = arrived + (rows?.total ?? 0);
-  const open = useOpenEvent({ state, chosen, control, arrived });
-  const facets = useMemo(() => found && new Facets({ projectId, query: found.query, ...found.times }), [found]);
-  useEffect(() => () => facets?.close(), [facets]);
-  const values = useMemo(
-    () => found && new FieldValues(projectId, found.times, found.fields.value ?? []),
-    [found, found?.fields.value],
-  );
+  const lastAsked = useRef("");
+  // Before the row of the open event is looked for.
   useEffect(() => {
     chosen.value = -1;
-    firstVisible.value = 0;
+    // The same view read anew, such as while it is live, stays where it is.
+    const key = `${found?.query}\n${rangeKey}`;
+    if (lastAsked.current === key) return;
+    lastAsked.current = key;
+    control.show?.(0, "top");
   }, [found]);
+  const arrived = live?.shown.value.length ?? 0;
+  // Scrolling and reading draw the list anew, and nothing else.
+  const read = useMemo(() => computed(() => (rows && rows.version.value >= 0 ? rows.total : 0)), [rows]);
+  const total = arrived + read.value;
+  const open = useOpenEvent({ state, chosen, control, arrived });
+  const before = useRef<{ facets?: Facets | undefined; fields?: readonly DiscoveredField[] }>({}).current;
+  const facets = useMemo(() => {
+    const { facets } = before;
+    before.facets = found && new Facets({ projectId, query: found.query, ...found.times }, facets);
+    return before.facets;
+  }, [found]);
+  useEffect(() => () => facets?.close(), [facets]);
+  // The fields of before stay until those of this run are known.
+  const fields = found?.fields.value ?? before.fields;
+  before.fields = fields ?? [];
+  const values = useMemo(() => found && new FieldValues(projectId, found.times, fields ?? []), [found, fields]);
   // New events move the list only if its beginning is what is looked at.
-  useEffect(() => live?.hold(firstVisible.value > 0), [live, firstVisible.value > 0]);
+  useEffect(() => effect(() => live?.hold(firstVisible.value > 0)), [live]);
+  const mark = useMemo(
+    () =>
+      computed(() => {
+        rows?.version.value;
+        const row = firstVisible.value - (live?.shown.value.length ?? 0);
+        return firstVisible.value > 0 ? timeOf(rows?.at(row)) : undefined;
+      }),
+    [rows, live],
+  );
 
   const actions = actionsOn(state);
   const openRow = (row: number, event: Event): void => {
     chosen.value = row;
+    open.take(event);
     state.change({ event: eventText(event) }, { replaces: view.event !== "" });
   };
   const close = (): void => {
-    if (view.event !== "") state.change({ event: "" });
+    if (view.event === "") return;
+    state.change({ event: "" });
+    document.getElementById("events")?.focus();
+  };
+  const eventAt = (row: number): Event | undefined =>
+    row < arrived ? live?.shown.value[row] : rows?.at(row - arrived);
+  const choose = (row: number): void => {
+    chosen.value = row;
+    const event = eventAt(row);
+    // The open event follows the keys.
+    if (view.event !== "" && event !== undefined) openRow(row, event);
+  };
+  const step = (by: number): void => {
+    choose(chosen.value + by);
+    control.show?.(chosen.value, "nearest");
   };
   const zoom = (range: ViewRange): void => state.change({ range, isLive: false, event: "" });
   useExplorerKeys({ state, close });
 
   const isStages = found?.table.value !== undefined;
-  const isEmpty =
-    found !== undefined &&
-    !found.isRunning.value &&
-    found.error.value === undefined &&
-    rows !== undefined &&
-    total === 0;
-  const markMs = firstVisible.value > 0 ? timeOf(rows?.at(firstVisible.value - arrived)) : undefined;
-  const request = open.event && requestOf(open.event);
+  const isEmpty = rows !== undefined && total === 0 && !asked?.isRunning.value;
+  const isOld = asked !== found && (asked?.error.value !== undefined || asked?.isWrong.value === true);
   return (
     <div class="explorer">
+      <h1 class="spoken">Explore</h1>
       <div class="ask">
         <QueryBox
           query={view.query}
           values={values}
+          past={() => pastQueries(projectId)}
           onRun={(query, isPause) => {
-            if (!isPause) rememberQuery(projectId, query);
+            // A pause that changed nothing has nothing to run.
+            if (isPause && query === view.query) return;
             state.change({ query, event: "" }, { replaces: isPause });
           }}
         />
         <ToolBar state={state} />
         <TimeRange range={view.range} onChange={zoom} />
       </div>
-      {found?.error.value !== undefined && <Failure error={found.error.value} retry={state.run} />}
+      {asked?.error.value !== undefined && <Failure error={asked.error.value} retry={state.run} />}
       {found !== undefined && found.missingBytes.value > 0 && (
         <p class="note warning missing" role="status">
           About {bytes(found.missingBytes.value)} of events in this range are lost. What is shown is without them.
         </p>
       )}
-      {found !== undefined && <Running found={found} onCancel={state.cancel} />}
+      {asked !== undefined && <Running asked={asked} onCancel={state.cancel} />}
+      {isOld && found !== undefined && (
+        <p class="note old" role="status">
+          What is shown is of the query before: <code>{found.query.trim() || "every event"}</code>
+        </p>
+      )}
       {isStages ? (
         <ResultView
           of={found.table.value!}
           drawn={view.drawn}
           onDraw={(drawn) => state.change({ drawn })}
-          onFilter={(field, value) => actions.eventsOf(field, value)}
+          onFilter={actions.eventsOf}
+          onZoom={zoom}
         />
       ) : (
         <>
-          {found?.histogram.value !== undefined && (
-            <section class="overview" aria-label="Events by time">
-              <Summary found={found} live={live} arrived={arrived} />
-              <Histogram
-                of={live?.histogram.value ?? found.histogram.value}
-                times={live?.times.value ?? found.times}
-                markMs={markMs}
-                onZoom={zoom}
-                onSeek={(timeMs) => control.show?.((rows?.rowAt(timeMs) ?? 0) + arrived, "top")}
-              />
-            </section>
-          )}
-          <div class="found" data-facets={facetsShown.value} data-detail={open.place !== undefined}>
-            {found !== undefined && (
-              <FacetList
-                projectId={projectId}
-                fields={found.fields.value}
-                byLevel={found.histogram.value?.byLevel}
-                facets={facets}
-                actions={actions}
-                onBounds={actions.within}
-              />
+          <section class="overview" aria-label="Events by time">
+            {found?.histogram.value !== undefined && (
+              <>
+                <Summary
+                  found={found}
+                  live={live}
+                  arrived={arrived}
+                  onFields={() => {
+                    isDrawerOpen.value = true;
+                  }}
+                />
+                <Histogram
+                  of={live?.histogram.value ?? found.histogram.value}
+                  times={live?.times.value ?? found.times}
+                  mark={mark}
+                  onZoom={zoom}
+                  onSeek={(timeMs) => control.show?.((rows?.rowAt(timeMs) ?? 0) + arrived, "top")}
+                />
+              </>
             )}
+          </section>
+          <div
+            class="found"
+            data-facets={facetsShown.value}
+            data-drawer={isDrawerOpen.value}
+            data-detail={open.place !== undefined}
+          >
+            <FacetList
+              projectId={projectId}
+              fields={fields}
+              byLevel={(live?.histogram.value ?? found?.histogram.value)?.byLevel}
+              facets={facets}
+              columns={view.columns}
+              actions={actions}
+              onBounds={actions.within}
+              onClose={() => {
+                isDrawerOpen.value = false;
+              }}
+            />
             <section class="list-side" aria-label="Events">
               {live !== undefined && (
                 <LiveLine
@@ -148,13 +206,16 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   }}
                 />
               )}
-              {isEmpty && !view.isLive ? (
+              {found === undefined ? (
+                asked?.isRunning.value === false && <NotAsked isWrong={asked.isWrong.value} onRun={state.run} />
+              ) : isEmpty && !view.isLive ? (
                 <NothingFound
                   projectId={projectId}
                   query={view.query}
                   range={view.range}
                   onRange={zoom}
                   onClear={() => state.change({ query: "" })}
+                  onRun={state.run}
                 />
               ) : (
                 <EventList
@@ -164,55 +225,27 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   columns={view.columns}
                   chosen={chosen.value}
                   control={control}
-                  onChoose={(row) => {
-                    chosen.value = row;
-                    const event = row < arrived ? live?.shown.value[row] : rows?.at(row - arrived);
-                    // The open event follows the keys.
-                    if (view.event !== "" && event !== undefined) openRow(row, event);
-                  }}
+                  onChoose={choose}
                   onOpen={openRow}
                   onClose={close}
                   onMove={(first) => {
                     firstVisible.value = first;
                   }}
-                  onRemoveColumn={actions.toggleColumn}
+                  onColumns={(columns) => state.change({ columns })}
                 />
               )}
             </section>
-            {open.place !== undefined &&
-              (open.event !== undefined ? (
-                <Detail
-                  event={open.event}
-                  actions={actions}
-                  columns={view.columns}
-                  link={
-                    pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" }) +
-                    searchOf({ ...view, isLive: false, range: found?.times ?? view.range })
-                  }
-                  requestId={request}
-                  onAround={() => {
-                    const timeMs = Date.parse(open.event!.timestamp);
-                    state.change({
-                      query: "",
-                      range: { startMs: timeMs - AROUND_MS, stopMs: timeMs + AROUND_MS },
-                      isLive: false,
-                    });
-                  }}
-                  onRequest={() => state.change({ query: filterIn("", "fields.id", request!) ?? "", isLive: false })}
-                  onClose={close}
-                />
-              ) : (
-                <aside class="detail" aria-label="Event">
-                  <p class="wait" role="status">
-                    {open.isMissing
-                      ? "This event is not there any more: it has expired, or its address is cut off."
-                      : ""}
-                  </p>
-                  <button type="button" class="button small" onClick={close}>
-                    Close
-                  </button>
-                </aside>
-              ))}
+            {open.place !== undefined && (
+              <DetailSide
+                state={state}
+                event={open.event}
+                isMissing={open.isMissing}
+                actions={actions}
+                onNewer={chosen.value > 0 ? () => step(-1) : undefined}
+                onOlder={chosen.value >= 0 && chosen.value < total - 1 ? () => step(1) : undefined}
+                onClose={close}
+              />
+            )}
           </div>
         </>
       )}
@@ -220,12 +253,4 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** What happened around an event is what happened this long before and after it. */
-const AROUND_MS = 30_000;
-
 const timeOf = (event: Event | undefined) => (event === undefined ? undefined : Date.parse(event.timestamp));
-
-/** The id of the request that an event is about, as the proxy and many loggers write it. */
-function requestOf({ fields }: Event): string | undefined {
-  return typeof fields.id === "string" && fields.id !== "" ? fields.id : undefined;
-}

@@ -32,10 +32,13 @@ export class Facets {
   readonly #over = new AbortController();
   readonly #known = new Map<string, Signal<FacetValues | undefined>>();
   readonly #waiting: DiscoveredField[] = [];
+  readonly #before: ReadonlyMap<string, Signal<FacetValues | undefined>> | undefined;
   #running = 0;
 
-  constructor(range: FacetRange) {
+  /** The values of `before` are shown until those of this run are known. */
+  constructor(range: FacetRange, before?: Facets) {
     this.#range = range;
+    this.#before = before === undefined ? undefined : before.#known;
   }
 
   close(): void {
@@ -47,7 +50,7 @@ export class Facets {
     const key = `${field.type} ${field.name}`;
     let known = this.#known.get(key);
     if (known === undefined) {
-      known = signal<FacetValues | undefined>(undefined);
+      known = signal<FacetValues | undefined>(this.#before?.get(key)?.peek());
       this.#known.set(key, known);
       this.#waiting.push(field);
       // Not while a component is being drawn.

@@ -1,10 +1,10 @@
-import { useSignal } from "@preact/signals";
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { DiscoveredField, Level } from "../../../schema/rpc.generated.ts";
-import { keep, readKept } from "../data/preferences.ts";
-import { count, number } from "../kit/format.ts";
-import { Text } from "../kit/text.tsx";
-import type { Facets, FacetValue } from "./facet-data.ts";
+import { visibleText } from "../kit/visible.ts";
+import type { Facets } from "./facet-data.ts";
+import { FacetHead } from "./facet-head.tsx";
+import { Numbers, Values } from "./facet-values.tsx";
+import { useFieldChoices } from "./field-choices.ts";
 import { STACKED } from "./histogram-data.ts";
 import type { ValueActions } from "./value-actions.ts";
 
@@ -13,36 +13,42 @@ export interface FacetListProps {
   readonly fields: readonly DiscoveredField[] | undefined;
   readonly byLevel: ReadonlyMap<Level, number> | undefined;
   readonly facets: Facets | undefined;
+  readonly columns: readonly string[];
   readonly actions: ValueActions;
   onBounds(field: string, bounds: { readonly min?: number; readonly max?: number }): void;
+  /** Closes it if it is a drawer over the list. */
+  onClose(): void;
 }
 
 /** So many fields are open unless the person opens or closes them. */
 const OPEN_AT_FIRST = 4;
 
 /** The levels and fields of what was found, each with its values, by which to filter. */
-export function FacetList({ projectId, fields, byLevel, facets, actions, onBounds }: FacetListProps) {
+export function FacetList({ projectId, fields, byLevel, facets, columns, actions, onBounds, onClose }: FacetListProps) {
   const [typed, setTyped] = useState("");
-  const name = `facets.${projectId}`;
-  const chosen = useSignal<Readonly<Record<string, boolean>>>(useMemo(() => readChoices(name), [name]));
-  const choose = (field: string, isOpen: boolean): void => {
-    chosen.value = { ...chosen.value, [field]: isOpen };
-    keep(name, JSON.stringify(chosen.value));
-  };
+  const choices = useFieldChoices(projectId);
   const levels = [...STACKED].reverse().flatMap((level) => {
     const found = byLevel?.get(level);
     return found ? [{ value: level, count: found }] : [];
   });
   const usual = new Set(usualFields(fields ?? []).slice(0, OPEN_AT_FIRST));
-  const shown = (fields ?? []).filter((field) => field.name.toLowerCase().includes(typed.trim().toLowerCase()));
-  const pinned = (field: DiscoveredField) => chosen.value[field.name] === true;
-  const sorted = [...shown].sort((a, b) => Number(pinned(b)) - Number(pinned(a)));
+  const wanted = typed.trim().toLowerCase();
+  const shown = (fields ?? []).filter((field) => field.name.toLowerCase().includes(wanted));
+  const sorted = [...shown].sort((a, b) => Number(choices.isPinned(b.name)) - Number(choices.isPinned(a.name)));
   return (
     <aside class="facets" aria-label="Fields">
-      <section>
-        <h3>level</h3>
-        <Values field="level" values={levels} actions={actions} />
-      </section>
+      <header class="facets-head">
+        <h2>Fields</h2>
+        <button type="button" class="button small" onClick={onClose}>
+          Done
+        </button>
+      </header>
+      {levels.length > 0 && (
+        <section aria-label="level">
+          <h3>level</h3>
+          <Values field="level" values={levels} actions={actions} />
+        </section>
+      )}
       {(fields?.length ?? 0) > 8 && (
         <input
           type="search"
@@ -53,20 +59,18 @@ export function FacetList({ projectId, fields, byLevel, facets, actions, onBound
         />
       )}
       {sorted.map((field) => {
-        const isOpen = chosen.value[field.name] ?? usual.has(field);
+        const isOpen = choices.isOpen(field.name) ?? (choices.isPinned(field.name) || usual.has(field));
         return (
-          <section key={`${field.type} ${field.name}`}>
-            <h3>
-              <button type="button" class="fold" aria-expanded={isOpen} onClick={() => choose(field.name, !isOpen)}>
-                <span class="turn" aria-hidden="true" />
-                <span class="name">
-                  <Text text={field.name} />
-                </span>
-                <span class="share" title={`In ${count(field.count)} events`}>
-                  {field.percent < 0.01 ? "< 1" : Math.round(field.percent * 100)} %
-                </span>
-              </button>
-            </h3>
+          <section key={`${field.type} ${field.name}`} aria-label={visibleText(field.name)}>
+            <FacetHead
+              field={field}
+              isOpen={isOpen}
+              isPinned={choices.isPinned(field.name)}
+              isColumn={columns.includes(field.name)}
+              onOpen={() => choices.open(field.name, !isOpen)}
+              onPin={() => choices.pin(field.name)}
+              onColumn={() => actions.toggleColumn(field.name)}
+            />
             {isOpen && facets !== undefined && (
               <Facet field={field} facets={facets} actions={actions} onBounds={onBounds} />
             )}
@@ -101,97 +105,6 @@ function Facet({ field, facets, actions, onBounds }: FacetProps) {
   return <Numbers key={`${known.min} ${known.max}`} name={field.name} {...known} onBounds={onBounds} />;
 }
 
-interface ValuesProps {
-  readonly field: string;
-  readonly values: readonly FacetValue[];
-  readonly actions: ValueActions;
-}
-
-function Values({ field, values, actions }: ValuesProps) {
-  const most = Math.max(1, ...values.map((value) => value.count));
-  return (
-    <ul class="facet-values">
-      {values.map(({ value, count: found }) => (
-        <li key={String(value)}>
-          <span class="facet-bar" style={{ width: `${(found / most) * 100}%` }} aria-hidden="true" />
-          <button
-            type="button"
-            class="facet-value"
-            title="Only this value; with Alt: not this value"
-            onClick={(event) => (event.altKey ? actions.filterOut(field, value) : actions.filterIn(field, value))}
-          >
-            <span class={field === "level" ? `level-${value}` : undefined}>
-              {value === "" ? <em>empty</em> : <Text text={String(value)} />}
-            </span>
-          </button>
-          <button
-            type="button"
-            class="facet-out"
-            aria-label={`Not ${value}`}
-            title="Not this value"
-            onClick={() => actions.filterOut(field, value)}
-          >
-            −
-          </button>
-          <span class="facet-count">{count(found)}</span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-interface NumbersProps {
-  readonly name: string;
-  readonly min: number | null;
-  readonly avg: number | null;
-  readonly max: number | null;
-  onBounds: FacetListProps["onBounds"];
-}
-
-function Numbers({ name, min, avg, max, onBounds }: NumbersProps) {
-  const [low, setLow] = useState("");
-  const [high, setHigh] = useState("");
-  if (min === null || max === null || avg === null) return <p class="hint">No numbers.</p>;
-  return (
-    <form
-      class="facet-numbers"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const bounds = {
-          ...(low !== "" && Number.isFinite(Number(low)) && { min: Number(low) }),
-          ...(high !== "" && Number.isFinite(Number(high)) && { max: Number(high) }),
-        };
-        if (Object.keys(bounds).length > 0) onBounds(name, bounds);
-      }}
-    >
-      <p class="hint">
-        min {number(min)} · avg {number(avg)} · max {number(max)}
-      </p>
-      <div class="row">
-        <input
-          type="number"
-          step="any"
-          aria-label={`Least ${name}`}
-          placeholder="from"
-          value={low}
-          onInput={(event) => setLow(event.currentTarget.value)}
-        />
-        <input
-          type="number"
-          step="any"
-          aria-label={`Most ${name}`}
-          placeholder="to"
-          value={high}
-          onInput={(event) => setHigh(event.currentTarget.value)}
-        />
-        <button type="submit" class="button small">
-          Set
-        </button>
-      </div>
-    </form>
-  );
-}
-
 /** Fields worth opening: of few values as far as the name tells, in many events. */
 function usualFields(fields: readonly DiscoveredField[]): DiscoveredField[] {
   const rank = ({ name, type }: DiscoveredField) =>
@@ -208,13 +121,4 @@ function usualFields(fields: readonly DiscoveredField[]): DiscoveredField[] {
     .filter((field) => field.percent >= 0.05)
     .sort((a, b) => rank(a) - rank(b) || b.percent - a.percent)
     .filter((field) => rank(field) < 9);
-}
-
-function readChoices(name: string): Readonly<Record<string, boolean>> {
-  try {
-    const kept: unknown = JSON.parse(readKept(name) ?? "{}");
-    return typeof kept === "object" && kept !== null ? (kept as Record<string, boolean>) : {};
-  } catch {
-    return {};
-  }
 }

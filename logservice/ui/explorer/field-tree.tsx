@@ -5,6 +5,7 @@ import { copy } from "../kit/copy.tsx";
 import { number } from "../kit/format.ts";
 import { Menu } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { textOfValue } from "./field-values.ts";
 import type { ValueActions } from "./value-actions.ts";
 
@@ -40,13 +41,14 @@ interface BranchProps extends Omit<FieldTreeProps, "event"> {
   readonly isElement?: boolean;
 }
 
-/** Deeper ones are folded at first. */
+/** Deeper ones are folded at first, unless they hold a single one. */
 const OPEN_DEPTH = 3;
 /** So many members are drawn at first. */
 const MOST_MEMBERS = 100;
 
 function Branch({ name, value, path, depth, isElement = false, ...rest }: BranchProps) {
-  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
+  const isAlone = typeof value === "object" && value !== null && Object.keys(value).length === 1;
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH || isAlone);
   const [isAll, setAll] = useState(false);
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0)
     return <Leaf name={name} value={value} field={fieldName(path)} depth={depth} {...rest} />;
@@ -115,7 +117,7 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
           <button
             type="button"
             class="button quiet small icon"
-            aria-label={`Only events with ${name} = ${text}`}
+            aria-label={visibleText(`Only events with ${name} = ${text}`)}
             title="Only this value"
             onClick={() => actions.filterIn(field, value)}
           >
@@ -124,7 +126,7 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
           <button
             type="button"
             class="button quiet small icon"
-            aria-label={`No events with ${name} = ${text}`}
+            aria-label={visibleText(`No events with ${name} = ${text}`)}
             title="Not this value"
             onClick={() => actions.filterOut(field, value)}
           >
@@ -132,7 +134,7 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
           </button>
           <Menu
             class="button quiet small icon"
-            name={`More for ${name}`}
+            name={visibleText(`More for ${name}`)}
             label={<span aria-hidden="true">⋮</span>}
             align="right"
             entries={[

@@ -9,8 +9,6 @@ export interface Histogram {
   /** Sums over all steps. */
   readonly byLevel: ReadonlyMap<Level, number>;
   readonly total: number;
-  /** The highest step. */
-  readonly most: number;
 }
 
 export interface HistogramStep {
@@ -51,8 +49,44 @@ export function whole(steps: readonly HistogramStep[], stepMs: number): Histogra
   const byLevel = new Map<Level, number>();
   for (const step of steps)
     for (const [level, count] of step.byLevel) byLevel.set(level, (byLevel.get(level) ?? 0) + count);
-  const most = steps.reduce((max, { total }) => Math.max(max, total), 0);
-  return { steps, stepMs, byLevel, total: sum(byLevel), most };
+  return { steps, stepMs, byLevel, total: sum(byLevel) };
+}
+
+/** A bar of a histogram: a step, or what the range has left of it. */
+export interface Bar extends HistogramStep {
+  readonly stopMs: number;
+  /** Height as a share of the highest bar. */
+  readonly height: number;
+}
+
+/** At most so many bars are drawn. */
+const MOST_BARS = 60;
+
+/**
+ * The bars of a histogram. A range that ends now cuts off its first step, which makes one step too many: it is drawn with
+ * the second as one bar. A wider bar is as much lower, so that equal areas are equal counts.
+ */
+export function barsOf({ steps, stepMs }: Histogram, { startMs, stopMs }: RowRange): readonly Bar[] {
+  const isOneMore = steps.length === MOST_BARS + 1;
+  const drawn = isOneMore ? [joined(steps[0]!, steps[1]!), ...steps.slice(2)] : steps;
+  const wide = drawn.map((step, i) => {
+    const end = step.startMs + stepMs * (isOneMore && i === 0 ? 2 : 1);
+    const from = Math.max(step.startMs, startMs);
+    // A step that the range cuts off stays as low as its count is: how dense it is says little.
+    const share = Math.max(1, (end - from) / stepMs);
+    return { step, from, end: Math.min(end, stopMs), size: step.total / share };
+  });
+  const most = wide.reduce((max, { size }) => Math.max(max, size), 0);
+  return wide.map(({ step, from, end, size }) => ({
+    ...{ ...step, startMs: from, stopMs: end },
+    height: most === 0 ? 0 : size / most,
+  }));
+}
+
+function joined(a: HistogramStep, b: HistogramStep): HistogramStep {
+  const byLevel = new Map(a.byLevel);
+  for (const [level, count] of b.byLevel) byLevel.set(level, (byLevel.get(level) ?? 0) + count);
+  return { startMs: a.startMs, byLevel, total: a.total + b.total };
 }
 
 const NONE: ReadonlyMap<Level, number> = new Map();

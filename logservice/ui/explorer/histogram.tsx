@@ -1,57 +1,125 @@
-import { useRef, useState } from "preact/hooks";
-import type { Level } from "../../../schema/rpc.generated.ts";
+import type { ReadonlySignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewRange } from "../address/view.ts";
-import { count, timeParts, timeText, zoneName } from "../kit/format.ts";
-import { type Histogram as Counts, STACKED } from "./histogram-data.ts";
+import { count, longDuration, timeText } from "../kit/format.ts";
+import { BarShape, HEIGHT, Mark, Tip } from "./histogram-bars.tsx";
+import { type Bar, barsOf, type Histogram as Counts } from "./histogram-data.ts";
+import { HistogramTable } from "./histogram-table.tsx";
+import { ticksOf } from "./histogram-ticks.ts";
 
 export interface HistogramProps {
   readonly of: Counts;
   readonly times: { readonly startMs: number; readonly stopMs: number };
   /** The time of the first row that is visible, as a mark. */
-  readonly markMs: number | undefined;
+  readonly mark: ReadonlySignal<number | undefined>;
   onZoom(range: ViewRange): void;
   /** Shows the events of a time in the list. */
   onSeek(timeMs: number): void;
 }
 
-/** Height of the drawing, in its own units. */
-const HEIGHT = 100;
+/** Wider bars look like blocks. */
+const WIDEST = 34;
+/** After this the table for who does not see the bars is made. */
+const TABLE_MS = 250;
+/** A shorter movement is a press. */
+const DRAG_PX = 4;
 
-/** Events by time, stacked by level. A drag zooms in, a press seeks; a table says the same to who does not see it. */
-export function Histogram({ of: counts, times, markMs, onZoom, onSeek }: HistogramProps) {
+/**
+ * Events by time, stacked by level. A drag zooms in, a press seeks. By keys: the arrows go from bar to bar, with Shift they
+ * mark a range, Enter zooms into it, the space bar seeks. A table says the same to who does not see it.
+ */
+export function Histogram({ of: counts, times, mark, onZoom, onSeek }: HistogramProps) {
   const [over, setOver] = useState<number | undefined>(undefined);
+  /** Two shares of the width. */
   const [drag, setDrag] = useState<{ readonly from: number; readonly to: number } | undefined>(undefined);
+  /** Two bars that the keys have marked. */
+  const [marked, setMarked] = useState<{ readonly from: number; readonly to: number } | undefined>(undefined);
+  const [width, setWidth] = useState(0);
+  /** The table is made once the page is there: nobody sees it, and it has as many cells as all the rest. */
+  const [isPainted, setPainted] = useState(false);
   const root = useRef<HTMLDivElement>(null);
-  const { steps, stepMs, most } = counts;
+  const bars = useMemo(() => barsOf(counts, times), [counts, times.startMs, times.stopMs]);
   const span = Math.max(1, times.stopMs - times.startMs);
   const share = (ms: number) => Math.max(0, Math.min(1, (ms - times.startMs) / span));
+  useLayoutEffect(() => {
+    const element = root.current!;
+    const look = () => setWidth(element.clientWidth);
+    const watch = new ResizeObserver(look);
+    watch.observe(element);
+    look();
+    return () => watch.disconnect();
+  }, []);
+  useEffect(() => {
+    const timer = setTimeout(() => setPainted(true), TABLE_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const shareAt = (event: PointerEvent): number => {
     const box = root.current!.getBoundingClientRect();
     return Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
   };
-  const stepAt = (at: number) => {
+  const barAt = (at: number): number | undefined => {
     const ms = times.startMs + at * span;
-    return steps.findIndex(({ startMs }) => ms >= startMs && ms < startMs + stepMs);
+    const found = bars.findIndex((bar) => ms >= bar.startMs && ms < bar.stopMs);
+    return found < 0 ? undefined : found;
+  };
+  const zoom = (startMs: number, stopMs: number): void => {
+    setMarked(undefined);
+    onZoom({ startMs: Math.round(startMs), stopMs: Math.round(Math.max(stopMs, startMs + 1)) });
   };
   const finish = (): void => {
     if (drag === undefined) return;
     setDrag(undefined);
     const [from, to] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)];
-    const startMs = Math.round(times.startMs + from * span);
-    const stopMs = Math.round(times.startMs + to * span);
-    const isDrag = (to - from) * root.current!.clientWidth > 4;
-    if (isDrag) onZoom({ startMs, stopMs: Math.max(stopMs, startMs + 1) });
-    else {
-      const step = steps[stepAt(from)];
-      if (step !== undefined && step.total > 0) onSeek(step.startMs + stepMs - 1);
-    }
+    const bar = bars[barAt(from) ?? -1];
+    if ((to - from) * width > DRAG_PX) zoom(times.startMs + from * span, times.startMs + to * span);
+    else if (bar !== undefined && bar.total > 0) onSeek(bar.stopMs - 1);
   };
-  const shown = over === undefined ? undefined : steps[over];
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const last = bars.length - 1;
+    const at = over ?? last;
+    const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
+    if (next !== undefined) {
+      const to = Math.max(0, Math.min(last, over === undefined ? last : next));
+      setOver(to);
+      setMarked(event.shiftKey ? { from: marked?.from ?? at, to } : undefined);
+    } else if (event.key === "Enter" && over !== undefined) {
+      const [a, b] = [bars[Math.min(marked?.from ?? at, at)], bars[Math.max(marked?.from ?? at, at)]];
+      if (a && b) zoom(a.startMs, b.stopMs - 1);
+    } else if (event.key === " " && over !== undefined) {
+      const bar = bars[at];
+      if (bar !== undefined && bar.total > 0) onSeek(bar.stopMs - 1);
+    } else if (event.key === "Escape" && marked !== undefined) setMarked(undefined);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const shown = over === undefined ? undefined : bars[over];
+  const brush = drag ?? (marked && brushOf(bars, marked, share));
+  const most = bars.reduce((max, bar) => (bar.height > max.height ? bar : max), { height: 0, total: 0 });
   return (
     <div class="histogram">
+      {most.total > 0 && (
+        <span class="scale" aria-hidden="true">
+          {count(most.total)} in {longDuration(counts.stepMs)}
+        </span>
+      )}
       <div
         class="bars"
         ref={root}
+        role="slider"
+        tabIndex={0}
+        aria-label="Events by time"
+        aria-description="The arrows go from bar to bar, with Shift they mark a range. Enter shows the range alone, Space goes to its events."
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, bars.length - 1)}
+        aria-valuenow={over ?? Math.max(0, bars.length - 1)}
+        aria-valuetext={spoken(shown ?? bars.at(-1))}
+        onKeyDown={onKeyDown}
+        onBlur={() => {
+          setOver(undefined);
+          setMarked(undefined);
+        }}
         onPointerDown={(event) => {
           if (event.button !== 0) return;
           root.current!.setPointerCapture(event.pointerId);
@@ -60,133 +128,62 @@ export function Histogram({ of: counts, times, markMs, onZoom, onSeek }: Histogr
         }}
         onPointerMove={(event) => {
           const at = shareAt(event);
-          setOver(stepAt(at));
+          setOver(barAt(at));
           if (drag !== undefined) setDrag({ from: drag.from, to: at });
         }}
         onPointerUp={finish}
         onPointerCancel={() => setDrag(undefined)}
         onPointerLeave={() => setOver(undefined)}
       >
-        <svg viewBox={`0 0 1000 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-          {steps.map((step, i) => {
-            const left = share(step.startMs) * 1000;
-            const right = share(step.startMs + stepMs) * 1000;
-            const gap = Math.min(1.6, (right - left) * 0.15);
-            let below = 0;
-            return STACKED.map((level) => {
-              const height = most === 0 ? 0 : ((step.byLevel.get(level) ?? 0) / most) * HEIGHT;
-              if (height === 0) return null;
-              // A single error among thousands of others is still seen.
-              const drawn = isBad(level) ? Math.max(height, 2.5) : height;
-              below += drawn;
-              return (
-                <rect
-                  key={`${i}${level}`}
-                  class={`bar-${level}`}
-                  x={left}
-                  width={Math.max(0.5, right - left - gap)}
-                  y={HEIGHT - below}
-                  height={drawn}
-                />
-              );
-            });
-          })}
-          {markMs !== undefined && (
-            <rect class="bar-mark" x={share(markMs) * 1000 - 0.75} width="1.5" y="0" height={HEIGHT} />
-          )}
-          {drag !== undefined && (
+        <svg width={width} height={HEIGHT} aria-hidden="true">
+          {bars.map((bar, i) => (
+            <BarShape
+              key={bar.startMs}
+              bar={bar}
+              left={share(bar.startMs) * width}
+              right={share(bar.stopMs) * width}
+              widest={WIDEST * Math.max(1, (bar.stopMs - bar.startMs) / counts.stepMs)}
+              isOver={i === over}
+            />
+          ))}
+          <Mark of={mark} share={share} width={width} />
+          {brush !== undefined && (
             <rect
               class="bar-drag"
-              x={Math.min(drag.from, drag.to) * 1000}
-              width={Math.abs(drag.to - drag.from) * 1000}
+              x={Math.min(brush.from, brush.to) * width}
+              width={Math.abs(brush.to - brush.from) * width}
               y="0"
               height={HEIGHT}
             />
           )}
         </svg>
         {shown !== undefined && drag === undefined && (
-          <div class="bar-tip" style={tipPlace(share(shown.startMs + stepMs / 2))}>
-            <strong>
-              {timeText(shown.startMs)} {zoneName()}
-            </strong>
-            <span>
-              {count(shown.total)} {shown.total === 1 ? "event" : "events"}
-            </span>
-            {[...STACKED].reverse().map((level) => {
-              const found = shown.byLevel.get(level);
-              return found ? (
-                <span key={level}>
-                  <span class={`swatch bar-${level}`} aria-hidden="true" /> {count(found)} {level}
-                </span>
-              ) : null;
-            })}
-          </div>
+          <Tip bar={shown} at={(share(shown.startMs) + share(shown.stopMs)) / 2} />
         )}
       </div>
       <div class="axis" aria-hidden="true">
-        {ticks(times, stepMs).map(({ at, text }) => (
+        {ticksOf(times, counts.stepMs, width).map(({ at, text }) => (
           <span key={at} style={{ left: `${at * 100}%` }}>
             {text}
           </span>
         ))}
       </div>
-      <HistogramTable of={counts} />
+      {isPainted && <HistogramTable bars={bars} stepMs={counts.stepMs} />}
     </div>
   );
 }
 
-function HistogramTable({ of: { steps, stepMs } }: { readonly of: Counts }) {
-  const filled = steps.filter(({ total }) => total > 0);
-  return (
-    <table class="spoken">
-      <caption>Events by time, in steps of {stepMs / 1000} seconds</caption>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Events</th>
-          <th scope="col">Errors and worse</th>
-        </tr>
-      </thead>
-      <tbody>
-        {filled.map(({ startMs, total, byLevel }) => (
-          <tr key={startMs}>
-            <th scope="row">{timeText(startMs)}</th>
-            <td>{total}</td>
-            <td>{[...byLevel].reduce((sum, [level, found]) => sum + (isBad(level) ? found : 0), 0)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+function spoken(bar: Bar | undefined): string {
+  if (bar === undefined) return "no events";
+  const levels = [...bar.byLevel].map(([level, found]) => `${count(found)} ${level}`).join(", ");
+  return `${timeText(bar.startMs)}: ${count(bar.total)} ${bar.total === 1 ? "event" : "events"}${levels && `, ${levels}`}`;
 }
 
-/** Levels of which a single event must be seen. */
-export const isBad = (level: Level) => ["error", "critical", "alert", "emergency"].includes(level);
-
-const tipPlace = (share: number) => (share > 0.5 ? { right: `${(1 - share) * 100}%` } : { left: `${share * 100}%` });
-
-/** Some times of a range to write below it: whole ones, as far apart as their texts need. */
-function ticks({ startMs, stopMs }: { readonly startMs: number; readonly stopMs: number }, stepMs: number) {
-  const span = stopMs - startMs;
-  if (span <= 0) return [];
-  const apart = NICE_MS.find((ms) => span / ms <= 7) ?? Math.ceil(span / 7 / DAY_MS) * DAY_MS;
-  const offset =
-    apart >= 3_600_000 ? -new Date(startMs).getTimezoneOffset() * 60_000 * Number(zoneName() !== "UTC") : 0;
-  const found: { at: number; text: string }[] = [];
-  for (let ms = Math.ceil((startMs + offset) / apart) * apart - offset; ms <= stopMs; ms += apart) {
-    const at = (ms - startMs) / span;
-    if (at < 0.02 || at > 0.97) continue;
-    const { day, minute, second } = timeParts(ms);
-    const clock = apart < 60_000 || stepMs < 1_000 ? second : minute;
-    found.push({ at, text: apart >= DAY_MS ? day : clock === "00:00" ? day : clock });
-  }
-  return found;
+function brushOf(
+  bars: readonly Bar[],
+  { from, to }: { readonly from: number; readonly to: number },
+  share: (ms: number) => number,
+) {
+  const [a, b] = [bars[Math.min(from, to)], bars[Math.max(from, to)]];
+  return a && b ? { from: share(a.startMs), to: share(b.stopMs) } : undefined;
 }
-
-const DAY_MS = 86_400_000;
-const NICE_MS = [
-  ...[1, 2, 5, 10, 15, 30].map((s) => s * 1_000),
-  ...[1, 2, 5, 10, 15, 30].map((m) => m * 60_000),
-  ...[1, 2, 3, 6, 12].map((h) => h * 3_600_000),
-  ...[1, 2, 7, 14, 30].map((d) => d * DAY_MS),
-];

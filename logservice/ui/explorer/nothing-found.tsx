@@ -3,6 +3,8 @@ import { rangeTexts } from "../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { count } from "../kit/format.ts";
+import { late } from "../kit/late.tsx";
+import type { FirstEventProps } from "../start/start.tsx";
 import { rangeText } from "./range-steps.ts";
 
 export interface NothingFoundProps {
@@ -11,7 +13,12 @@ export interface NothingFoundProps {
   readonly range: ViewRange;
   onRange(range: ViewRange): void;
   onClear(): void;
+  /** Asks again, such as once the first event has arrived. */
+  onRun(): void;
 }
+
+/** How to send events: most people never see it here. */
+const FirstEvent = late<FirstEventProps>(() => import("../start/start.tsx").then(({ FirstEvent }) => FirstEvent));
 
 const WIDER: readonly { readonly text: string; readonly lastMs: number }[] = [
   { text: "the last day", lastMs: 86_400_000 },
@@ -21,7 +28,7 @@ const WIDER: readonly { readonly text: string; readonly lastMs: number }[] = [
 ];
 
 /** Nothing matches in the range: whether there is something in a wider one, and how to get there. */
-export function NothingFound({ projectId, query, range, onRange, onClear }: NothingFoundProps) {
+export function NothingFound({ projectId, query, range, onRange, onClear, onRun }: NothingFoundProps) {
   const wider = useLoaded(
     async (signal) => {
       for (const one of WIDER) {
@@ -35,6 +42,18 @@ export function NothingFound({ projectId, query, range, onRange, onClear }: Noth
     [projectId, query],
   );
   const more = wider.value.value;
+  const isNever =
+    query.trim() === "" && !wider.isLoading.value && more === undefined && wider.error.value === undefined;
+  if (isNever)
+    return (
+      <div class="first-use">
+        <h2>No events yet</h2>
+        <p class="lead">
+          The project has had none in the last year. Send the first one: it is shown here when it arrives.
+        </p>
+        <FirstEvent projectId={projectId} onExplore={onRun} />
+      </div>
+    );
   return (
     <div class="empty" role="status">
       <h2>No events {query.trim() === "" ? "" : "match "}in this range</h2>

@@ -18,6 +18,11 @@ export function widened(range: ViewRange, nowMs: number): ViewRange {
   return { startMs: Math.round(range.startMs - half), stopMs: Math.round(Math.max(stopMs, range.stopMs)) };
 }
 
+/** A range as long that ends now, for what is to go on. */
+export function endingNow(range: ViewRange): ViewRange {
+  return "lastMs" in range ? range : { lastMs: wholeSeconds(range.stopMs - range.startMs) };
+}
+
 /** What a range is called on its button: `Last 2 h`, or its times. */
 export function rangeText(range: ViewRange): string {
   if ("lastMs" in range) return `Last ${longDuration(range.lastMs) || lastText(range.lastMs)}`;
@@ -27,6 +32,15 @@ export function rangeText(range: ViewRange): string {
   const clock = (parts: typeof from) => (isShort ? parts.second : parts.minute);
   const day = `${from.day} ${clock(from)}`;
   return from.date === to.date ? `${day} – ${clock(to)}` : `${day} – ${to.day} ${clock(to)}`;
+}
+
+/** A range as `readTypedRange` reads it, to be changed. */
+export function rangeInput({ startMs, stopMs }: { readonly startMs: number; readonly stopMs: number }): string {
+  const text = (ms: number) => {
+    const { date, second, ms: rest } = timeParts(ms);
+    return `${date} ${second}${rest === "000" ? "" : `.${rest}`}`;
+  };
+  return `${text(startMs)} to ${text(stopMs)}`;
 }
 
 const wholeSeconds = (ms: number) => Math.max(1_000, Math.round(ms / 1000) * 1000);

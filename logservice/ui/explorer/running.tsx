@@ -1,30 +1,47 @@
 import { useEffect, useState } from "preact/hooks";
+import { longDuration } from "../kit/format.ts";
 import type { Found } from "./explorer-state.ts";
 
+/** Nothing is said of a query that takes less. */
+const UNSEEN_MS = 300;
 /** A query that takes longer is said to run. */
 const SLOW_MS = 1_000;
 
-/** Says that a query is slow, what it reads, and how to give it up. */
-export function Running({ found, onCancel }: { readonly found: Found; onCancel(): void }) {
-  const [isSlow, setSlow] = useState(false);
-  const isRunning = found.isRunning.value;
+export interface RunningProps {
+  readonly asked: Found;
+  onCancel(): void;
+}
+
+/** Says that a query runs: a line after a moment, and after a second what is read and how to give it up. */
+export function Running({ asked, onCancel }: RunningProps) {
+  const [passedMs, setPassed] = useState(0);
+  const isRunning = asked.isRunning.value;
   useEffect(() => {
-    setSlow(false);
+    setPassed(0);
     if (!isRunning) return;
-    const timer = setTimeout(() => setSlow(true), SLOW_MS);
-    return () => clearTimeout(timer);
-  }, [found, isRunning]);
-  if (!isSlow || !isRunning) return null;
-  const days = (found.times.stopMs - found.times.startMs) / 86_400_000;
+    const look = () => setPassed(performance.now() - asked.askedMs);
+    const soon = setTimeout(look, UNSEEN_MS);
+    const timer = setInterval(look, SLOW_MS);
+    return () => {
+      clearTimeout(soon);
+      clearInterval(timer);
+    };
+  }, [asked, isRunning]);
+  if (!isRunning || passedMs < UNSEEN_MS) return null;
+  const span = longDuration(asked.times.stopMs - asked.times.startMs);
   return (
-    <p class="running" role="status">
-      <span class="grow">
-        Reading the events of {days >= 2 ? `${Math.round(days)} days` : "the range"} …
-        {days >= 2 && " A shorter range is faster."}
-      </span>
-      <button type="button" class="button small" onClick={onCancel}>
-        Cancel
-      </button>
-    </p>
+    <>
+      <div class="progress" role="progressbar" aria-label="The query runs" />
+      {passedMs >= SLOW_MS && (
+        <p class="running" role="status">
+          <span class="grow">
+            Reading the events of {span}, for {Math.round(passedMs / 1000)} s. A shorter range is faster.
+          </span>
+          <button type="button" class="button small" onClick={onCancel}>
+            Cancel
+          </button>
+        </p>
+      )}
+    </>
   );
 }

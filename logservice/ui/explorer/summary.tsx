@@ -1,6 +1,6 @@
 import { bytes, count, duration } from "../kit/format.ts";
 import type { Found } from "./explorer-state.ts";
-import { isBad } from "./histogram.tsx";
+import { isBad } from "./histogram-bars.tsx";
 import type { LiveView } from "./use-live.ts";
 
 export interface SummaryProps {
@@ -8,17 +8,19 @@ export interface SummaryProps {
   readonly live: LiveView | undefined;
   /** How many have arrived since. */
   readonly arrived: number;
+  /** Shows the fields over the list, where they are not beside it. */
+  onFields(): void;
 }
 
 /** How many events were found, and what it took. */
-export function Summary({ found, live, arrived }: SummaryProps) {
+export function Summary({ found, live, arrived, onFields }: SummaryProps) {
   const histogram = live?.histogram.value ?? found.histogram.value!;
   const total = live === undefined ? histogram.total : (found.rows.value?.total ?? 0) + arrived;
   const bad = [...histogram.byLevel].reduce((sum, [level, found]) => sum + (isBad(level) ? found : 0), 0);
   const warnings = histogram.byLevel.get("warning") ?? 0;
   const stats = found.stats.value;
   return (
-    <p class="summary" aria-live="polite">
+    <div class="summary" role="status">
       <span>
         <strong>{count(total)}</strong> {total === 1 ? "event" : "events"}
       </span>
@@ -38,6 +40,9 @@ export function Summary({ found, live, arrived }: SummaryProps) {
           {stats.bytes > 0 && `, ${bytes(stats.bytes)} read`}
         </span>
       )}
-    </p>
+      <button type="button" class="button small drawer-button" onClick={onFields}>
+        Fields
+      </button>
+    </div>
   );
 }

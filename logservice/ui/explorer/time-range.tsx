@@ -2,7 +2,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ViewRange } from "../address/view.ts";
 import { zone } from "../data/preferences.ts";
 import { zoneName } from "../kit/format.ts";
-import { rangeText, shifted, widened } from "./range-steps.ts";
+import { rangeInput, rangeText, shifted, widened } from "./range-steps.ts";
 import { readTypedRange } from "./typed-range.ts";
 
 export interface TimeRangeProps {
@@ -27,9 +27,15 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
   const [typed, setTyped] = useState("");
   const [problem, setProblem] = useState("");
   const root = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const input = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => {
     if (!isOpen) return;
+    // An absolute range is there to be changed.
+    setTyped("lastMs" in range ? "" : rangeInput(range));
+    // On a telephone the keyboard would cover the presets.
+    if (matchMedia("(hover: hover)").matches) requestAnimationFrame(() => input.current?.select());
     const leave = (event: Event) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
@@ -40,6 +46,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
     setOpen(false);
     setTyped("");
     setProblem("");
+    button.current!.focus();
     onChange(next);
   };
   const change = (next: ViewRange) => () => onChange(next);
@@ -51,12 +58,14 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
         if (event.key !== "Escape" || !isOpen) return;
         event.stopPropagation();
         setOpen(false);
-        root.current!.querySelector("button")!.focus();
+        button.current!.focus();
       }}
     >
       <button
         type="button"
+        ref={button}
         class="button range"
+        aria-label={`Range: ${rangeText(range)} ${zoneName()}`}
         aria-expanded={isOpen}
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
@@ -102,11 +111,11 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
               else choose(read.range);
             }}
           >
-            <label for={`${id}-typed`}>Range</label>
+            <label for={`${id}-typed`}>Any range</label>
             <input
               id={`${id}-typed`}
+              ref={input}
               type="text"
-              autoFocus
               placeholder="last 2h, yesterday 14:00, 14:00 to 15:30"
               value={typed}
               aria-invalid={problem !== ""}

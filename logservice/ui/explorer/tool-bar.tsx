@@ -1,18 +1,29 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../address/page.ts";
-import { go } from "../data/location.ts";
+import { searchOf } from "../address/view.ts";
+import { go, here } from "../data/location.ts";
 import { facets, wrap } from "../data/preferences.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { copy } from "../kit/copy.tsx";
+import { late } from "../kit/late.tsx";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
 import { kindOfQuery } from "../language/query.ts";
 import { pastQueries } from "../query-box/history.ts";
 import type { ExplorerState } from "./explorer-state.ts";
+import { endingNow } from "./range-steps.ts";
+
+const SearchDialog = late(() => import("../searches/search-dialog.tsx").then(({ SearchDialog }) => SearchDialog));
+
+const ExportDialog = late(() => import("./export-dialog.tsx").then(({ ExportDialog }) => ExportDialog));
 
 /** What can be done with what is on the screen: live, save, alert, export, and how the list looks. */
 export function ToolBar({ state }: { readonly state: ExplorerState }) {
-  const [, setSaving] = useState(false);
-  const { query, isLive, columns } = state.view.value;
+  const [isSaving, setSaving] = useState(false);
+  const [isExporting, setExporting] = useState(false);
+  const found = state.found.value;
+  const isFound = found !== undefined && (found.histogram.value ?? found.table.value) !== undefined;
+  const { query, range, isLive, columns } = state.view.value;
   const past = pastQueries(state.projectId);
   const isStages = kindOfQuery(query) === "stages";
   const history: readonly MenuEntry[] =
@@ -30,10 +41,14 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
     ...{ kind: "item", team: teamId.value, project: state.projectId, section: "alerts", id: "new" },
   } as const);
   const saveEntries: readonly MenuEntry[] = [
+    ...(found === undefined
+      ? []
+      : [{ text: "Copy a link to this", onChoose: () => void copyLink(state, found.times) }]),
     ...(mayDo("searches:write") ? [{ text: "Save this search", onChoose: () => setSaving(true) }] : []),
     ...(mayDo("alerts:write")
       ? [{ text: "Alert on this search", onChoose: () => go(`${alertPath}?${new URLSearchParams({ query })}`) }]
       : []),
+    ...(isFound ? [{ text: "Export", onChoose: () => setExporting(true) }] : []),
   ];
   return (
     <div class="tool-bar">
@@ -50,7 +65,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
         aria-pressed={isLive}
         disabled={isStages}
         title={isStages ? "A query with stages cannot be live" : "Show events as they arrive  l"}
-        onClick={() => state.change({ isLive: !isLive })}
+        onClick={() => state.change(isLive ? { isLive: false } : { isLive: true, range: endingNow(range) })}
       >
         Live
       </button>
@@ -89,6 +104,18 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
             : []),
         ]}
       />
+      {isSaving && <SearchDialog projectId={state.projectId} first={{ query }} onClose={() => setSaving(false)} />}
+      {isExporting && isFound && <ExportDialog state={state} found={found} onClose={() => setExporting(false)} />}
     </div>
   );
+}
+
+/** Copies an address that shows the same later: with the times of now in the place of a range that ends now. */
+function copyLink(
+  { view }: ExplorerState,
+  times: { readonly startMs: number; readonly stopMs: number },
+): Promise<void> {
+  const range = "lastMs" in view.peek().range ? times : view.peek().range;
+  const search = searchOf({ ...view.peek(), range, isLive: false });
+  return copy(new URL(here.peek().path + search, location.href).href, "Link copied");
 }

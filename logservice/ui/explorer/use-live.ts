@@ -19,46 +19,59 @@ const MOVE_MS = 1_000;
 /** The new events of the explorer while it is live; undefined while it is not. `chosen` stays on its event. */
 export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView | undefined {
   const [live, setLive] = useState<LiveView | undefined>(undefined);
-  const { isLive } = state.view.value;
-  const found = state.found.value;
-  const isEvents = found !== undefined && found.table.value === undefined;
+  const { isLive, query } = state.view.value;
   useEffect(() => {
-    if (!isLive || found === undefined || !isEvents) return setLive(undefined);
+    if (!isLive) return setLive(undefined);
     const histogram = signal<Histogram | undefined>(undefined);
     const times = signal<{ startMs: number; stopMs: number } | undefined>(undefined);
     let arrived: Event[] = [];
-    const known = (): ReadonlySet<string> => new Set(found.newest.peek()?.map(({ id }) => id));
     const opened = openLive({
-      ...{ projectId: state.projectId, team: teamId.peek(), query: found.query },
-      // What arrived while the list was being read is in both.
-      isKnown: (id) => known().has(id),
+      ...{ projectId: state.projectId, team: teamId.peek(), query },
       arrived(events) {
         arrived.push(...events);
       },
-      full: () => state.run(),
+      stale: () => state.run(),
+      full() {
+        // One run at a time: what arrives meanwhile is above what it finds.
+        if (!state.asked.peek()?.isRunning.peek()) state.run();
+      },
     });
-    const before = opened.shown.peek();
-    let count = before.length;
+    let count = 0;
     const unsubscribe = opened.shown.subscribe((events) => {
-      if (chosen.peek() >= 0) chosen.value = chosen.peek() + events.length - count;
+      if (chosen.peek() >= 0) chosen.value = Math.max(-1, chosen.peek() + events.length - count);
       count = events.length;
     });
-    const move = (): void => {
-      const whole = histogram.peek() ?? found.histogram.peek();
-      if (whole === undefined) return;
-      const { startMs, stopMs } = found.times;
-      const next = grown(whole, arrived, Date.now(), stopMs - startMs);
+    let mark = opened.mark();
+    const unmark = state.asked.subscribe(() => {
+      mark = opened.mark();
+    });
+    // The list was read: what is in it has not arrived since.
+    const unbase = state.found.subscribe((found) => {
+      if (found === undefined) return;
+      const known = new Set(found.newest.peek()?.map(({ id }) => id));
+      const isInList = ({ id }: Event) => known.has(id);
       arrived = [];
-      histogram.value = next;
-      times.value = { startMs: Date.now() - (stopMs - startMs), stopMs: Date.now() };
+      histogram.value = undefined;
+      times.value = undefined;
+      opened.rebase(mark, isInList);
+    });
+    const move = (): void => {
+      const found = state.found.peek();
+      const whole = histogram.peek() ?? found?.histogram.peek();
+      if (found === undefined || whole === undefined) return;
+      const { startMs, stopMs } = found.times;
+      const nowMs = Date.now();
+      histogram.value = grown(whole, arrived, nowMs, stopMs - startMs);
+      arrived = [];
+      times.value = { startMs: nowMs - (stopMs - startMs), stopMs: nowMs };
     };
     const timer = setInterval(move, MOVE_MS);
     setLive({ ...opened, histogram, times });
     return () => {
       clearInterval(timer);
-      unsubscribe();
+      for (const end of [unsubscribe, unmark, unbase]) end();
       opened.close();
     };
-  }, [isLive, isEvents, found]);
+  }, [isLive, query, state]);
   return isLive ? live : undefined;
 }

@@ -20,6 +20,8 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
   readonly place: EventPlace | undefined;
   readonly event: Event | undefined;
   readonly isMissing: boolean;
+  /** An event is about to be opened that is known already. */
+  take(event: Event): void;
 } {
   const text = state.view.value.event;
   const place = text === "" ? undefined : eventPlace(text);
@@ -54,5 +56,10 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
       control.show?.(row + arrived, "nearest");
     });
   }, [text, rows]);
-  return { place, event: event.value, isMissing: isMissing.value };
+  return {
+    ...{ place, event: event.value, isMissing: isMissing.value },
+    take(known) {
+      event.value = known;
+    },
+  };
 }

@@ -16,6 +16,7 @@ export function Dialog({ title, children, onClose }: DialogProps) {
     const dialog = element.current!;
     const before = document.activeElement;
     dialog.showModal();
+    firstControl(dialog)?.focus();
     return () => {
       dialog.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -50,4 +51,10 @@ export function Dialog({ title, children, onClose }: DialogProps) {
       {children}
     </dialog>
   );
+}
+
+/** What a person uses first: a field, else a button. The one that closes the window comes before all in the page. */
+function firstControl(dialog: HTMLElement): HTMLElement | null {
+  const inContent = (what: string) => dialog.querySelector<HTMLElement>(`:scope > :not(header) :is(${what}):enabled`);
+  return inContent("input, textarea, select") ?? inContent("button, a[href]");
 }

@@ -2,7 +2,7 @@
 export function NoProject() {
   return (
     <div class="empty">
-      <h2>There is no such project</h2>
+      <h1>There is no such project</h1>
       <p>It was removed, or it belongs to another team.</p>
       <a class="button" href="/">
         To your projects

@@ -11,12 +11,22 @@ export interface RemoveDialogProps {
   /** Must be typed first, where what is removed cannot be made again. */
   readonly typed?: string;
   readonly button: string;
+  /** What the button says that removes nothing. */
+  readonly keep?: string;
   onRemove(): Promise<unknown>;
   onClose(): void;
 }
 
 /** Asks before something is removed, and removes it. Closes when it is gone. */
-export function RemoveDialog({ title, children, typed, button, onRemove, onClose }: RemoveDialogProps) {
+export function RemoveDialog({
+  title,
+  children,
+  typed,
+  button,
+  keep = "Keep it",
+  onRemove,
+  onClose,
+}: RemoveDialogProps) {
   const [text, setText] = useState("");
   const sending = useSending();
   return (
@@ -44,12 +54,12 @@ export function RemoveDialog({ title, children, typed, button, onRemove, onClose
         {sending.problem && <p class="note error">{sending.problem}</p>}
         <div class="row end">
           <button type="button" class="button" onClick={onClose}>
-            Keep it
+            {keep}
           </button>
           <button
             type="submit"
             class="button danger"
-            disabled={sending.isSending || (typed !== undefined && text.trim() !== typed)}
+            disabled={sending.isSending || (typed !== undefined && oneLine(text) !== oneLine(typed))}
           >
             {button}
           </button>
@@ -58,3 +68,6 @@ export function RemoveDialog({ title, children, typed, button, onRemove, onClose
     </Dialog>
   );
 }
+
+/** Several blanks look like one. */
+const oneLine = (text: string) => text.trim().replace(/\s+/g, " ");

@@ -9,7 +9,8 @@ export interface VisiblePart {
  * around, and those without a width. A line feed is one only where it does not break the line.
  */
 export function visibleParts(text: string, { keepsLines = false } = {}): readonly VisiblePart[] {
-  if (!ODD.test(text)) return [{ text, isOdd: false }];
+  // Most texts are plain, and lists have thousands of them.
+  if (PLAIN.test(text) || !ODD.test(text)) return [{ text, isOdd: false }];
   const parts: VisiblePart[] = [];
   for (const part of text.split(SPLIT)) {
     if (part === "") continue;
@@ -23,6 +24,21 @@ export function visibleParts(text: string, { keepsLines = false } = {}): readonl
   return parts;
 }
 
+/** The same as one text, for names and titles, which have no parts. */
+export function visibleText(text: string): string {
+  return visibleParts(text)
+    .map((part) => part.text)
+    .join("");
+}
+
+/** What a person types to name a thing: its name, or its id if the name has characters that nobody can see and type. */
+export function typeable(name: string, id: string): string {
+  const text = name.trim();
+  return text === "" || ODD.test(text) ? id : text;
+}
+
+/** Printable ASCII. */
+const PLAIN = /^[ -~]*$/;
 /** Control characters (Cc), formatting ones but the joiner of emoji and scripts (Cf), separators of lines, odd blanks. */
 const ODD = new RegExp(
   "[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f" +

@@ -1,5 +1,6 @@
 // The whole language, in a thread of its own: it is 100 KB, and the page does not need it to be shown.
 import { parsePipeline, QuerySession } from "../../../grammar/query/index.ts";
+import { alertAnswer } from "./alert-answer.ts";
 import type { Answers, Numbered, Question } from "./messages.ts";
 
 /** What a worker is to itself, of which the types for pages know nothing. */
@@ -18,6 +19,7 @@ function answer(question: Question): Answers[Question["kind"]] {
     const parsed = parsePipeline(question.text);
     return parsed.ok ? [] : parsed.problems;
   }
+  if (question.kind === "alert") return alertAnswer(question.text, question.groups);
   const { text, offset, fields, values } = question;
   const wanted = new Set<string>();
   session.update(text);

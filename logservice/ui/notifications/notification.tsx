@@ -1,4 +1,227 @@
-/** Nothing yet. */
-export function Notification(_: { readonly projectId?: string; readonly id?: string }) {
-  return null;
+import { useState } from "preact/hooks";
+import type { Alert, Notification as Stored } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../address/page.ts";
+import { call } from "../data/call.ts";
+import { type Loaded, useLoaded } from "../data/loaded.ts";
+import { go } from "../data/location.ts";
+import { mayDo, session, teamId } from "../data/session.ts";
+import { isGone, NoItem } from "../kit/no-item.tsx";
+import { RemoveDialog } from "../kit/remove-dialog.tsx";
+import { useSending } from "../kit/sending.ts";
+import { Shown } from "../kit/state.tsx";
+import { Text } from "../kit/text.tsx";
+import { say } from "../kit/toasts.tsx";
+import { Unsaved } from "../kit/unsaved.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { draftOfNotification, maskOf, membersOf, NEW_NOTIFICATION } from "./draft.ts";
+import { missingFor } from "./kinds.ts";
+import { NOTIFICATION_PATHS, NotificationForm } from "./notification-form.tsx";
+import { SecretDialog } from "./secret-dialog.tsx";
+import { testOf } from "./test-alert.ts";
+import { UsedBy } from "./used-by.tsx";
+
+/** A notification, or a new one. */
+export function Notification({ projectId, id }: { readonly projectId: string; readonly id: string }) {
+  return id === "new" ? <NewNotification projectId={projectId} /> : <OneNotification projectId={projectId} id={id} />;
+}
+
+const listPath = (project: string) =>
+  pathOf({ kind: "project", team: teamId.value, project, section: "notifications" });
+
+function NewNotification({ projectId }: { readonly projectId: string }) {
+  const [isChanged, setChanged] = useState(false);
+  const sending = useSending(NOTIFICATION_PATHS);
+  return (
+    <div class="page narrow">
+      <header>
+        <h1>New notification</h1>
+      </header>
+      <section class="card">
+        <NotificationForm
+          first={NEW_NOTIFICATION}
+          mask={undefined}
+          sending={sending}
+          button="Make the notification"
+          onChange={() => setChanged(true)}
+          onSend={async (draft) => {
+            const notification = { ...membersOf(draft), project_id: projectId };
+            const { id } = await call("add_notification", { notification });
+            setChanged(false);
+            say("The notification was made");
+            go(pathOf({ kind: "item", team: teamId.value, project: projectId, section: "notifications", id }), {
+              replaces: true,
+            });
+          }}
+        >
+          <a class="button" href={listPath(projectId)}>
+            Cancel
+          </a>
+        </NotificationForm>
+      </section>
+      <Unsaved isChanged={isChanged} />
+    </div>
+  );
+}
+
+function OneNotification({ projectId, id }: { readonly projectId: string; readonly id: string }) {
+  const found = useLoaded(
+    async (signal) =>
+      (await call("get_notification", { project_id: projectId, notification_id: id }, { signal })).notification,
+    [projectId, id],
+  );
+  const alerts = useLoaded(
+    async (signal) =>
+      (await call("get_alerts", { project_id: projectId }, { signal })).alerts.filter(
+        ({ notification_id }) => notification_id === id,
+      ),
+    [projectId, id],
+  );
+  if (isGone(found.error.value)) return <NoItem what="notification" href={listPath(projectId)} />;
+  return (
+    <div class="page narrow">
+      <Shown of={found}>{(notification) => <Known of={found} notification={notification} />}</Shown>
+      {found.value.value !== undefined && (
+        <>
+          <UsedBy projectId={projectId} alerts={alerts} />
+          <Deliveries projectId={projectId} of={{ notification_id: id }} />
+          {mayDo("notifications:write") && <Remove notification={found.value.value} alerts={alerts.value.value} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+interface KnownProps {
+  readonly of: Loaded<Stored>;
+  readonly notification: Stored;
+}
+
+function Known({ of, notification }: KnownProps) {
+  const [isChanged, setChanged] = useState(false);
+  const [isRotating, setRotating] = useState(false);
+  const sending = useSending(NOTIFICATION_PATHS);
+  const testing = useSending();
+  const [tested, setTested] = useState(false);
+  const { project_id, type, name } = notification;
+  const id = notification.id!;
+  const mayChange = mayDo("notifications:write");
+  const isMissing = session.value !== undefined && missingFor(type, session.value) !== undefined;
+  const test = async (): Promise<void> => {
+    setTested(false);
+    setTested(await testing.send(() => call("test_alert", { alert: testOf(notification) })));
+  };
+  return (
+    <>
+      <header>
+        <h1>
+          <Text text={name} />
+        </h1>
+      </header>
+      <section class="card">
+        {!mayChange && <p class="hint">Your role may not change notifications.</p>}
+        <NotificationForm
+          first={draftOfNotification(notification)}
+          mask={maskOf(notification)}
+          isReadOnly={!mayChange}
+          sending={sending}
+          button="Save"
+          onChange={() => {
+            setChanged(true);
+            testing.clear();
+            setTested(false);
+          }}
+          onSend={async (draft) => {
+            await call("update_notification", { notification: { ...membersOf(draft), id, project_id } });
+            setChanged(false);
+            await of.load();
+            say("Saved");
+          }}
+        />
+      </section>
+      {mayDo("alerts:write") && (
+        <section class="card" aria-labelledby="test">
+          <h2 id="test">Test</h2>
+          <p class="lead">
+            Sends a message, marked TEST, to what is saved, and waits for the outcome.
+            {type === "pagerduty" && " PagerDuty opens an incident of severity info, which a person has to resolve."}
+          </p>
+          {testing.problem && (
+            <p class="note error" role="alert">
+              The test was not delivered. {testing.problem}
+            </p>
+          )}
+          {tested && (
+            <p class="note good" role="status">
+              The test was delivered.
+            </p>
+          )}
+          <div class="row">
+            <button
+              type="button"
+              class="button"
+              disabled={testing.isSending || isChanged || isMissing}
+              onClick={() => void test()}
+            >
+              {testing.isSending ? "Sending …" : "Send a test"}
+            </button>
+            {isChanged && <span class="hint">Save first.</span>}
+            {isMissing && <span class="hint">Not while the service sends none of these.</span>}
+          </div>
+        </section>
+      )}
+      {type === "webhook" && mayChange && (
+        <section class="card" aria-labelledby="signing">
+          <h2 id="signing">Signature</h2>
+          <p class="lead">
+            With a secret, each request is signed, so that your program can tell that it comes from here and was not
+            changed. Without one, requests have no signature.
+          </p>
+          <button type="button" class="button" onClick={() => setRotating(true)}>
+            Make a new secret
+          </button>
+        </section>
+      )}
+      {isRotating && <SecretDialog projectId={project_id} notificationId={id} onClose={() => setRotating(false)} />}
+      <Unsaved isChanged={isChanged} />
+    </>
+  );
+}
+
+function Remove({
+  notification,
+  alerts,
+}: {
+  readonly notification: Stored;
+  readonly alerts: readonly Alert[] | undefined;
+}) {
+  const [isRemoving, setRemoving] = useState(false);
+  const { project_id, name } = notification;
+  const isUsed = (alerts?.length ?? 0) > 0;
+  return (
+    <section class="card" aria-labelledby="remove">
+      <h2 id="remove">Remove the notification</h2>
+      <p class="lead">
+        {isUsed
+          ? `Not while ${alerts!.length === 1 ? "an alert uses" : `${alerts!.length} alerts use`} it: let ${alerts!.length === 1 ? "it" : "them"} tell another one, or remove ${alerts!.length === 1 ? "it" : "them"} first.`
+          : "What waits to be told there is given up."}
+      </p>
+      <button type="button" class="button danger" disabled={isUsed} onClick={() => setRemoving(true)}>
+        Remove the notification
+      </button>
+      {isRemoving && (
+        <RemoveDialog
+          title={`Remove ${name}?`}
+          button="Remove it"
+          onClose={() => setRemoving(false)}
+          onRemove={async () => {
+            await call("remove_notification", { project_id, notification_id: notification.id! });
+            go(listPath(project_id), { replaces: true });
+            say(`${name} was removed`);
+          }}
+        >
+          Alerts cannot choose it any more, and its secrets are gone.
+        </RemoveDialog>
+      )}
+    </section>
+  );
 }

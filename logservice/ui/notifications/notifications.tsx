@@ -1,4 +1,105 @@
-/** Nothing yet. */
-export function Notifications(_: { readonly projectId?: string; readonly id?: string }) {
-  return null;
+import type { Notification } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../address/page.ts";
+import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { mayDo, session, teamId } from "../data/session.ts";
+import { Shown } from "../kit/state.tsx";
+import { Text } from "../kit/text.tsx";
+import { maskOf } from "./draft.ts";
+import { KINDS, missingFor } from "./kinds.ts";
+
+/** The notifications of a project: whom alerts tell. */
+export function Notifications({ projectId }: { readonly projectId: string }) {
+  const found = useLoaded(
+    async (signal) => (await call("get_notifications", { project_id: projectId }, { signal })).notifications,
+    [projectId],
+  );
+  const uses = useLoaded(
+    async (signal) => (await call("get_alerts", { project_id: projectId }, { signal })).alerts,
+    [projectId],
+  );
+  const at = { team: teamId.value, project: projectId };
+  const add = mayDo("notifications:write") && (
+    <a class="button primary" href={pathOf({ kind: "item", ...at, section: "notifications", id: "new" })}>
+      New notification
+    </a>
+  );
+  const usesOf = (id: string) => uses.value.value?.filter(({ notification_id }) => notification_id === id).length;
+  return (
+    <div class="page">
+      <header>
+        <h1>Notifications</h1>
+        {(found.value.value?.length ?? 0) > 0 && add}
+      </header>
+      <p class="lead">Where alerts of this project are told: each alert chooses one of them.</p>
+      <Shown of={found}>
+        {(all) =>
+          all.length === 0 ? (
+            <div class="empty card">
+              <h2>No notifications yet</h2>
+              <p>
+                A notification says where alerts go: a mail, a text message, a chat, a program of yours or PagerDuty.
+              </p>
+              {add}
+            </div>
+          ) : (
+            <div class="table-wrap">
+              <table class="list stack">
+                <thead>
+                  <tr>
+                    <th scope="col">Name</th>
+                    <th scope="col">Kind</th>
+                    <th scope="col">Target</th>
+                    <th scope="col">Used by</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {all.map((one) => (
+                    <Row key={one.id} one={one} uses={usesOf(one.id!)} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Shown>
+    </div>
+  );
+}
+
+function Row({ one, uses }: { readonly one: Notification; readonly uses: number | undefined }) {
+  const missing = session.value && missingFor(one.type, session.value);
+  const path = { kind: "item", team: teamId.value, project: one.project_id, section: "notifications" } as const;
+  return (
+    <tr>
+      <td>
+        <a class="strong" href={pathOf({ ...path, id: one.id! })}>
+          <Text text={one.name} />
+        </a>
+      </td>
+      <td>
+        {KINDS[one.type].text}
+        {missing && (
+          <>
+            {" "}
+            <span class="tag warning" title={missing}>
+              not sent by this service
+            </span>
+          </>
+        )}
+      </td>
+      <td class="target">
+        <Text text={targetText(one)} />
+      </td>
+      <td>{uses === undefined ? "" : uses === 0 ? "no alert" : `${uses} ${uses === 1 ? "alert" : "alerts"}`}</td>
+    </tr>
+  );
+}
+
+function targetText(one: Notification): string {
+  const all = (one.type === "email" ? one.email_addresses : one.type === "sms" ? one.sms_numbers : undefined) ?? [];
+  if (all.length > 0)
+    return all.length > 3 ? `${all.slice(0, 3).join(", ")} and ${all.length - 3} more` : all.join(", ");
+  const channel = one.type === "slack" && one.slack_channel ? `, ${one.slack_channel}` : "";
+  return `${maskOf(one)}${channel}`;
 }

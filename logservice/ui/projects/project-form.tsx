@@ -78,7 +78,7 @@ export function ProjectForm({ first, isNew, isReadOnly = false, sending, button,
         </Field>
         <Field
           label="Days to keep events"
-          hint="0 keeps them forever. Older events are in no answer, and their files are deleted."
+          hint="Older events are removed. 0 keeps all of them for good."
           wrong={sending.wrongAt("project.retention")}
         >
           {(control) => (

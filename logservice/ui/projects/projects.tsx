@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { pathOf } from "../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
@@ -18,6 +18,8 @@ export function Projects() {
   const [isMaking, setMaking] = useState(false);
   const mayMake = mayDo("projects:write");
   const all = projects.value;
+  // Others make projects too.
+  useEffect(() => void loadProjects(), []);
   const make = mayMake && (
     <button type="button" class="button primary" onClick={() => setMaking(true)}>
       Make a project
@@ -45,7 +47,7 @@ export function Projects() {
         </div>
       ) : (
         <div class="table-wrap">
-          <table class="list">
+          <table class="list stacks">
             <thead>
               <tr>
                 <th scope="col">Project</th>
@@ -63,7 +65,7 @@ export function Projects() {
             <tbody>
               {all.map(({ id, name, description, retention, created_at }) => (
                 <tr key={id}>
-                  <td>
+                  <td class="named">
                     <a
                       class="strong"
                       href={pathOf({ kind: "project", team: teamId.value, project: id!, section: "events" })}
@@ -80,8 +82,12 @@ export function Projects() {
                     <code>{id}</code>
                   </td>
                   <Stats projectId={id!} />
-                  <td>{retention ? `${count(retention)} ${retention === 1 ? "day" : "days"}` : "forever"}</td>
                   <td>
+                    <span class="when-stacked">kept </span>
+                    {retention ? `${count(retention)} ${retention === 1 ? "day" : "days"}` : "forever"}
+                  </td>
+                  <td>
+                    <span class="when-stacked">made </span>
                     <Ago at={created_at} />
                   </td>
                 </tr>
@@ -100,7 +106,10 @@ function Stats({ projectId }: { readonly projectId: string }) {
     .value.value;
   return (
     <>
-      <td class="number">{stats ? count(stats.events_total) : ""}</td>
+      <td class="number">
+        {stats ? count(stats.events_total) : ""}
+        {stats && <span class="when-stacked"> events</span>}
+      </td>
       <td class="number">{stats ? bytes(stats.bytes_total) : ""}</td>
     </>
   );

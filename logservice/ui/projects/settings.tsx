@@ -12,14 +12,19 @@ import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
 import { At } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
+import { typeable } from "../kit/visible.ts";
 import { PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
 
 /** The edit page of a project: what it is called, how long events are kept, where they are, what they take. */
 export function Settings({ projectId }: { readonly projectId: string }) {
   const [isRemoving, setRemoving] = useState(false);
   const sending = useSending(PROJECT_PATHS);
-  const stats = useLoaded((signal) => call("get_project_stats", { project_id: projectId }, { signal }), [projectId]);
   const it = project.value;
+  const isThere = it !== undefined;
+  const stats = useLoaded(
+    async (signal) => (isThere ? call("get_project_stats", { project_id: projectId }, { signal }) : undefined),
+    [projectId, isThere],
+  );
   if (it === undefined) return projects.value === undefined ? <Waiting /> : <NoProject />;
   const mayChange = mayDo("projects:write");
   const known = stats.value.value;
@@ -88,7 +93,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
       {isRemoving && (
         <RemoveDialog
           title={`Remove ${it.name}?`}
-          typed={it.name.trim()}
+          typed={typeable(it.name, projectId)}
           button="Remove the project"
           onClose={() => setRemoving(false)}
           onRemove={async () => {

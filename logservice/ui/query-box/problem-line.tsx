@@ -15,7 +15,7 @@ export function ProblemLine({ id, text, problem, onFix }: ProblemLineProps) {
     <p class="query-problem" id={id} role="status">
       <span class="text">
         {sentence(problem.message)}
-        {problem.hint !== undefined && fixes.length === 0 && ` — ${problem.hint}`}
+        {problem.hint !== undefined && <span class="query-hint"> {sentence(problem.hint)}</span>}
       </span>
       {fixes.map((fix) => {
         const fixed = fixedText(text, fix);

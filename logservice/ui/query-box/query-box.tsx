@@ -14,35 +14,45 @@ export interface QueryBoxProps {
   readonly query: string;
   /** What is known of fields and their values. */
   readonly values: FieldValues | undefined;
+  /** The queries of before, the latest first. */
+  past?(): readonly string[];
   /** Runs another query. `isPause` if the person only stopped typing. */
   onRun(query: string, isPause: boolean): void;
+  /** Told of every change that a person makes, also while the text is not valid. */
+  onText?(text: string): void;
 }
 
 /** The types of Preact know a textarea as a textbox only; ARIA in HTML allows this. */
 const COMBOBOX = { role: "combobox" } as object;
 /** A pause of this length runs a query that is valid. */
 const PAUSE_MS = 900;
+/** More are found by typing. */
+const MOST_ITEMS = 60;
 /** What is wrong is said after this pause: before, the person is still typing it. */
 const TELL_MS = 500;
 
 /**
  * Where the query is typed: a textarea over the same text in colours, with completion as a combobox (WAI-ARIA's editable
- * combobox with a list), problems underlined, and fixes to press. Enter or Ctrl-Enter runs, Shift-Enter begins a line.
+ * combobox with a list), problems underlined, and fixes to press. Enter or Ctrl-Enter runs, and so does a pause; Shift-Enter
+ * begins a line; Alt with the arrows goes through the queries of before.
  */
-export function QueryBox({ query, values, onRun }: QueryBoxProps) {
+export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) {
   const [text, setText] = useState(query);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [isTold, setTold] = useState(false);
   const [items, setItems] = useState<readonly CompletionItem[]>([]);
   const [chosen, setChosen] = useState(-1);
   const area = useRef<HTMLTextAreaElement>(null);
+  const mirror = useRef<HTMLPreElement>(null);
+  /** Which of the queries of before is in the box; -1 is what was being typed, which is kept in `draft`. */
+  const recalled = useRef({ at: -1, draft: "" });
   const cursor = useRef<number>(undefined);
   const latest = useRef(text);
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
   const id = useId();
   latest.current = text;
-  const isOffering = useRef(false);
-  isOffering.current = items.length > 0;
+  const isChoosing = useRef(false);
+  isChoosing.current = items.length > 0 && chosen >= 0;
 
   // A filter, the button back or a link has changed the query.
   useEffect(() => {
@@ -70,6 +80,8 @@ export function QueryBox({ query, values, onRun }: QueryBoxProps) {
     };
   }, [text]);
   useLayoutEffect(() => {
+    // A text that is longer than the box is scrolled with it.
+    mirror.current!.scrollTop = area.current!.scrollTop;
     if (cursor.current === undefined) return;
     area.current!.setSelectionRange(cursor.current, cursor.current);
     cursor.current = undefined;
@@ -87,10 +99,12 @@ export function QueryBox({ query, values, onRun }: QueryBoxProps) {
   };
   const change = (next: string): void => {
     setText(next);
+    recalled.current.at = -1;
+    onText?.(next);
     clearTimeout(pause.current);
     pause.current = setTimeout(() => {
-      // While something is offered, the person is in the middle of a word.
-      if (latest.current !== query && !isOffering.current) run(latest.current, true);
+      // Who goes through the list is about to take something of it.
+      if (!isChoosing.current) run(latest.current, true);
     }, PAUSE_MS);
   };
   const suggest = async (isAsked = false): Promise<void> => {
@@ -119,7 +133,7 @@ export function QueryBox({ query, values, onRun }: QueryBoxProps) {
       const useful = answer.items.filter(
         ({ insertText, span }) => value.slice(span.start, span.end) !== insertText.trim(),
       );
-      setItems(useful);
+      setItems(useful.slice(0, MOST_ITEMS));
       setChosen(-1);
     } catch {
       setItems([]);
@@ -132,33 +146,53 @@ export function QueryBox({ query, values, onRun }: QueryBoxProps) {
     setItems([]);
     area.current!.focus();
   };
+  /** Puts a query of before into the box, or what was being typed. */
+  const recall = (by: 1 | -1): void => {
+    // The latest one that was run is usually what is in the box.
+    const queries = (past?.() ?? []).filter((one) => one !== query.trim());
+    const at = Math.max(-1, Math.min(queries.length - 1, recalled.current.at + by));
+    if (at === recalled.current.at) return;
+    const draft = recalled.current.at < 0 ? text : recalled.current.draft;
+    const next = at < 0 ? draft : queries[at]!;
+    cursor.current = next.length;
+    setItems([]);
+    change(next);
+    recalled.current = { at, draft };
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
+    // Keys that an input method takes are not ours.
+    if (event.isComposing) return;
     const isOpen = items.length > 0;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined;
     if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       const item = items[chosen];
       if (isOpen && item !== undefined && !event.ctrlKey && !event.metaKey) take(item);
       else run(text);
-    } else if (isOpen && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+    } else if (step !== undefined && (event.altKey || (step < 0 && text === "" && !isOpen))) {
       event.preventDefault();
-      const step = event.key === "ArrowDown" ? 1 : -1;
-      setChosen(chosen < 0 && step < 0 ? items.length - 1 : (chosen + step + items.length) % items.length);
-    } else if (isOpen && event.key === "Tab" && !event.shiftKey && chosen >= 0) {
+      recall(step < 0 ? 1 : -1);
+    } else if (isOpen && step !== undefined) {
       event.preventDefault();
-      take(items[chosen]!);
+      // Between the last and the first, what was typed.
+      setChosen(chosen + step < -1 ? items.length - 1 : chosen + step >= items.length ? -1 : chosen + step);
+    } else if (isOpen && event.key === "Tab" && !event.shiftKey) {
+      event.preventDefault();
+      take(items[Math.max(0, chosen)]!);
     } else if (event.key === "Escape") {
+      event.stopPropagation();
       if (isOpen) setItems([]);
       else area.current!.blur();
     } else if (event.key === " " && event.ctrlKey) {
       event.preventDefault();
       void suggest(true);
-    }
+    } else if (["ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown"].includes(event.key)) setItems([]);
   };
   const listId = `${id}-list`;
   return (
     <div class="query">
       <div class="query-box" data-wrong={problems.length > 0 && isTold ? "true" : undefined}>
-        <pre class="query-mirror" aria-hidden="true">
+        <pre class="query-mirror" aria-hidden="true" ref={mirror}>
           {coloured(text, isTold ? problems : [])}
           {"\n"}
         </pre>
@@ -182,14 +216,32 @@ export function QueryBox({ query, values, onRun }: QueryBoxProps) {
           value={text}
           onFocus={prepareLanguage}
           onInput={(event) => {
+            const { value } = event.currentTarget;
+            // What an input method is still composing is shown, and nothing else.
+            if (event.isComposing) return setText(value);
+            change(value);
+            void suggest();
+          }}
+          onCompositionEnd={(event) => {
             change(event.currentTarget.value);
             void suggest();
+          }}
+          onScroll={(event) => {
+            mirror.current!.scrollTop = event.currentTarget.scrollTop;
           }}
           onClick={() => setItems([])}
           onBlur={() => setItems([])}
           onKeyDown={onKeyDown}
         />
-        {items.length > 0 && <Completions id={listId} items={items} chosen={chosen} onTake={take} />}
+        {items.length > 0 && (
+          <Completions
+            id={listId}
+            items={items}
+            chosen={chosen}
+            countOf={(field) => values?.countOf(field)}
+            onTake={take}
+          />
+        )}
       </div>
       {isTold && problems.length > 0 && (
         <ProblemLine
@@ -198,6 +250,7 @@ export function QueryBox({ query, values, onRun }: QueryBoxProps) {
           onFix={(fixed) => {
             cursor.current = fixed.length;
             setText(fixed);
+            onText?.(fixed);
             run(fixed);
             area.current!.focus();
           }}

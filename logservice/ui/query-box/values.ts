@@ -33,6 +33,11 @@ export class FieldValues {
     }));
   }
 
+  /** In how many events a field is, for the list of completion; undefined for what is no discovered field. */
+  countOf(name: string): number | undefined {
+    return this.#fields.find((field) => field.name === name)?.count;
+  }
+
   /** Asks for the values of a field, once. A field without values, or one that fails, has none. */
   read(field: string): Promise<void> {
     const asked = this.#asked.get(field) ?? this.#read(field);

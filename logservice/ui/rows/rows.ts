@@ -38,12 +38,12 @@ interface Part extends RowRange {
 
 /** Parts with more events are divided before they are read. */
 const MOST_READ = 500;
-/** Into so many parts. */
+/** Into so many parts at most, and into fewer if those would be small: each is a request. */
 const DIVISIONS = 100;
 /** Steps are whole seconds: shorter parts are read page after page. */
 const LEAST_MS = 1_000;
-/** So many events are kept; those that were not looked at for longest go first. */
-const MOST_KEPT = 20_000;
+/** So many events are kept, some megabytes; those that were not looked at for longest go first. */
+const MOST_KEPT = 5_000;
 
 /**
  * The events of a time range as numbered rows, newest first, of which only those are read that are looked at. Counts by
@@ -77,9 +77,15 @@ export class Rows {
 
   /** The newest events of the range as they are known already: rows that need not be read. */
   seed(events: readonly Event[], isAll: boolean): void {
+    this.#spread(this.#root, events, isAll);
+    this.version.value++;
+  }
+
+  /** Gives events, the newest of a part, to the parts of it. */
+  #spread(whole: Part, events: readonly Event[], isAll: boolean): void {
     const oldestMs = isAll ? Number.NEGATIVE_INFINITY : Date.parse(events.at(-1)?.timestamp ?? "");
     let at = 0;
-    for (const part of this.#root.parts!) {
+    for (const part of whole.parts!) {
       const own: Event[] = [];
       while (at < events.length && Date.parse(events[at]!.timestamp) >= part.startMs) own.push(events[at++]!);
       if (part.startMs <= oldestMs || Number.isNaN(oldestMs)) {
@@ -91,7 +97,6 @@ export class Rows {
       part.isWhole = true;
       this.#correct(part, own.length);
     }
-    this.version.value++;
   }
 
   /** The event of a row; undefined while it is being read. */
@@ -176,7 +181,8 @@ export class Rows {
     part.isReading = true;
     const { signal } = this.#over;
     try {
-      if (part.count > MOST_READ && part.stopMs - part.startMs >= LEAST_MS && part.events === undefined) {
+      // One of which only the first events are known, without a cursor to go on from, is divided too.
+      if (part.count > MOST_READ && part.stopMs - part.startMs >= LEAST_MS && part.cursor === undefined) {
         await this.#divide(part, signal);
         return;
       }
@@ -203,8 +209,13 @@ export class Rows {
   }
 
   async #divide(part: Part, signal: AbortSignal): Promise<void> {
-    const { steps, stepMs } = await this.#reader.steps(part, DIVISIONS, signal);
+    const most = Math.max(2, Math.min(DIVISIONS, Math.ceil(part.count / (MOST_READ / 2))));
+    const { steps, stepMs } = await this.#reader.steps(part, most, signal);
+    const known = part.events ?? [];
+    this.#kept -= known.length;
+    delete part.events;
     part.parts = partsOf(part, steps, stepMs);
+    if (known.length > 0) this.#spread(part, known, false);
     this.#recount(
       part,
       part.parts.reduce((sum, { count }) => sum + count, 0),

@@ -87,7 +87,9 @@ export function VirtualList(props: VirtualListProps) {
       move({ row: first, offset: (exact - first) * all.heightOf(first) });
     }
     clearTimeout(still.current);
-    still.current = setTimeout(settle, STILL_MS);
+    // A long way without a stop must not come to the end of the bar before that of the rows.
+    if (Math.abs(scrollTop - barOf()) > most / 4) settle();
+    else still.current = setTimeout(settle, STILL_MS);
   };
 
   control.visible = () => Math.max(1, Math.floor(viewHeight / rowHeight) - 1);

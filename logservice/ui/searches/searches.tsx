@@ -1,4 +1,166 @@
-/** Nothing yet. */
-export function Searches(_: { readonly projectId?: string; readonly id?: string }) {
-  return null;
+import { useState } from "preact/hooks";
+import type { Search } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../address/page.ts";
+import { searchOf } from "../address/view.ts";
+import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { mayDo, project, projects, teamId } from "../data/session.ts";
+import { NoProject } from "../kit/no-project.tsx";
+import { RemoveDialog } from "../kit/remove-dialog.tsx";
+import { Shown } from "../kit/state.tsx";
+import { Text } from "../kit/text.tsx";
+import { Ago } from "../kit/time.tsx";
+import { visibleText } from "../kit/visible.ts";
+import { QueryCode } from "../query-box/query-code.tsx";
+import { matchingSearches } from "./matching.ts";
+import { SearchDialog } from "./search-dialog.tsx";
+
+/** From so many on, a list is filtered by typing. */
+const MANY = 6;
+
+/** The saved searches of a project: each opens the explorer with its query. */
+export function Searches({ projectId }: { readonly projectId: string }) {
+  const [typed, setTyped] = useState("");
+  const [changing, setChanging] = useState<Partial<Search> | undefined>(undefined);
+  const [removing, setRemoving] = useState<Search | undefined>(undefined);
+  const searches = useLoaded(
+    async (signal) => (await call("get_searches", { project_id: projectId }, { signal })).searches,
+    [projectId],
+  );
+  const mayChange = mayDo("searches:write");
+  const events = pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" });
+  if (projects.value !== undefined && project.value === undefined) return <NoProject />;
+  return (
+    <div class="page">
+      <header>
+        <h1>Saved searches</h1>
+        {mayChange && (
+          <button type="button" class="button primary" onClick={() => setChanging({})}>
+            Add search
+          </button>
+        )}
+      </header>
+      <Shown of={searches}>
+        {(all) => {
+          if (all.length === 0) return <NoSearches events={events} />;
+          const found = matchingSearches(all, typed);
+          return (
+            <>
+              {all.length >= MANY && (
+                <input
+                  class="filter"
+                  type="search"
+                  aria-label="Filter the searches"
+                  placeholder="Filter by name or query"
+                  value={typed}
+                  onInput={(event) => setTyped(event.currentTarget.value)}
+                />
+              )}
+              <p class="spoken" role="status">
+                {typed === "" ? "" : `${found.length} found`}
+              </p>
+              {found.length === 0 ? (
+                <div class="empty card">
+                  <h2>No search has this in its name or query</h2>
+                  <button type="button" class="button" onClick={() => setTyped("")}>
+                    Show all {all.length}
+                  </button>
+                </div>
+              ) : (
+                <div class="table-wrap">
+                  <table class="list stacks">
+                    <thead>
+                      <tr>
+                        <th scope="col">Name</th>
+                        <th scope="col">Query</th>
+                        <th scope="col">Changed</th>
+                        {mayChange && (
+                          <th scope="col">
+                            <span class="spoken">What to do</span>
+                          </th>
+                        )}
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {found.map((search) => (
+                        <tr key={search.id}>
+                          <td class="named">
+                            <a class="strong" href={events + searchOf({ query: search.query })}>
+                              <Text text={search.name} />
+                            </a>
+                          </td>
+                          <td class="wide">
+                            <QueryCode query={search.query} />
+                          </td>
+                          <td class="soft">
+                            <Ago at={search.updated_at ?? search.created_at} />
+                          </td>
+                          {mayChange && (
+                            <td class="actions">
+                              <button
+                                type="button"
+                                class="button small"
+                                aria-label={visibleText(`Change ${search.name}`)}
+                                onClick={() => setChanging(search)}
+                              >
+                                Change
+                              </button>{" "}
+                              <button
+                                type="button"
+                                class="button small"
+                                aria-label={visibleText(`Remove ${search.name}`)}
+                                onClick={() => setRemoving(search)}
+                              >
+                                Remove
+                              </button>
+                            </td>
+                          )}
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </div>
+              )}
+            </>
+          );
+        }}
+      </Shown>
+      {changing && (
+        <SearchDialog
+          projectId={projectId}
+          first={changing}
+          onSaved={() => void searches.load()}
+          onClose={() => setChanging(undefined)}
+        />
+      )}
+      {removing && (
+        <RemoveDialog
+          title="Remove this search?"
+          button="Remove the search"
+          onClose={() => setRemoving(undefined)}
+          onRemove={async () => {
+            await call("remove_search", { project_id: projectId, search_id: removing.id! });
+            await searches.load();
+          }}
+        >
+          <Text text={removing.name} /> is removed for everybody in the team. Links to what it shows go on working.
+        </RemoveDialog>
+      )}
+    </div>
+  );
+}
+
+function NoSearches({ events }: { readonly events: string }) {
+  return (
+    <div class="empty card">
+      <h2>No saved searches yet</h2>
+      <p>
+        Search in the explorer, and choose Save: everybody in the team then finds the search here, and by its name with{" "}
+        <kbd>Ctrl K</kbd>.
+      </p>
+      <a class="button" href={events}>
+        Explore
+      </a>
+    </div>
+  );
 }

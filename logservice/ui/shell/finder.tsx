@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { pathOf } from "../address/page.ts";
+import { PROJECT_NAMES, TEAM_NAMES } from "../address/names.ts";
+import { type ProjectSection, pathOf, type TeamSection } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
@@ -7,12 +8,7 @@ import { go } from "../data/location.ts";
 import { mayDo, page, projects, session, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Text } from "../kit/text.tsx";
-
-interface Place {
-  readonly text: string;
-  readonly kind: string;
-  readonly href: string;
-}
+import { foundPlaces, type Place } from "./found-places.ts";
 
 /** A search over pages, projects, teams and the project's saved searches. */
 export function Finder({ onClose }: { onClose(): void }) {
@@ -20,7 +16,7 @@ export function Finder({ onClose }: { onClose(): void }) {
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   const id = useId();
-  const places = usePlaces().filter((place) => isFound(place, typed));
+  const places = foundPlaces(usePlaces(), typed);
   const chosen = Math.min(at, places.length - 1);
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
@@ -111,32 +107,18 @@ function usePlaces(): readonly Place[] {
 }
 
 function sectionsOf(team: string, project: string): Place[] {
-  const names = {
-    ...{ events: "Explore", searches: "Searches", alerts: "Alerts", notifications: "Notifications" },
-    ...{ start: "Send events", settings: "Settings" },
-  } as const;
-  return Object.entries(names).map(([section, text]) => ({
-    ...{ text, kind: "page" },
-    href: pathOf({ kind: "project", team, project, section: section as keyof typeof names }),
+  return (Object.keys(PROJECT_NAMES) as ProjectSection[]).map((section) => ({
+    ...{ text: PROJECT_NAMES[section], kind: "page" },
+    href: pathOf({ kind: "project", team, project, section }),
   }));
 }
 
 function teamPlaces(team: string): Place[] {
-  const names = {
-    ...{ projects: "Projects", members: "Members" },
-    ...(mayDo("tokens:read") && { tokens: "API tokens", audit: "Audit" }),
-  };
-  return Object.entries(names).map(([section, text]) => ({
-    ...{ text, kind: "team page" },
-    href: pathOf({ kind: "team", team, section: section as "projects" }),
+  const sections: readonly TeamSection[] = mayDo("tokens:read")
+    ? ["projects", "members", "tokens", "audit"]
+    : ["projects", "members"];
+  return sections.map((section) => ({
+    ...{ text: TEAM_NAMES[section], kind: "team page" },
+    href: pathOf({ kind: "team", team, section }),
   }));
-}
-
-/** Whether each typed word is in the place's text or kind. */
-function isFound({ text, kind }: Place, typed: string): boolean {
-  const whole = `${text} ${kind}`.toLowerCase();
-  return typed
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => whole.includes(word));
 }

@@ -1,19 +1,25 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { pageKey, titleOf } from "../address/names.ts";
 import { goneSince, isSignedOut } from "../data/call.ts";
 import { here } from "../data/location.ts";
-import { project, session, team, teamId } from "../data/session.ts";
+import { page, project, session, team, teamId } from "../data/session.ts";
 import { ago } from "../kit/format.ts";
+import { Text } from "../kit/text.tsx";
 import { Toasts } from "../kit/toasts.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { Header } from "./header.tsx";
 import { Overlay } from "./overlay.tsx";
+import { usePageFocus } from "./use-page-focus.ts";
 
 /** What is around every page: the header, what is wrong with the service, messages, and the windows of the keys. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
-  const name = project.value?.name;
+  const at = page.value;
+  const title = titleOf(at, { project: inTitle(project.value?.name), team: inTitle(team.value?.name) });
   useEffect(() => {
-    document.title = name === undefined ? "Logs" : `${name} · Logs`;
-  }, [name]);
+    document.title = title;
+  }, [title]);
+  usePageFocus(pageKey(at));
   const isForeign = session.value !== undefined && teamId.value !== "" && team.value === undefined;
   return (
     <>
@@ -45,7 +51,9 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
 function Foreign() {
   return (
     <div class="empty">
-      <h2>You are not in the team {JSON.stringify(teamId.value)}</h2>
+      <h1>
+        You are not in the team <Text text={teamId.value} />
+      </h1>
       <p>You are signed in as {session.value!.account.email}. Ask an admin of that team for an invite.</p>
       <a class="button" href="/">
         To your own projects
@@ -53,3 +61,6 @@ function Foreign() {
     </div>
   );
 }
+
+/** A name for the title of the window, in which nothing hides. */
+const inTitle = (name: string | undefined) => name && visibleText(name);

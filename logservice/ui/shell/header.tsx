@@ -1,23 +1,27 @@
-import { type Page, type ProjectSection, pathOf } from "../address/page.ts";
+import { PROJECT_NAMES, TEAM_NAMES } from "../address/names.ts";
+import { type ProjectSection, pathOf, type TeamSection } from "../address/page.ts";
 import { theme, zone } from "../data/preferences.ts";
 import { mayDo, page, project, projects, session, team, teamId } from "../data/session.ts";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { overlay } from "./open.ts";
 import { signOut } from "./sign-out.ts";
 
-const SECTIONS: readonly { readonly section: ProjectSection; readonly text: string }[] = [
-  { section: "events", text: "Explore" },
-  { section: "searches", text: "Searches" },
-  { section: "alerts", text: "Alerts" },
-  { section: "notifications", text: "Notifications" },
-  { section: "settings", text: "Settings" },
-];
+/** The pages of a project that the bar leads to. */
+const SECTIONS: readonly ProjectSection[] = ["events", "searches", "alerts", "notifications", "settings"];
+/** The pages of a team that the bar leads to. */
+const TEAM_SECTIONS: readonly TeamSection[] = ["projects", "members", "tokens", "audit"];
+const maySee = (section: TeamSection) => section === "projects" || section === "members" || mayDo("tokens:read");
+
+/** From so many projects on, the switcher offers to find one by name. */
+const MANY = 10;
 
 /** The bar at the top: the project and its pages, the search over pages, the person. */
 export function Header() {
   const at = page.value;
   const inProject = at !== undefined && "project" in at ? at : undefined;
+  const inTeam = at?.kind === "team" ? at : undefined;
   return (
     <header class="top">
       <a class="mark" href="/" aria-label="Your projects">
@@ -29,7 +33,11 @@ export function Header() {
       {session.value !== undefined && teamId.value !== "" && (
         <Menu
           class="button quiet switch"
-          name={`Project: ${project.value?.name ?? "none"}`}
+          name={
+            inProject
+              ? `Project: ${visibleText(project.value?.name ?? inProject.project)}`
+              : `Team: ${visibleText(team.value?.name ?? teamId.value)}`
+          }
           label={
             <>
               <span class="text name">
@@ -46,14 +54,27 @@ export function Header() {
         />
       )}
       {inProject && (
-        <nav aria-label="Project">
-          {SECTIONS.map(({ section, text }) => (
+        <nav aria-label="Project" ref={showCurrent}>
+          {SECTIONS.map((section) => (
             <a
               key={section}
               href={pathOf({ kind: "project", team: inProject.team, project: inProject.project, section })}
               aria-current={inProject.section === section ? "page" : undefined}
             >
-              {text}
+              {PROJECT_NAMES[section]}
+            </a>
+          ))}
+        </nav>
+      )}
+      {inTeam && (
+        <nav aria-label="Team" ref={showCurrent}>
+          {TEAM_SECTIONS.filter(maySee).map((section) => (
+            <a
+              key={section}
+              href={pathOf({ kind: "team", team: inTeam.team, section })}
+              aria-current={inTeam.section === section ? "page" : undefined}
+            >
+              {TEAM_NAMES[section]}
             </a>
           ))}
         </nav>
@@ -82,6 +103,11 @@ export function Header() {
   );
 }
 
+/** On a narrow screen the menu is scrolled: the current page is in sight. */
+function showCurrent(nav: HTMLElement | null): void {
+  nav?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
 function PersonLabel() {
   return (
     <>
@@ -96,17 +122,20 @@ function switchEntries(): readonly MenuEntry[] {
   const at = page.value;
   const current = at !== undefined && "project" in at ? at.project : undefined;
   const others = session.value!.account.teams.filter(({ id }) => id !== team);
-  const ofTeam = (section: "projects" | "members" | "tokens" | "audit") => pathOf({ kind: "team", team, section });
+  const all = projects.value ?? [];
   return [
-    ...(projects.value ?? []).map(
+    ...(all.length >= MANY
+      ? ([{ text: "Find a project …", onChoose: () => (overlay.value = "find") }, "line"] as const)
+      : []),
+    ...all.map(
       ({ id, name }): MenuEntry => ({
         text: <Text text={name} />,
         href: pathOf({ kind: "project", team, project: id!, section: "events" }),
         isChosen: id === current,
       }),
     ),
-    ...((projects.value ?? []).length > 0 ? (["line"] as const) : []),
-    { text: "All projects", href: ofTeam("projects") },
+    ...(all.length > 0 ? (["line"] as const) : []),
+    { text: "All projects", href: pathOf({ kind: "team", team, section: "projects" }) },
     ...(others.length === 0 ? [] : [{ title: "Other teams" }]),
     ...others.map(
       ({ id, name }): MenuEntry => ({
@@ -119,15 +148,9 @@ function switchEntries(): readonly MenuEntry[] {
 
 function personEntries(): readonly MenuEntry[] {
   const team = teamId.value;
-  const ofTeam = (section: Extract<Page, { kind: "team" }>["section"]) => pathOf({ kind: "team", team, section });
+  const sections = team === "" ? [] : TEAM_SECTIONS.filter((section) => section !== "projects" && maySee(section));
   return [
-    ...(team === "" ? [] : [{ text: "Members", href: ofTeam("members") }]),
-    ...(mayDo("tokens:read")
-      ? [
-          { text: "API tokens", href: ofTeam("tokens") },
-          { text: "Audit", href: ofTeam("audit") },
-        ]
-      : []),
+    ...sections.map((section) => ({ text: TEAM_NAMES[section], href: pathOf({ kind: "team", team, section }) })),
     { text: "Your account", href: "/account" },
     "line" as const,
     { title: "Times in" },

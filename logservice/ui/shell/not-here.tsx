@@ -2,7 +2,7 @@
 export function NotHere() {
   return (
     <div class="empty">
-      <h2>There is no such page</h2>
+      <h1>There is no such page</h1>
       <p>The address may be cut off, or what it showed was removed.</p>
       <a class="button" href="/">
         To your projects

@@ -9,8 +9,14 @@ import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
 import { type SendWay, waysToSend } from "./ways-to-send.ts";
 
+export interface FirstEventProps {
+  readonly projectId: string;
+  /** Shows the events, if that is not another page. */
+  onExplore?(): void;
+}
+
 /** How to send the first event to a project, with a token that one press makes; shows it when it arrives. */
-export function FirstEvent({ projectId }: { readonly projectId: string }) {
+export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
   const [token, setToken] = useState("");
   const [chosen, setChosen] = useState<SendWay["name"]>("curl");
   const sending = useSending();
@@ -54,21 +60,19 @@ export function FirstEvent({ projectId }: { readonly projectId: string }) {
       </section>
       <section class="card">
         <h2>2. Send an event</h2>
-        <div class="row tabs" role="tablist" aria-label="How to send">
+        <fieldset class="row tabs" aria-label="How to send">
           {ways.map(({ name }) => (
             <button
               type="button"
-              role="tab"
               key={name}
               class="button small"
-              aria-selected={name === way.name}
               aria-pressed={name === way.name}
               onClick={() => setChosen(name)}
             >
               {name}
             </button>
           ))}
-        </div>
+        </fieldset>
         <p class="lead">{way.about}</p>
         <Code text={way.text} />
       </section>
@@ -80,9 +84,15 @@ export function FirstEvent({ projectId }: { readonly projectId: string }) {
           <>
             <p class="note good">
               {arrived.length === 1 ? "An event has arrived." : "Events arrive."}{" "}
-              <a href={pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" })}>
-                Explore them
-              </a>
+              {onExplore === undefined ? (
+                <a href={pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" })}>
+                  Explore them
+                </a>
+              ) : (
+                <button type="button" class="button small" onClick={onExplore}>
+                  Explore them
+                </button>
+              )}
             </p>
             <ul class="arrived">
               {arrived.map(({ id, timestamp, level, message }) => (

@@ -1,5 +1,8 @@
 import { FirstEvent } from "./first-event.tsx";
 
+// One file for both: each further one that is loaded late divides those that come with the page.
+export { FirstEvent, type FirstEventProps } from "./first-event.tsx";
+
 /** How to send events to a project. */
 export function Start({ projectId }: { readonly projectId: string }) {
   return (

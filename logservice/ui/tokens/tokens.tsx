@@ -11,6 +11,7 @@ import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { KINDS, PRESETS, scopeOf } from "./scope-kinds.ts";
 
 /** The API tokens of the team. */
@@ -42,7 +43,7 @@ export function Tokens() {
             </div>
           ) : (
             <div class="table-wrap">
-              <table class="list">
+              <table class="list stacks">
                 <thead>
                   <tr>
                     <th scope="col">Description</th>
@@ -59,7 +60,7 @@ export function Tokens() {
                 <tbody>
                   {all.map((token) => (
                     <tr key={token.id}>
-                      <td>
+                      <td class="named">
                         {token.description ? <Text text={token.description} /> : <span class="hint">none</span>}
                         <div class="hint">
                           <code>{token.id}</code>
@@ -73,14 +74,21 @@ export function Tokens() {
                         ))}
                       </td>
                       <td>
+                        <span class="when-stacked">made </span>
                         <Ago at={token.created_at} />
                       </td>
                       <td>
+                        <span class="when-stacked">used </span>
                         <Ago at={token.last_used_at} />
                       </td>
                       {mayChange && (
                         <td class="actions">
-                          <button type="button" class="button small" onClick={() => setRemoving(token)}>
+                          <button
+                            type="button"
+                            class="button small"
+                            aria-label={visibleText(`Remove ${token.description || token.id}`)}
+                            onClick={() => setRemoving(token)}
+                          >
                             Remove
                           </button>
                         </td>

@@ -71,6 +71,12 @@ export async function signInWindow(at: SignInService, email: string, window: Bro
   return { window, waiting, link, page: await window.open(waiting.url) };
 }
 
+/** What a window that is signed in is told of its account. */
+export const accountPageOf = (window: Browser, origin = ORIGIN): Promise<Page> => window.open(`${origin}/account`);
+
+/** The title of the pages that need a script. */
+export const UI_TITLE = "Logs";
+
 /** The token of a person who signs in on the command line. */
 export async function signInCommand(at: SignInService, email: string): Promise<{ token: string; secret: string }> {
   const before = at.mail.mails.filter(({ to }) => to === email).length;

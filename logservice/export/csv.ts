@@ -1,0 +1,18 @@
+/**
+ * A row of a CSV (RFC 4180), with its line end. Texts that a spreadsheet would run as a formula begin with an apostrophe,
+ * which it does not show: logs hold what anybody sent. What is no text is no formula: numbers stay numbers. Null and what
+ * is missing are empty, other values are JSON.
+ */
+export function csvRow(cells: readonly unknown[]): string {
+  return `${cells.map(cell).join(",")}\r\n`;
+}
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = typeof value === "string" ? harmless(value) : JSON.stringify(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A line feed, too: some programs skip it (OWASP, CSV Injection). */
+const harmless = (text: string) => (/^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text);

@@ -1,0 +1,43 @@
+import { RpcError } from "../error.ts";
+import { type DiscoveredField, MAX_DISCOVERED_FIELDS } from "../events/store.ts";
+import { eventsKeyOf } from "../records/projects.ts";
+import { type Handlers, projectOf } from "./call.ts";
+import { readField, readPipeline, readRange } from "./read-range.ts";
+
+/** The most rows that stages may give for a file: what `aggregate` answers at once. */
+export const MOST_ROWS = 10_000;
+
+export const exports: Handlers<"add_export"> = {
+  async add_export(service, { project_id, start, stop, query = "", format, fields: named }, call) {
+    const { query: selecting, stages } = readPipeline(query, "query");
+    const times = readRange({ start, stop });
+    for (const [at, name] of (named ?? []).entries()) readField(name, `fields[${at}]`);
+    const eventsKey = await eventsKeyOf(service.records.db, projectOf(call, project_id));
+    const selected = selecting.expr === undefined ? undefined : selecting;
+    const asked = { ...times, query: selected, project: eventsKey, signal: call.signal };
+    const isTable = stages.length > 0;
+    if (isTable) {
+      if (named !== undefined)
+        throw new RpcError("invalid", "fields: leave it out: the stages of the query say which columns there are");
+      // Who downloads a file by a link sees no message, so what would be refused then is found out now.
+      const { isTruncated } = await service.events.aggregate({ ...asked, stages, limit: MOST_ROWS });
+      if (isTruncated) throw TOO_MANY_ROWS;
+    }
+    const isOfAll = format === "csv" && !isTable && named === undefined;
+    const fields = isOfAll ? namesOf((await service.events.discoveredFields(asked)).fields) : (named ?? []);
+    const order = { range: { project_id, start, stop, query }, eventsKey, isTable, format, fields };
+    return { ticket: service.exportTickets.add(order, call.grant, service.nowMs()) };
+  },
+};
+
+export const TOO_MANY_ROWS = new RpcError(
+  "invalid",
+  `query: its stages give more than ${MOST_ROWS} rows: add | limit ${MOST_ROWS}, or narrow the range`,
+);
+
+/** The names of all fields, each once: one of two types is one column. */
+function namesOf(fields: readonly DiscoveredField[]): string[] {
+  if (fields.length < MAX_DISCOVERED_FIELDS) return [...new Set(fields.map(({ name }) => name))];
+  const message = `fields: is required, as there are ${MAX_DISCOVERED_FIELDS} fields or more; or take the format ndjson`;
+  throw new RpcError("invalid", message);
+}

@@ -1,0 +1,221 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { Field } from "../kit/field.tsx";
+import { useSending } from "../kit/sending.ts";
+import { Unsaved } from "../kit/unsaved.tsx";
+import type { AlertAnswer } from "../language/messages.ts";
+import { QueryBox } from "../query-box/query-box.tsx";
+import { ChooseNotification, MakeNotification } from "./choose-notification.tsx";
+import { ConditionFields, MoreFields } from "./condition-fields.tsx";
+import { type AlertDraft, alertOf, conditionProblem, problemIn, SEVERITIES, type Severity } from "./draft.ts";
+import { Preview } from "./preview.tsx";
+import { QueryWrong, refusalOf } from "./query-wrong.tsx";
+import { useAlertQuery } from "./use-alert-query.ts";
+import { useFieldValues } from "./use-field-values.ts";
+import { EVENTS, summaryOf } from "./words.ts";
+
+const PATHS = [
+  ...["name", "description", "query", "severity", "operator", "threshold", "interval", "for", "recover", "repeat"],
+  ...["limit", "notification_id", "muted"],
+].map((name) => `alert.${name}`);
+
+export interface AlertFormProps {
+  readonly projectId: string;
+  /** The alert that is changed; undefined for a new one. */
+  readonly id: string | undefined;
+  readonly draft: AlertDraft;
+  readonly isChanged: boolean;
+  readonly isReadOnly: boolean;
+  /** Other buttons. */
+  readonly children?: ComponentChildren;
+  /** `isTyped` unless it was chosen for the person. */
+  onChange(part: Partial<AlertDraft>, isTyped: boolean): void;
+  /** Sends a draft in which nothing is wrong that can be seen here. Rejects with what the service says. */
+  onSend(): Promise<unknown>;
+}
+
+/** The fields of an alert, what it would have done, and a test of it. Nothing that was typed is lost by an error. */
+export function AlertForm(props: AlertFormProps) {
+  const { projectId, id, draft, isChanged, isReadOnly, children, onChange, onSend } = props;
+  const [isMaking, setMaking] = useState(false);
+  const [tested, setTested] = useState("");
+  const saving = useSending(PATHS);
+  const testing = useSending(PATHS);
+  const values = useFieldValues(projectId);
+  const notifications = useLoaded(
+    async (signal) => (await call("get_notifications", { project_id: projectId }, { signal })).notifications,
+    [projectId],
+  );
+  const all = notifications.value.value;
+  useEffect(() => {
+    // Whoever has only one has nothing to choose.
+    if (id === undefined && draft.notification === "" && all?.length === 1)
+      onChange({ notification: all[0]!.id! }, false);
+  }, [all]);
+  const answer = useAlertQuery(draft.query);
+  const latest = useRef<AlertAnswer | undefined>(undefined);
+  if (answer !== undefined) latest.current = answer;
+  const set = (part: Partial<AlertDraft>): void => {
+    setTested("");
+    onChange(part, true);
+  };
+  const wrongAt = (path: string) => saving.wrongAt(path) ?? testing.wrongAt(path);
+  const problem = saving.problem ?? testing.problem;
+  const send = (how: typeof saving, act: () => Promise<unknown>): Promise<boolean> => {
+    saving.clear();
+    testing.clear();
+    setTested("");
+    return how.send(async () => {
+      const found = problemIn(draft) ?? refusalOf(answer);
+      if (found !== undefined) throw new Error(found);
+      await act();
+    });
+  };
+  const test = async (): Promise<void> => {
+    const alert = { ...alertOf(draft, projectId), ...(id !== undefined && { id }) };
+    const to = all?.find((one) => one.id === draft.notification)?.name ?? "";
+    if (await send(testing, () => call("test_alert", { alert }))) setTested(to);
+  };
+  const { measured, isGrouped } = latest.current?.ok ? latest.current : { measured: EVENTS, isGrouped: false };
+  const summary = summaryOf(draft, measured, isGrouped);
+  const isWhole = answer?.ok === true && draft.query.trim() !== "" && conditionProblem(draft) === undefined;
+  return (
+    <>
+      <form
+        noValidate
+        class="card alert-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send(saving, onSend);
+        }}
+      >
+        <fieldset disabled={isReadOnly}>
+          <div class="field">
+            <span class="label" aria-hidden="true">
+              Query
+            </span>
+            <QueryBox query={draft.query} values={values} onRun={() => {}} onText={(query) => set({ query })} />
+            <QueryWrong
+              query={draft.query}
+              answer={answer}
+              wrong={wrongAt("alert.query")}
+              onQuery={(query) => set({ query })}
+            />
+            <span class="hint">
+              The events that it matches are counted in each interval. With stages, it gives one number, or one for each
+              of at most 100 groups: <code>error | count by path</code>.
+            </span>
+          </div>
+          <ConditionFields draft={draft} wrongAt={wrongAt} set={set} />
+          <p class="summary-words" role="status">
+            {summary ?? "Write whole numbers for the threshold and the interval."}
+          </p>
+          <Preview
+            alert={isWhole ? alertOf(draft, projectId) : undefined}
+            why={
+              draft.query.trim() === ""
+                ? "Write a query to see when it would have triggered."
+                : "As soon as the query and the numbers are right, it is shown when it would have triggered."
+            }
+          />
+          <div class="field-row two">
+            <Field label="Name" wrong={wrongAt("alert.name")}>
+              {(control) => (
+                <input
+                  type="text"
+                  {...control}
+                  maxLength={255}
+                  value={draft.name}
+                  onInput={(event) => set({ name: event.currentTarget.value })}
+                />
+              )}
+            </Field>
+            <Field label="Severity" wrong={wrongAt("alert.severity")}>
+              {(control) => (
+                <select
+                  {...control}
+                  value={draft.severity}
+                  onChange={(event) => set({ severity: event.currentTarget.value as Severity })}
+                >
+                  {SEVERITIES.map((severity) => (
+                    <option key={severity} value={severity}>
+                      {severity}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+          </div>
+          <ChooseNotification
+            notifications={notifications}
+            chosen={draft.notification}
+            wrong={wrongAt("alert.notification_id")}
+            onChoose={(notification) => set({ notification })}
+            onMake={() => setMaking(true)}
+          />
+          <Field
+            label="Description"
+            hint="What to do when it triggers. All messages but text messages have it."
+            wrong={wrongAt("alert.description")}
+          >
+            {(control) => (
+              <textarea
+                {...control}
+                rows={2}
+                maxLength={4096}
+                value={draft.description}
+                onInput={(event) => set({ description: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+          <MoreFields draft={draft} wrongAt={wrongAt} set={set} />
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={draft.muted}
+              onChange={(event) => set({ muted: event.currentTarget.checked })}
+            />
+            <span>
+              Muted <span class="hint">It is evaluated, and tells nobody.</span>
+            </span>
+          </label>
+          {problem && (
+            <p class="note error" role="alert">
+              {testing.problem && "The test was not delivered. "}
+              {problem}
+            </p>
+          )}
+          {tested !== "" && (
+            <p class="note good" role="status">
+              The test was delivered to {JSON.stringify(tested)}.
+            </p>
+          )}
+          {!isReadOnly && (
+            <div class="row">
+              <button type="submit" class="button primary" disabled={saving.isSending}>
+                {id === undefined ? "Make the alert" : "Save"}
+              </button>
+              <button type="button" class="button" disabled={testing.isSending} onClick={() => void test()}>
+                {testing.isSending ? "Sending …" : "Send a test"}
+              </button>
+              {children}
+            </div>
+          )}
+        </fieldset>
+      </form>
+      {isMaking && (
+        <MakeNotification
+          projectId={projectId}
+          onClose={() => setMaking(false)}
+          onMade={async (made) => {
+            await notifications.load();
+            set({ notification: made });
+          }}
+        />
+      )}
+      <Unsaved isChanged={isChanged} />
+    </>
+  );
+}

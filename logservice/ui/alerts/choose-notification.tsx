@@ -1,0 +1,88 @@
+import type { Notification } from "../../../schema/rpc.generated.ts";
+import { call } from "../data/call.ts";
+import type { Loaded } from "../data/loaded.ts";
+import { mayDo, session } from "../data/session.ts";
+import { Dialog } from "../kit/dialog.tsx";
+import { Field } from "../kit/field.tsx";
+import { useSending } from "../kit/sending.ts";
+import { visibleText } from "../kit/visible.ts";
+import { membersOf, NEW_NOTIFICATION } from "../notifications/draft.ts";
+import { KINDS, missingFor } from "../notifications/kinds.ts";
+import { NOTIFICATION_PATHS, NotificationForm } from "../notifications/notification-form.tsx";
+
+export interface ChooseProps {
+  readonly notifications: Loaded<readonly Notification[]>;
+  readonly chosen: string;
+  readonly wrong: string | undefined;
+  onChoose(id: string): void;
+  onMake(): void;
+}
+
+/** Whom an alert tells. */
+export function ChooseNotification({ notifications, chosen, wrong, onChoose, onMake }: ChooseProps) {
+  const all = notifications.value.value;
+  const one = all?.find(({ id }) => id === chosen);
+  const missing = one && session.value && missingFor(one.type, session.value);
+  return (
+    <>
+      <Field
+        label="Notification"
+        hint={
+          all?.length === 0
+            ? "This project has none yet: make one, which keeps what you typed here."
+            : one && KINDS[one.type].about
+        }
+        wrong={wrong}
+      >
+        {(control) => (
+          <div class="row nowrap">
+            <select {...control} value={one ? chosen : ""} onChange={(event) => onChoose(event.currentTarget.value)}>
+              <option value="">{all === undefined ? "Loading …" : "Choose one"}</option>
+              {all?.map(({ id, name, type }) => (
+                <option key={id} value={id}>
+                  {visibleText(name)} ({KINDS[type].text})
+                </option>
+              ))}
+            </select>
+            {mayDo("notifications:write") && (
+              <button type="button" class="button" onClick={onMake}>
+                Make one
+              </button>
+            )}
+          </div>
+        )}
+      </Field>
+      {missing && <p class="note warning">{missing}</p>}
+    </>
+  );
+}
+
+/** Makes a notification without leaving the alert. */
+export function MakeNotification({
+  projectId,
+  onMade,
+  onClose,
+}: {
+  readonly projectId: string;
+  onMade(id: string): Promise<void>;
+  onClose(): void;
+}) {
+  const sending = useSending(NOTIFICATION_PATHS);
+  return (
+    <Dialog title="New notification" onClose={onClose}>
+      <NotificationForm
+        first={NEW_NOTIFICATION}
+        mask={undefined}
+        sending={sending}
+        button="Make the notification"
+        onSend={async (draft) => {
+          const { id } = await call("add_notification", {
+            notification: { ...membersOf(draft), project_id: projectId },
+          });
+          await onMade(id);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}

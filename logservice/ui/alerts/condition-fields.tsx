@@ -1,0 +1,94 @@
+import { Field } from "../kit/field.tsx";
+import { type AlertDraft, BOUNDS, type NumberName, OPERATORS, type Operator } from "./draft.ts";
+
+export interface ConditionProps {
+  readonly draft: AlertDraft;
+  wrongAt(path: string): string | undefined;
+  set(part: Partial<AlertDraft>): void;
+}
+
+const OPERATOR_TEXTS: Readonly<Record<Operator, string>> = {
+  ">": "more than",
+  ">=": "at least",
+  "<": "fewer than",
+  "<=": "at most",
+};
+
+/** When it is triggered: the comparison, and over how many minutes. */
+export function ConditionFields({ draft, wrongAt, set }: ConditionProps) {
+  return (
+    <div class="field-row">
+      <Field label="Triggers at" wrong={wrongAt("alert.operator")}>
+        {(control) => (
+          <select
+            {...control}
+            value={draft.operator}
+            onChange={(event) => set({ operator: event.currentTarget.value as Operator })}
+          >
+            {OPERATORS.map((operator) => (
+              <option key={operator} value={operator}>
+                {OPERATOR_TEXTS[operator]} ({operator})
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <NumberField name="threshold" label="Threshold" {...{ draft, wrongAt, set }} />
+      <NumberField name="interval" label="Interval in minutes" {...{ draft, wrongAt, set }} />
+    </div>
+  );
+}
+
+/** What most alerts leave as it is. */
+export function MoreFields({ draft, wrongAt, set }: ConditionProps) {
+  const all = { draft, wrongAt, set };
+  return (
+    <div class="field-row">
+      <NumberField
+        name="for"
+        label="Triggers after"
+        hint="Intervals in a row that must be over the threshold: 1 to 60."
+        {...all}
+      />
+      <NumberField
+        name="recover"
+        label="Resolves after"
+        hint="Intervals in a row that must not be over it: 1 to 60."
+        {...all}
+      />
+      <NumberField
+        name="repeat"
+        label="Tells again after"
+        hint="Minutes, while it stays triggered; 0 is never."
+        {...all}
+      />
+      <NumberField name="limit" label="Sample events" hint="How many a message shows: 1 to 100." {...all} />
+    </div>
+  );
+}
+
+interface NumberFieldProps extends ConditionProps {
+  readonly name: NumberName;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+function NumberField({ name, label, hint, draft, wrongAt, set }: NumberFieldProps) {
+  const { least, most } = BOUNDS[name];
+  return (
+    <Field label={label} hint={hint} wrong={wrongAt(`alert.${name}`)}>
+      {(control) => (
+        <input
+          type="number"
+          {...control}
+          min={least}
+          max={most}
+          step={1}
+          inputMode="numeric"
+          value={draft[name]}
+          onInput={(event) => set({ [name]: event.currentTarget.value })}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,117 @@
+import type { Alert, AlertInput } from "../../../schema/rpc.generated.ts";
+
+export type Severity = AlertInput["severity"];
+export type Operator = AlertInput["operator"];
+
+/** An alert as it is typed: numbers are texts, so that none is lost while it is not one yet. */
+export interface AlertDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly query: string;
+  readonly severity: Severity;
+  readonly operator: Operator;
+  readonly threshold: string;
+  readonly interval: string;
+  readonly for: string;
+  readonly recover: string;
+  readonly repeat: string;
+  readonly limit: string;
+  /** The id of a notification; "" if none is chosen. */
+  readonly notification: string;
+  readonly muted: boolean;
+}
+
+export const NEW_ALERT: AlertDraft = {
+  ...{ name: "", description: "", query: "", severity: "error", operator: ">", threshold: "10", interval: "5" },
+  ...{ for: "1", recover: "1", repeat: "0", limit: "10", notification: "", muted: false },
+};
+
+export const SEVERITIES: readonly Severity[] = ["info", "notice", "error", "critical"];
+export const OPERATORS: readonly Operator[] = [">", ">=", "<", "<="];
+
+export type NumberName = "threshold" | "interval" | "for" | "recover" | "repeat" | "limit";
+
+/** The whole numbers that the service takes. */
+export const BOUNDS: Readonly<Record<NumberName, { readonly least: number; readonly most: number }>> = {
+  threshold: { least: 0, most: Number.MAX_SAFE_INTEGER },
+  interval: { least: 1, most: 1440 },
+  for: { least: 1, most: 60 },
+  recover: { least: 1, most: 60 },
+  repeat: { least: 0, most: 10_080 },
+  limit: { least: 1, most: 100 },
+};
+const NUMBERS = Object.keys(BOUNDS) as readonly NumberName[];
+const TEXTS = ["name", "description", "query", "notification"] as const;
+
+/** Reads the query of an address of a new alert. What is not valid there, or is not there, is as in NEW_ALERT. */
+export function draftIn(search: string): AlertDraft {
+  const given = new URLSearchParams(search);
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, given.get(name) ?? NEW_ALERT[name]]));
+  const numbers = Object.fromEntries(
+    NUMBERS.map((name) => [name, numberIn(given.get(name), name) === undefined ? NEW_ALERT[name] : given.get(name)!]),
+  );
+  const severity = given.get("severity") as Severity;
+  const operator = given.get("operator") as Operator;
+  return {
+    ...NEW_ALERT,
+    ...texts,
+    ...numbers,
+    severity: SEVERITIES.includes(severity) ? severity : NEW_ALERT.severity,
+    operator: OPERATORS.includes(operator) ? operator : NEW_ALERT.operator,
+    muted: given.get("muted") === "1",
+  };
+}
+
+/** The query of the address that begins a new alert as a draft, with the question mark; "" for NEW_ALERT. */
+export function searchOfDraft(draft: AlertDraft): string {
+  const given = new URLSearchParams();
+  for (const name of [...TEXTS, "severity", "operator", ...NUMBERS] as const)
+    if (draft[name] !== NEW_ALERT[name]) given.set(name, draft[name]);
+  if (draft.muted) given.set("muted", "1");
+  const text = given.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** A stored alert, to be changed. */
+export function draftOfAlert(alert: Alert): AlertDraft {
+  const { name, description = "", query, severity, operator, notification_id: notification, muted = false } = alert;
+  const numbers = Object.fromEntries(NUMBERS.map((key) => [key, String(alert[key] ?? NEW_ALERT[key])]));
+  return { ...NEW_ALERT, ...numbers, name, description, query, severity, operator, notification, muted };
+}
+
+/** What the service is sent. A number that is none is left to the default: `problemIn` says so before. */
+export function alertOf(draft: AlertDraft, project_id: string): AlertInput {
+  const { description, query, severity, operator, notification, muted } = draft;
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberIn(draft[name], name)]));
+  const about = { project_id, name: draft.name.trim(), description: description.trim(), query: query.trim() };
+  return { ...about, severity, operator, notification_id: notification, muted, ...numbers };
+}
+
+/**
+ * What is wrong with a draft that can be seen without the service, with the path that the service gives it; undefined if
+ * nothing is.
+ */
+export function problemIn(draft: AlertDraft): string | undefined {
+  if (draft.query.trim() === "") return "alert.query: write what to look for, or | count for all events";
+  const wrong = conditionProblem(draft);
+  if (wrong !== undefined) return wrong;
+  if (draft.name.trim() === "") return "alert.name: give it a name: messages begin with it";
+  if (draft.notification === "") return "alert.notification_id: choose whom it tells, or make a notification";
+  return undefined;
+}
+
+/** What is wrong with the numbers of a draft. */
+export function conditionProblem(draft: AlertDraft): string | undefined {
+  const name = NUMBERS.find((one) => numberIn(draft[one], one) === undefined);
+  if (name === undefined) return undefined;
+  const { least, most } = BOUNDS[name];
+  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `from ${least} to ${most}`;
+  return `alert.${name}: write a whole number, ${range}`;
+}
+
+/** The number that a text is, if the service takes it. */
+export function numberIn(text: string | null, name: NumberName): number | undefined {
+  if (text === null || !/^\d{1,15}$/.test(text.trim())) return undefined;
+  const value = Number(text);
+  return value >= BOUNDS[name].least && value <= BOUNDS[name].most ? value : undefined;
+}

@@ -1,0 +1,81 @@
+import type { Alert, AlertEpisode } from "../../../schema/rpc.generated.ts";
+import type { Measured } from "../../notify/condition.ts";
+import { pathOf } from "../address/page.ts";
+import { searchOf } from "../address/view.ts";
+import type { Pages } from "../data/pages.ts";
+import { teamId } from "../data/session.ts";
+import { longDuration, minuteText } from "../kit/format.ts";
+import { More } from "../kit/more.tsx";
+import { Shown } from "../kit/state.tsx";
+import { Text } from "../kit/text.tsx";
+import { Group } from "./group.tsx";
+import { endOf, windowOf } from "./history.ts";
+import { useAlertQuery } from "./use-alert-query.ts";
+import { EVENTS, valueWords } from "./words.ts";
+
+/** When an alert was triggered and resolved, newest first. */
+export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pages: Pages<AlertEpisode> }) {
+  const answer = useAlertQuery(
+    alert.query,
+    pages.rows.map(({ group }) => group),
+  );
+  const queries = answer?.ok ? answer.queries : [];
+  const measured = answer?.ok ? answer.measured : EVENTS;
+  return (
+    <section class="card" aria-labelledby="history">
+      <h2 id="history">History</h2>
+      <Shown of={pages.first}>
+        {() =>
+          pages.rows.length === 0 ? (
+            <p class="hint">It was not triggered in the last 90 days, or since it was made.</p>
+          ) : (
+            <>
+              <ul class="log-list" aria-label="History">
+                {pages.rows.map((episode, at) => (
+                  <Episode key={episode.id} {...{ alert, episode, measured }} query={queries[at] ?? alert.query} />
+                ))}
+              </ul>
+              <More of={pages} />
+            </>
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+interface EpisodeProps {
+  readonly alert: Alert;
+  readonly episode: AlertEpisode;
+  readonly query: string;
+  /** What the alert compares now: it may have compared something else then. */
+  readonly measured: Measured;
+}
+
+function Episode({ alert, episode, query, measured }: EpisodeProps) {
+  const { kind, value, reason, muted, group, triggered_at, resolved_at } = episode;
+  const isFailure = kind === "failed";
+  const nowMs = Date.now();
+  const range = windowOf(episode, { interval: alert.interval ?? 5, for: alert.for ?? 1 }, nowMs);
+  const path = pathOf({ kind: "project", team: teamId.value, project: alert.project_id, section: "events" });
+  const lastedMs = (resolved_at === null ? nowMs : Date.parse(resolved_at)) - Date.parse(triggered_at);
+  const style = resolved_at !== null ? "" : isFailure ? "warning" : "error";
+  return (
+    <li>
+      <span class={`tag ${style}`}>{isFailure ? "failed" : resolved_at === null ? "triggered" : "resolved"}</span>
+      <span class="grow">
+        <strong>{minuteText(Date.parse(triggered_at))}</strong> <Group of={group} />
+        <span class="reason">
+          {isFailure ? <Text text={reason} /> : valueWords(value, measured)}
+          {"; "}
+          <Text text={isFailure || resolved_at === null || reason === "" ? endOf(episode) : reason} />
+          {resolved_at === null ? `, for ${longDuration(lastedMs)} now` : ` after ${longDuration(lastedMs)}`}
+          {muted && "; nobody was told, as it was muted"}
+        </span>
+      </span>
+      <a class="button small" href={`${path}${searchOf({ query, range })}`}>
+        Events
+      </a>
+    </li>
+  );
+}

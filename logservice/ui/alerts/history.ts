@@ -1,0 +1,57 @@
+import type { Alert, AlertEpisode } from "../../../schema/rpc.generated.ts";
+
+/** What an alert is just now, as people say it. */
+export interface AlertState {
+  readonly text: "triggered" | "ok" | "cannot be evaluated" | "not evaluated yet";
+  readonly style: "error" | "good" | "warning" | "";
+}
+
+/** The state that the records say. An alert that fails may be triggered still: both are said. */
+export function statesOf({ state, triggered, evaluated_at }: Alert): readonly AlertState[] {
+  const isFailing = state === "failing";
+  return [
+    ...(triggered ? [{ text: "triggered", style: "error" } as const] : []),
+    ...(isFailing ? [{ text: "cannot be evaluated", style: "warning" } as const] : []),
+    ...(!triggered && !isFailing
+      ? [evaluated_at ? ({ text: "ok", style: "good" } as const) : ({ text: "not evaluated yet", style: "" } as const)]
+      : []),
+  ];
+}
+
+/** Since when an alert is what it is, as far as its episodes say: RFC 3339. Undefined if it always was, or is nothing yet. */
+export function sinceOf(
+  { id, state, triggered, evaluated_at }: Alert,
+  episodes: readonly AlertEpisode[],
+): string | undefined {
+  const own = episodes.filter(({ alert_id }) => alert_id === id);
+  if (triggered || state === "failing") {
+    const kind = triggered ? "triggered" : "failed";
+    const begun = own.filter((one) => one.resolved_at === null && one.kind === kind);
+    return first(begun.map(({ triggered_at }) => triggered_at));
+  }
+  if (!evaluated_at) return undefined;
+  const ended = own.flatMap(({ resolved_at }) => resolved_at ?? []);
+  return ended.sort(byTime).at(-1);
+}
+
+/** How an episode ended. A failure keeps its reason, and ends when the query can be evaluated again. */
+export function endOf({ kind, reason, resolved_at }: AlertEpisode): string {
+  if (resolved_at === null) return kind === "failed" ? "cannot be evaluated still" : "triggered still";
+  if (kind === "failed") return "could be evaluated again";
+  return reason === "" ? "resolved" : reason;
+}
+
+const byTime = (a: string, b: string) => Date.parse(a) - Date.parse(b);
+const first = (times: readonly string[]) => [...times].sort(byTime)[0];
+
+/** The events of an episode are in the interval that triggered it, those before that `for` needed, and up to its end. */
+export function windowOf(
+  { triggered_at, resolved_at }: { readonly triggered_at: string; readonly resolved_at: string | null },
+  { interval, for: times }: { readonly interval: number; readonly for: number },
+  nowMs: number,
+): { readonly startMs: number; readonly stopMs: number } {
+  const startMs = Date.parse(triggered_at) - interval * times * 60_000;
+  const stopMs = resolved_at === null ? nowMs : Date.parse(resolved_at);
+  // Both ends of a range are part of it.
+  return { startMs, stopMs: Math.max(startMs, stopMs - 1) };
+}

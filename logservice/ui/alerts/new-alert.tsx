@@ -1,0 +1,57 @@
+import { useEffect, useState } from "preact/hooks";
+import { call } from "../data/call.ts";
+import { go, here } from "../data/location.ts";
+import { mayDo } from "../data/session.ts";
+import { say } from "../kit/toasts.tsx";
+import { AlertForm } from "./alert-form.tsx";
+import { alertOf, draftIn, searchOfDraft } from "./draft.ts";
+import { alertPath, listPath } from "./paths.ts";
+
+/** The address follows what is typed after this pause: browsers bound how often it may change. */
+const FOLLOW_MS = 400;
+
+/** A new alert: its address may say what it begins with. */
+export function NewAlert({ projectId }: { readonly projectId: string }) {
+  const [draft, setDraft] = useState(() => draftIn(here.value.search));
+  const [isChanged, setChanged] = useState(false);
+  const mayMake = mayDo("alerts:write");
+  // So a draft survives whatever leads away from it and back, and can be handed to somebody.
+  useEffect(() => {
+    if (!isChanged) return;
+    const path = alertPath(projectId, "new");
+    const timer = setTimeout(() => {
+      if (location.pathname === path) go(`${path}${searchOfDraft(draft)}`, { replaces: true });
+    }, FOLLOW_MS);
+    return () => clearTimeout(timer);
+  }, [draft]);
+  return (
+    <div class="page alert">
+      <header>
+        <h1>New alert</h1>
+      </header>
+      {!mayMake && <p class="note">Your role may not make alerts.</p>}
+      <AlertForm
+        projectId={projectId}
+        id={undefined}
+        draft={draft}
+        isChanged={isChanged}
+        isReadOnly={!mayMake}
+        onChange={(part, isTyped) => {
+          setDraft((before) => ({ ...before, ...part }));
+          if (isTyped) setChanged(true);
+        }}
+        onSend={async () => {
+          const { id } = await call("add_alert", { alert: alertOf(draft, projectId) });
+          setChanged(false);
+          say("The alert was made");
+          go(alertPath(projectId, id), { replaces: true });
+          scrollTo(0, 0);
+        }}
+      >
+        <a class="button" href={listPath(projectId)}>
+          Cancel
+        </a>
+      </AlertForm>
+    </div>
+  );
+}

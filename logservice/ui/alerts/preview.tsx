@@ -1,0 +1,171 @@
+import { useState } from "preact/hooks";
+import type { AlertInput } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../address/page.ts";
+import { searchOf } from "../address/view.ts";
+import { teamId } from "../data/session.ts";
+import { ticksOf } from "../explorer/histogram-ticks.ts";
+import { bytes, count, longDuration, minuteText } from "../kit/format.ts";
+import { Failure, Waiting } from "../kit/state.tsx";
+import { Group } from "./group.tsx";
+import { windowOf } from "./history.ts";
+import { previewWords, spansOf, unevaluated } from "./preview-data.ts";
+import { useAlertQuery } from "./use-alert-query.ts";
+import { type Replayed, useReplay } from "./use-preview.ts";
+import { EVENTS, valueWords } from "./words.ts";
+
+/** What an alert would have done in the last 7 days. `why` says why that is not known while there is no alert. */
+export function Preview({ alert, why }: { readonly alert: AlertInput | undefined; readonly why: string }) {
+  const replayed = useReplay(alert);
+  const found = replayed.value.value;
+  const error = replayed.error.value;
+  return (
+    <section class="preview" aria-labelledby="preview" aria-busy={replayed.isLoading.value}>
+      <h2 id="preview">The last 7 days with this alert</h2>
+      {alert === undefined ? (
+        <p class="hint">{why}</p>
+      ) : error !== undefined ? (
+        <Failure error={error} retry={() => void replayed.load()} />
+      ) : found === undefined ? (
+        <Waiting what="Replaying the last 7 days" />
+      ) : (
+        <Result of={found} isOld={replayed.isLoading.value} />
+      )}
+    </section>
+  );
+}
+
+/** So many times are shown at first, and with each press of the button. */
+const SHOWN = 8;
+
+function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean }) {
+  const [shown, setShown] = useState(SHOWN);
+  const { preview, times, alert } = of;
+  const newest = [...preview.episodes].reverse().slice(0, shown);
+  const answer = useAlertQuery(
+    alert.query,
+    newest.map(({ group }) => group),
+  );
+  const queries = answer?.ok ? answer.queries : [];
+  const measured = answer?.ok ? answer.measured : EVENTS;
+  const rule = { interval: alert.interval ?? 5, for: alert.for ?? 1 };
+  const left = unevaluated(preview, times, rule.interval);
+  const rest = preview.episodes.length - newest.length;
+  return (
+    <div class="replayed" data-old={isOld}>
+      <p role="status" class="preview-words">
+        {previewWords(preview, times)}
+      </p>
+      {preview.missing_bytes > 0 && (
+        <p class="note warning">
+          About {bytes(preview.missing_bytes)} of events of these days are lost. Intervals that they touch are left out.
+        </p>
+      )}
+      {preview.missing_bytes === 0 && left > 0 && (
+        <p class="note warning">
+          {count(left)} {left === 1 ? "interval" : "intervals"} could not be evaluated: the query takes too long there,
+          or gives more than 100 groups. An alert that fails three times in a row tells so.
+        </p>
+      )}
+      <Strip of={of} />
+      {newest.length > 0 && (
+        <ul class="log-list" aria-label="Times at which it would have triggered">
+          {newest.map(({ group, value, triggered_at, resolved_at }, at) => {
+            const range = windowOf({ triggered_at, resolved_at }, rule, times.stopMs);
+            const path = { kind: "project", team: teamId.value, project: alert.project_id, section: "events" } as const;
+            const lastMs = (resolved_at === null ? times.stopMs : Date.parse(resolved_at)) - Date.parse(triggered_at);
+            return (
+              <li key={`${triggered_at}${JSON.stringify(group)}`}>
+                <span class="grow">
+                  <a
+                    href={`${pathOf(path)}${searchOf({ query: queries[at] ?? "", range })}`}
+                    target="_blank"
+                    rel="noopener"
+                    title="The events, in a new tab"
+                  >
+                    {minuteText(Date.parse(triggered_at))}
+                  </a>{" "}
+                  <Group of={group} />
+                </span>
+                <span class="when">
+                  {valueWords(value, measured)},{" "}
+                  {resolved_at === null ? "triggered still" : `for ${longDuration(lastMs)}`}
+                </span>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      {rest > 0 && (
+        <button type="button" class="button small" onClick={() => setShown(shown + 5 * SHOWN)}>
+          Show {count(Math.min(rest, 5 * SHOWN))} earlier ones
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The strip may be narrower: its times need half of the room that those of the explorer have. */
+const STRIP_PX = 700;
+
+/** The events that match by time, on a ground that shows when the alert is triggered. The list below says it in words. */
+function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
+  const span = times.stopMs - times.startMs;
+  const share = (ms: number) => Math.max(0, Math.min(1, (ms - times.startMs) / span)) * 1000;
+  const spans = spansOf(preview.episodes, times);
+  return (
+    <div class="histogram strip" aria-hidden="true">
+      <div class="bars">
+        <svg viewBox="0 0 1000 100" preserveAspectRatio="none">
+          {spans.map(({ startMs, stopMs }) => (
+            <rect
+              key={startMs}
+              class="strip-triggered"
+              x={share(startMs)}
+              width={Math.max(2, share(stopMs) - share(startMs))}
+              y="0"
+              height="100"
+            />
+          ))}
+          {strip.bars.map(({ startMs, total }) => {
+            if (total === 0) return null;
+            const left = share(startMs);
+            const width = share(startMs + strip.stepMs) - left;
+            const height = Math.max(2, (total / strip.most) * 92);
+            return (
+              <rect
+                key={startMs}
+                class="bar-info"
+                x={left}
+                width={Math.max(0.5, width - Math.min(1.6, width * 0.15))}
+                y={100 - height}
+                height={height}
+              />
+            );
+          })}
+          {spans.map(({ startMs, stopMs }) => (
+            <rect
+              key={startMs}
+              class="bar-error"
+              x={share(startMs)}
+              width={Math.max(2, share(stopMs) - share(startMs))}
+              y="0"
+              height="5"
+            />
+          ))}
+        </svg>
+      </div>
+      <div class="axis">
+        {ticksOf(times, strip.stepMs, STRIP_PX).map(({ at, text }) => (
+          <span key={at} style={{ left: `${at * 100}%` }}>
+            {text}
+          </span>
+        ))}
+      </div>
+      <p class="hint strip-key">
+        <span class="swatch bar-info" /> events that match, at most {count(strip.most)}{" "}
+        {strip.stepMs === 3_600_000 ? "an hour" : `in ${longDuration(strip.stepMs)}`}
+        <span class="swatch bar-error" /> triggered
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { withoutStages } from "../../../grammar/query/edit.ts";
+import type { AlertAnswer } from "../language/messages.ts";
+import { kindOfQuery } from "../language/query.ts";
+
+/** What the service would answer to the query, as it says it. */
+export function refusalOf(answer: AlertAnswer | undefined): string | undefined {
+  if (answer === undefined || answer.ok) return undefined;
+  return `alert.query: ${answer.refusals[0] ?? "is not a valid query: mend what is underlined"}`;
+}
+
+interface QueryWrongProps {
+  readonly query: string;
+  readonly answer: AlertAnswer | undefined;
+  readonly wrong: string | undefined;
+  onQuery(query: string): void;
+}
+
+/** Why an alert cannot have the query, below it, and what would do. */
+export function QueryWrong({ query, answer, wrong, onQuery }: QueryWrongProps) {
+  const isEmpty = query.trim() === "";
+  const refusal = isEmpty || answer === undefined || answer.ok ? undefined : answer.refusals[0];
+  const text = refusal === undefined ? wrong : `The query of an alert ${refusal}.`;
+  const bare = withoutStages(query);
+  const fixes = isEmpty
+    ? [{ name: "Count all events", to: "| count" }]
+    : refusal !== undefined && kindOfQuery(query) === "stages"
+      ? [{ name: "Count the events instead", to: bare?.trim() ? bare : "| count" }]
+      : [];
+  if (text === undefined && fixes.length === 0) return null;
+  return (
+    <div class="row query-refused">
+      {text !== undefined && (
+        <span class="wrong" role="alert">
+          {text}
+        </span>
+      )}
+      {fixes.map(({ name, to }) => (
+        <button type="button" class="button small" key={name} onClick={() => onQuery(to)}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}

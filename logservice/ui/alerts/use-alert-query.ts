@@ -1,0 +1,34 @@
+import { useEffect, useState } from "preact/hooks";
+import type { AlertGroupValue } from "../../../schema/rpc.generated.ts";
+import type { Measured } from "../../notify/condition.ts";
+import { askLanguage } from "../language/ask.ts";
+import type { AlertAnswer } from "../language/messages.ts";
+import { kindOfQuery } from "../language/query.ts";
+import { EVENTS } from "./words.ts";
+
+/** What the service would make of the query of an alert; undefined while that is not known. */
+export function useAlertQuery(
+  text: string | undefined,
+  groups: readonly (readonly AlertGroupValue[])[] = [],
+): AlertAnswer | undefined {
+  const [answer, setAnswer] = useState<{ readonly key: string; readonly it: AlertAnswer } | undefined>(undefined);
+  const key = JSON.stringify([text, groups]);
+  useEffect(() => {
+    if (text === undefined) return;
+    let isOver = false;
+    void askLanguage({ kind: "alert", text, groups }).then(
+      (it) => isOver || setAnswer({ key, it }),
+      () => {},
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [key]);
+  return answer?.key === key ? answer.it : undefined;
+}
+
+/** What a query compares: known at once without stages, and said as if events were counted until it is known with them. */
+export function useMeasured(query: string): Measured {
+  const answer = useAlertQuery(kindOfQuery(query) === "stages" ? query : undefined);
+  return answer?.ok ? answer.measured : EVENTS;
+}

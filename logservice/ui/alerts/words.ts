@@ -1,0 +1,54 @@
+import { condition, durationText, type Measured } from "../../notify/condition.ts";
+import { number } from "../kit/numbers.ts";
+import { type AlertDraft, conditionProblem, type NumberName, numberIn } from "./draft.ts";
+
+/** What an alert compares as long as nothing else is known. */
+export const EVENTS: Measured = { what: "events", unit: "" };
+
+/** The condition of an alert: `more than 10 events in 5 min, 3 times in a row`. */
+export function conditionWords(
+  of: Parameters<typeof condition>[0] & { readonly for?: number | undefined },
+  measured: Measured,
+): string {
+  const times = of.for ?? 1;
+  return `${condition(of, measured)}${times > 1 ? `, ${times} times in a row` : ""}`;
+}
+
+/** A value that was measured: `12 events`, `362 ms`. */
+export function valueWords(value: number, { what, unit }: Measured): string {
+  if (unit !== "") return `${number(value)} ${unit}`;
+  return what === "events" ? `${number(value)} ${value === 1 ? "event" : "events"}` : number(value);
+}
+
+/** What a draft does, in sentences; undefined while its numbers are not right. */
+export function summaryOf(draft: AlertDraft, measured: Measured, isGrouped: boolean): string | undefined {
+  if (conditionProblem(draft) !== undefined) return undefined;
+  const of = (name: NumberName) => numberIn(draft[name], name)!;
+  const interval = of("interval");
+  const compared = { operator: draft.operator, threshold: of("threshold"), interval, for: of("for") };
+  const isImpossible = draft.operator === "<" && compared.threshold === 0 && measured.what === "events";
+  const isAlways = draft.operator === ">=" && compared.threshold === 0 && measured.what === "events";
+  const isAbsence =
+    (draft.operator === "<" && compared.threshold === 1) || (draft.operator === "<=" && compared.threshold === 0);
+  const condition =
+    isAbsence && measured.what === "events"
+      ? `when no event matches for ${durationText(interval)}${compared.for > 1 ? `, ${compared.for} times in a row` : ""}`
+      : `at ${conditionWords(compared, measured)}`;
+  const recover = of("recover");
+  const repeat = of("repeat");
+  return [
+    isImpossible
+      ? "Never triggers: there are no fewer than 0 events."
+      : isAlways
+        ? "Always triggered: there are always 0 events or more."
+        : `Triggers ${condition}${isGrouped ? ", each group by itself" : ""}.`,
+    recover > 1
+      ? `Resolves after ${recover} intervals in a row without that (${durationText(recover * interval)}).`
+      : "Resolves at the first interval without that.",
+    draft.muted
+      ? "Tells nobody while it is muted."
+      : repeat === 0
+        ? "Tells both once."
+        : `Tells both, and every ${durationText(repeat)} while it stays triggered.`,
+  ].join(" ");
+}

@@ -1,0 +1,66 @@
+import type { AuditEntry } from "../../../schema/rpc.generated.ts";
+
+/** A part of a sentence: words of ours, or a value that somebody chose. */
+export type SentencePart = string | { readonly value: string };
+
+/** What an entry of the audit says after who did it: `invited`, the address, `as admin`. */
+export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "detail" | "result">): SentencePart[] {
+  const { operation, target_id, detail, result } = entry;
+  if (result === "unauthorized") return ["tried", { value: operation }, "without a valid sign-in or token"];
+  if (result === "forbidden") return ["tried", { value: operation }, "and may not do that"];
+  const known = Object.hasOwn(SENTENCES, operation) ? SENTENCES[operation] : undefined;
+  if (known === undefined) return target_id === "" ? [spoken(operation)] : [spoken(operation), { value: target_id }];
+  return known.split(/([#%@])/).flatMap((piece): SentencePart[] => {
+    if (piece === "#") return target_id === "" ? [] : [{ value: target_id }];
+    if (piece === "@") return detail === "" ? [] : [{ value: detail }];
+    const words = (piece === "%" ? detail : piece).trim();
+    return words === "" ? [] : [words];
+  });
+}
+
+/** The whole sentence as a text, such as to search in. */
+export const sentenceText = (parts: readonly SentencePart[]): string =>
+  parts.map((part) => (typeof part === "string" ? part : part.value)).join(" ");
+
+/** What was done, by operation: `#` stands for the target, `%` for a role, `@` for a name that is the detail. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  accept_invite: "accepted the invite to the team as %",
+  add_alert: "added the alert #",
+  add_ci_token: "added the CI token @",
+  add_member: "invited # as %",
+  add_member_link: "made a sign-in link for #",
+  add_notification: "added the notification #",
+  add_owner: "made # an owner",
+  add_project: "made the project #",
+  add_search: "saved the search #",
+  add_team: "made the team #",
+  add_token: "added the API token #",
+  confirm_sign_in: "signed in",
+  query: "ran SQL",
+  remove_alert: "removed the alert #",
+  remove_ci_token: "removed the CI token #",
+  remove_member: "removed # from the team",
+  remove_notification: "removed the notification #",
+  remove_project: "removed the project #",
+  remove_search: "removed the search #",
+  remove_team: "removed the team #",
+  remove_token: "removed the API token #",
+  retry_delivery: "sent the delivery # again",
+  rotate_webhook_secret: "made a new secret for the webhook of #",
+  sign_in_link: "made a sign-in link for #",
+  sign_out: "signed out",
+  start_sign_in: "asked for a sign-in, from another address than the one that confirmed it",
+  test_alert: "tested the alert #",
+  update_alert: "changed the alert #",
+  update_member: "changed the role of # to %",
+  update_notification: "changed the notification #",
+  update_project: "changed the project #",
+  update_search: "changed the search #",
+  update_team: "renamed the team #",
+};
+
+/** The operations that have a sentence of their own. */
+export const TOLD = Object.keys(SENTENCES);
+
+/** `add_thing` as `add thing`. */
+const spoken = (operation: string) => operation.replaceAll("_", " ");

@@ -1,0 +1,72 @@
+import type { Event } from "../../../schema/rpc.generated.ts";
+
+/** So many events are kept; the list is read anew when there are more. */
+export const MOST_ARRIVED = 20_000;
+
+/**
+ * Events of a stream in the order of their arrival: those that are shown, and after them those that wait. They are above a
+ * list that was read, and none is in both.
+ */
+export class Arrivals {
+  /** Oldest first. */
+  #events: Event[] = [];
+  /** How many have arrived before the first that is kept. */
+  #before = 0;
+  /** How many of the arrived ones are shown, and how many were told of. */
+  #shownTo = 0;
+  #toldTo = 0;
+  /** The shown ones, the latest first. */
+  shown: readonly Event[] = [];
+
+  /** How many have arrived since the beginning. */
+  get total(): number {
+    return this.#before + this.#events.length;
+  }
+
+  get waiting(): number {
+    return this.total - this.#shownTo;
+  }
+
+  push(event: Event): void {
+    this.#events.push(event);
+    // What waits for hours must not fill the memory: it is read from the store when it is wanted.
+    if (this.#events.length >= MOST_ARRIVED * 2) this.#drop(this.#events.length - MOST_ARRIVED);
+  }
+
+  /** What arrived since the last call. */
+  untold(): readonly Event[] {
+    const news = this.#events.slice(Math.max(0, this.#toldTo - this.#before));
+    this.#toldTo = this.total;
+    return news;
+  }
+
+  /** Shows what waits. Whether that is all: otherwise the list has to be read anew. */
+  show(): boolean {
+    const isWhole = this.#shownTo >= this.#before;
+    const news = this.#events.slice(Math.max(0, this.#shownTo - this.#before)).reverse();
+    this.shown = isWhole ? [...news, ...this.shown] : news;
+    this.#shownTo = this.total;
+    if (this.shown.length <= MOST_ARRIVED) return isWhole;
+    this.shown = this.shown.slice(0, MOST_ARRIVED);
+    return false;
+  }
+
+  /** The list was read anew when `mark` had arrived: those before are in it, and some of those after may be. */
+  rebase(mark: number, isInList: (event: Event) => boolean): void {
+    const from = Math.max(0, mark - this.#before);
+    const isNew = (event: Event) => !isInList(event);
+    const shownNow = this.#events.slice(from, Math.max(from, this.#shownTo - this.#before)).filter(isNew);
+    const waiting = this.#events.slice(Math.max(from, this.#shownTo - this.#before)).filter(isNew);
+    const untold = Math.max(0, this.total - this.#toldTo);
+    this.#events = [...shownNow, ...waiting];
+    this.#before = 0;
+    this.#shownTo = shownNow.length;
+    this.#toldTo = Math.max(0, this.#events.length - untold);
+    this.shown = shownNow.reverse();
+  }
+
+  #drop(count: number): void {
+    this.#events = this.#events.slice(count);
+    this.#before += count;
+  }
+}

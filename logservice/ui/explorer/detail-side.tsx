@@ -1,0 +1,71 @@
+import { filterIn } from "../../../grammar/query/edit.ts";
+import type { Event } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../address/page.ts";
+import { searchOf } from "../address/view.ts";
+import { teamId } from "../data/session.ts";
+import { Waiting } from "../kit/state.tsx";
+import { Detail } from "./detail.tsx";
+import type { ExplorerState } from "./explorer-state.ts";
+import type { ValueActions } from "./value-actions.ts";
+
+export interface DetailSideProps {
+  readonly state: ExplorerState;
+  /** Undefined while it is read. */
+  readonly event: Event | undefined;
+  readonly isMissing: boolean;
+  readonly actions: ValueActions;
+  /** Opens the event above or below in the list; absent if there is none. */
+  readonly onNewer: (() => void) | undefined;
+  readonly onOlder: (() => void) | undefined;
+  onClose(): void;
+}
+
+/** What happened around an event is what happened this long before and after it. */
+const AROUND_MS = 30_000;
+
+/** The event that is open, beside the list or over it. */
+export function DetailSide({ state, event, isMissing, actions, onNewer, onOlder, onClose }: DetailSideProps) {
+  const view = state.view.value;
+  if (event === undefined)
+    return (
+      <aside class="detail" aria-label="Event">
+        {isMissing ? (
+          <p class="lead" role="status">
+            This event is not there any more: it has expired, or its address is cut off.
+          </p>
+        ) : (
+          <Waiting what="Reading the event" />
+        )}
+        <button type="button" class="button small" onClick={onClose}>
+          Close
+        </button>
+      </aside>
+    );
+  const requestId = requestOf(event);
+  const timeMs = Date.parse(event.timestamp);
+  const aroundIt = { startMs: timeMs - AROUND_MS, stopMs: timeMs + AROUND_MS };
+  // The range of a link does not move on with the clock, so that it shows the same to others.
+  const range = state.found.value?.times ?? view.range;
+  return (
+    <Detail
+      event={event}
+      actions={actions}
+      columns={view.columns}
+      link={
+        pathOf({ kind: "project", team: teamId.value, project: state.projectId, section: "events" }) +
+        searchOf({ ...view, isLive: false, range })
+      }
+      requestId={requestId}
+      onAround={() => state.change({ query: "", range: aroundIt, isLive: false })}
+      onRequest={() => state.change({ query: filterIn("", "fields.id", requestId!) ?? "", isLive: false })}
+      onNewer={onNewer}
+      onOlder={onOlder}
+      onClose={onClose}
+    />
+  );
+}
+
+/** The id of the request that an event is about, as the proxy and many loggers write it. */
+function requestOf({ fields }: Event): string | undefined {
+  return typeof fields.id === "string" && fields.id !== "" ? fields.id : undefined;
+}

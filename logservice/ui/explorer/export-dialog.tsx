@@ -1,0 +1,141 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { rangeTexts } from "../address/view.ts";
+import { call } from "../data/call.ts";
+import { Dialog } from "../kit/dialog.tsx";
+import { bytes, count, timeText, zoneName } from "../kit/format.ts";
+import { useSending } from "../kit/sending.ts";
+import { Text } from "../kit/text.tsx";
+import { say } from "../kit/toasts.tsx";
+import type { ExplorerState, Found } from "./explorer-state.ts";
+
+type Format = "csv" | "ndjson";
+
+export interface ExportDialogProps {
+  readonly state: ExplorerState;
+  /** What is on the screen: the file has the same. */
+  readonly found: Found;
+  onClose(): void;
+}
+
+/** Asks how events, or the table of a query with stages, are to be downloaded. */
+export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
+  const { columns } = state.view.value;
+  const [format, setFormat] = useState<Format>("csv");
+  const [isAll, setAll] = useState(columns.length === 0);
+  const sending = useSending();
+  const { startMs, stopMs } = found.times;
+  const isTable = found.table.value !== undefined;
+  const total = found.histogram.value?.total;
+  const send = async () => {
+    const fields = format === "csv" && !isTable && !isAll ? { fields: [...columns] } : {};
+    const asked = { project_id: state.projectId, query: found.query, ...rangeTexts(found.times), format, ...fields };
+    const isSent = await sending.send(async () => download((await call("add_export", asked)).ticket));
+    if (!isSent) return;
+    say("The download has begun. Your browser shows how far it is.");
+    onClose();
+  };
+  return (
+    <Dialog title="Export" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <p class="lead">
+          {isTable ? "The table of this query" : total === undefined ? "All events" : eventsText(total)}, from{" "}
+          {timeText(startMs)} to {timeText(stopMs)} {zoneName()}
+          {isTable ? "." : ", newest first."}
+        </p>
+        {found.query !== "" && (
+          <div class="field code">
+            <pre>
+              <Text text={found.query} keepsLines />
+            </pre>
+          </div>
+        )}
+        {found.missingBytes.value > 0 && (
+          <p class="note warning">
+            About {bytes(found.missingBytes.value)} of events in this range are lost. The file is without them.
+          </p>
+        )}
+        <fieldset class="field">
+          <legend>Format</legend>
+          <div>
+            <Choice name="format" isChosen={format === "csv"} onChoose={() => setFormat("csv")}>
+              <strong>CSV</strong>, for spreadsheets. A text that would be run as a formula begins with an apostrophe.
+            </Choice>
+            <Choice name="format" isChosen={format === "ndjson"} onChoose={() => setFormat("ndjson")}>
+              <strong>NDJSON</strong>, for programs: {isTable ? "a row" : "an event with all its fields"} per line.
+            </Choice>
+          </div>
+        </fieldset>
+        {format === "csv" && !isTable && (
+          <fieldset class="field">
+            <legend>Columns, after time, level and message</legend>
+            <div>
+              <Choice name="columns" isChosen={isAll} onChoose={() => setAll(true)}>
+                All fields of these events
+              </Choice>
+              <Choice name="columns" isChosen={!isAll} onChoose={() => setAll(false)}>
+                {columns.length === 0 ? (
+                  "None: no columns are shown"
+                ) : (
+                  <>
+                    Those that are shown: <Text text={columns.join(", ")} />
+                  </>
+                )}
+              </Choice>
+            </div>
+          </fieldset>
+        )}
+        {sending.problem && (
+          <p class="note error" role="alert">
+            {sending.problem}
+          </p>
+        )}
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={sending.isSending}>
+            Download
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly isChosen: boolean;
+  readonly children: ComponentChildren;
+  onChoose(): void;
+}
+
+function Choice({ name, isChosen, children, onChoose }: ChoiceProps) {
+  return (
+    <label class="check">
+      <input type="radio" name={name} checked={isChosen} onChange={onChoose} />
+      <span>{children}</span>
+    </label>
+  );
+}
+
+const eventsText = (total: number) => (total === 1 ? "1 event" : `All ${count(total)} events`);
+
+/**
+ * Downloads as by a link, so that the browser writes the file as it comes, shows how far it is and can end it. The page
+ * itself would have to hold all of it.
+ */
+function download(ticket: string): void {
+  const link = document.createElement("a");
+  link.href = `/export?${new URLSearchParams({ ticket })}`;
+  // The name is the service's. Without this, an answer that is an error would take the place of the page.
+  link.download = "";
+  document.body.append(link);
+  link.click();
+  link.remove();
+}

@@ -1,0 +1,59 @@
+import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
+import { count } from "../kit/format.ts";
+import { Text } from "../kit/text.tsx";
+import { visibleText } from "../kit/visible.ts";
+
+interface FacetHeadProps {
+  readonly field: DiscoveredField;
+  readonly isOpen: boolean;
+  readonly isPinned: boolean;
+  readonly isColumn: boolean;
+  onOpen(): void;
+  onPin(): void;
+  onColumn(): void;
+}
+
+/** The name of a field, which folds its values, and what can be done with the field as a whole. */
+export function FacetHead({
+  field: { name, count: found, percent },
+  isOpen,
+  isPinned,
+  isColumn,
+  ...on
+}: FacetHeadProps) {
+  return (
+    <h3 class="facet-head">
+      <button type="button" class="fold" aria-expanded={isOpen} onClick={on.onOpen}>
+        <span class="turn" aria-hidden="true" />
+        <span class="name" title={name}>
+          <Text text={name} />
+        </span>
+        <span class="share" title={`In ${count(found)} events`}>
+          {percent < 0.01 ? "< 1" : Math.round(percent * 100)} %
+        </span>
+      </button>
+      <span class="facet-tools">
+        <button
+          type="button"
+          class="facet-tool"
+          aria-label={visibleText(`Column of ${name}`)}
+          aria-pressed={isColumn}
+          title={isColumn ? "Remove the column" : "Show as a column"}
+          onClick={on.onColumn}
+        >
+          ▥
+        </button>
+        <button
+          type="button"
+          class="facet-tool"
+          aria-label={visibleText(`Pin ${name}`)}
+          aria-pressed={isPinned}
+          title={isPinned ? "No longer above the others" : "Keep above the others"}
+          onClick={on.onPin}
+        >
+          {isPinned ? "★" : "☆"}
+        </button>
+      </span>
+    </h3>
+  );
+}

@@ -1,0 +1,55 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { pageAt } from "../address/page.ts";
+import { go } from "../data/location.ts";
+import { Dialog } from "./dialog.tsx";
+
+/** Asks before a link leads away from changes that are not saved. The browser asks before the page is closed. */
+export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
+  const [to, setTo] = useState("");
+  const isLeaving = useRef(false);
+  useEffect(() => {
+    if (!isChanged) return;
+    const onLink = (event: MouseEvent): void => {
+      if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+      const link = (event.target as Element).closest?.("a");
+      if (link == null || link.target !== "" || link.hasAttribute("download")) return;
+      if (link.pathname === location.pathname) return;
+      event.preventDefault();
+      setTo(link.href);
+    };
+    const onClose = (event: Event): void => {
+      if (!isLeaving.current) event.preventDefault();
+    };
+    // Before links are followed, which leaves alone what is prevented.
+    document.addEventListener("click", onLink, { capture: true });
+    addEventListener("beforeunload", onClose);
+    return () => {
+      document.removeEventListener("click", onLink, { capture: true });
+      removeEventListener("beforeunload", onClose);
+    };
+  }, [isChanged]);
+  if (to === "") return null;
+  return (
+    <Dialog title="Leave without saving?" onClose={() => setTo("")}>
+      <p class="lead">What you changed on this page is not saved.</p>
+      <div class="row end">
+        <button type="button" class="button" onClick={() => setTo("")}>
+          Stay here
+        </button>
+        <button
+          type="button"
+          class="button danger"
+          onClick={() => {
+            setTo("");
+            const url = new URL(to);
+            isLeaving.current = true;
+            if (url.origin === location.origin && pageAt(url.pathname) !== undefined) go(to);
+            else location.assign(to);
+          }}
+        >
+          Leave
+        </button>
+      </div>
+    </Dialog>
+  );
+}

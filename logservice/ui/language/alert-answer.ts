@@ -1,0 +1,18 @@
+import { parsePipeline, printQuery } from "../../../grammar/query/index.ts";
+import type { AlertGroupValue } from "../../../schema/rpc.generated.ts";
+import { readAlertQuery } from "../../alerts/alert-query.ts";
+import { queryOfGroup } from "../../alerts/group.ts";
+import type { AlertAnswer } from "./messages.ts";
+
+/** What the service makes of the query of an alert, without asking it. */
+export function alertAnswer(text: string, groups: readonly (readonly AlertGroupValue[])[] = []): AlertAnswer {
+  const read = readAlertQuery(text);
+  // What is wrong with a text that is no query is said where it is typed.
+  if (!read.ok) return { ok: false, refusals: parsePipeline(text).ok ? read.problems : [] };
+  const { what, unit, columns } = read.value;
+  const queries = groups.map((group) => {
+    const query = queryOfGroup(read.value, group);
+    return query === undefined ? "" : printQuery(query);
+  });
+  return { ok: true, measured: { what, unit }, isGrouped: columns.some(({ isGroup }) => isGroup), queries };
+}

@@ -1,0 +1,160 @@
+import { useState } from "preact/hooks";
+import type { Delivery } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../address/page.ts";
+import { call } from "../data/call.ts";
+import { useEvery } from "../data/every.ts";
+import { type Pages, usePages } from "../data/pages.ts";
+import { mayDo, teamId } from "../data/session.ts";
+import { More } from "../kit/more.tsx";
+import { Failure, Shown } from "../kit/state.tsx";
+import { Text } from "../kit/text.tsx";
+import { Ago } from "../kit/time.tsx";
+import { say } from "../kit/toasts.tsx";
+
+export interface DeliveriesProps {
+  readonly projectId: string;
+  /** Whose deliveries: those of an alert, or those to a notification. */
+  readonly of: { readonly alert_id: string } | { readonly notification_id: string };
+  /** Names of notifications by their ids, where those are not clear. */
+  readonly names?: ReadonlyMap<string, string>;
+}
+
+const PAGE = 20;
+/** A delivery that waits is tried within seconds. */
+const AGAIN_MS = 10_000;
+
+/** What was told, with its result; what was given up can be sent again. */
+export function Deliveries({ projectId, of, names }: DeliveriesProps) {
+  const key = JSON.stringify(of);
+  const pages = usePages(
+    async (cursor, signal) => {
+      const input = { project_id: projectId, ...of, limit: PAGE, ...(cursor !== undefined && { cursor }) };
+      const { deliveries: rows, cursor: next } = await call("get_deliveries", input, { signal });
+      return { rows, cursor: next };
+    },
+    [projectId, key],
+  );
+  useEvery(AGAIN_MS, () => {
+    if (pages.rows.length <= PAGE) void pages.load();
+  });
+  const isOfAlert = "alert_id" in of;
+  return (
+    <section class="card" aria-labelledby="deliveries">
+      <h2 id="deliveries">Deliveries</h2>
+      <p class="lead">
+        What was told in the last 30 days. A target that does not answer is tried again for a day, then the message is
+        given up.
+      </p>
+      <Shown of={pages.first}>
+        {() =>
+          pages.rows.length === 0 ? (
+            <p class="hint">Nothing was told yet.</p>
+          ) : (
+            <>
+              <ul class="log-list wraps" aria-label="Deliveries">
+                {pages.rows.map((delivery) => (
+                  <DeliveryRow
+                    key={delivery.id}
+                    projectId={projectId}
+                    delivery={delivery}
+                    name={isOfAlert ? (names?.get(delivery.notification_id) ?? "a removed notification") : undefined}
+                    pages={pages}
+                  />
+                ))}
+              </ul>
+              <More of={pages} />
+            </>
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+const KIND_TEXTS = {
+  triggered: "Triggered",
+  resolved: "Resolved",
+  failed: "Cannot be evaluated",
+  repeated: "Still triggered",
+} as const satisfies Record<Delivery["kind"], string>;
+
+interface RowProps {
+  readonly projectId: string;
+  readonly delivery: Delivery;
+  /** The name of the notification; undefined if the alert is to be named. */
+  readonly name: string | undefined;
+  readonly pages: Pages<Delivery>;
+}
+
+function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
+  const [error, setError] = useState<unknown>(undefined);
+  const [isSending, setSending] = useState(false);
+  const { status, kind, attempts, failure, created_at, due_at, finished_at, alert_id, alert_name } = delivery;
+  const isRetriable = status === "failed" || (status === "waiting" && attempts > 0);
+  const retry = async (): Promise<void> => {
+    setSending(true);
+    setError(undefined);
+    try {
+      await call("retry_delivery", { project_id: projectId, delivery_id: delivery.id });
+      say("It is sent again");
+      await pages.load();
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setSending(false);
+    }
+  };
+  return (
+    <li>
+      <span class={`tag ${STATUS[status].style}`}>{STATUS[status].text}</span>
+      <span class="grow">
+        <strong>{KIND_TEXTS[kind]}</strong>{" "}
+        {name === undefined ? (
+          <a href={pathOf({ kind: "item", team: teamId.value, project: projectId, section: "alerts", id: alert_id })}>
+            <Text text={alert_name} />
+          </a>
+        ) : (
+          <>
+            to <Text text={name} />
+          </>
+        )}
+        {failure !== "" && (
+          <span class="reason">
+            <Text text={sentence(failure)} />
+          </span>
+        )}
+        {status === "waiting" && attempts > 0 && (
+          <span class="hint">
+            {attempts} {attempts === 1 ? "attempt" : "attempts"}; next one {soon(due_at)}
+          </span>
+        )}
+        {error !== undefined && <Failure error={error} />}
+      </span>
+      <span class="when">
+        <Ago at={finished_at ?? created_at} />
+      </span>
+      {isRetriable && mayDo("notifications:write") && (
+        <button type="button" class="button small" disabled={isSending} onClick={() => void retry()}>
+          {status === "failed" ? "Send again" : "Try now"}
+        </button>
+      )}
+    </li>
+  );
+}
+
+const STATUS = {
+  delivered: { text: "delivered", style: "good" },
+  waiting: { text: "waiting", style: "warning" },
+  failed: { text: "given up", style: "error" },
+} as const satisfies Record<Delivery["status"], { text: string; style: string }>;
+
+/** When a time that is to come is: the attempt itself is made by the service. */
+function soon(at: string): string {
+  const seconds = Math.round((Date.parse(at) - Date.now()) / 1000);
+  if (seconds <= 1) return "now";
+  return seconds < 90 ? `in ${seconds} s` : `in ${Math.round(seconds / 60)} min`;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,88 @@
+import type { Notification, NotificationInput } from "../../../schema/rpc.generated.ts";
+import type { Kind } from "./kinds.ts";
+
+/** A notification as it is typed. */
+export interface NotificationDraft {
+  readonly type: Kind;
+  readonly name: string;
+  /** Addresses, or numbers: one in each line, or with commas between them. */
+  readonly recipients: string;
+  /** The URL or the key. Empty keeps the one that is saved. */
+  readonly secret: string;
+  readonly channel: string;
+}
+
+export const NEW_NOTIFICATION: NotificationDraft = {
+  ...{ type: "slack", name: "", recipients: "", secret: "", channel: "" },
+};
+
+/** The member of a notification that each kind needs. */
+export const MEMBERS = {
+  email: "email_addresses",
+  sms: "sms_numbers",
+  slack: "slack_webhook_url",
+  webhook: "webhook_url",
+  pagerduty: "pagerduty_service_key",
+} as const satisfies Record<Kind, keyof NotificationInput>;
+
+/** A stored notification, to be changed. Its secret is not in it: what is shown of that is `maskOf`. */
+export function draftOfNotification({
+  type,
+  name,
+  email_addresses = [],
+  sms_numbers = [],
+  slack_channel = "",
+}: Notification): NotificationDraft {
+  const recipients = (type === "sms" ? sms_numbers : email_addresses).join("\n");
+  return { type, name, recipients, secret: "", channel: slack_channel };
+}
+
+/** What is shown of the secret of a notification. */
+export function maskOf(notification: Notification): string {
+  const { type } = notification;
+  return type === "email" || type === "sms" ? "" : (notification[MEMBERS[type]] ?? "");
+}
+
+/** What a draft says of a notification. A secret that was not typed is absent, which keeps the stored one. */
+export function membersOf(draft: NotificationDraft): Omit<NotificationInput, "project_id" | "id"> {
+  const { type, channel } = draft;
+  const secret = draft.secret.trim();
+  return {
+    type,
+    name: draft.name.trim(),
+    ...(type === "email" && { email_addresses: recipientsOf(draft) }),
+    ...(type === "sms" && { sms_numbers: recipientsOf(draft) }),
+    ...(type === "slack" && { slack_channel: channel.trim() }),
+    ...(type !== "email" && type !== "sms" && secret !== "" && { [MEMBERS[type]]: secret }),
+  };
+}
+
+/** The recipients of a draft, each once. Numbers may have spaces in them. */
+export function recipientsOf({ type, recipients }: NotificationDraft): string[] {
+  const parts = recipients.split(type === "sms" ? /[,;\n]/ : /[\s,;]/).map((part) => part.trim());
+  return [...new Set(parts.filter((part) => part !== ""))];
+}
+
+/**
+ * What is wrong with a draft, with the path that the service gives it, so that it is shown at the field; undefined if
+ * nothing is. `isNew` if no secret is stored.
+ */
+export function problemOf(draft: NotificationDraft, isNew: boolean): string | undefined {
+  const { type } = draft;
+  const path = `notification.${MEMBERS[type]}`;
+  if (draft.name.trim() === "") return "notification.name: give it a name, by which alerts choose it";
+  if (type !== "email" && type !== "sms") {
+    if (draft.secret.trim() === "" && isNew)
+      return `${path}: ${type === "pagerduty" ? "paste the integration key" : "paste the address of the webhook"}`;
+    return undefined;
+  }
+  const all = recipientsOf(draft);
+  const [shape, one] = type === "email" ? [ADDRESS, "an email address"] : [NUMBER, "a phone number"];
+  if (all.length === 0) return `${path}: write ${one} at least`;
+  const wrong = all.find((recipient) => !shape.test(recipient));
+  return wrong === undefined ? undefined : `${path}: ${JSON.stringify(wrong)} is not ${one}`;
+}
+
+/** As the service checks them. */
+const ADDRESS = /^[^\s@]+@[^\s@]+$/;
+const NUMBER = /^\+?[0-9][0-9 ().-]*$/;

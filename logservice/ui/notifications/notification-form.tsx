@@ -1,0 +1,208 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { session } from "../data/session.ts";
+import { Field } from "../kit/field.tsx";
+import type { Sending } from "../kit/sending.ts";
+import { MEMBERS, type NotificationDraft, problemOf } from "./draft.ts";
+import { ALL_KINDS, KINDS, type Kind, missingFor } from "./kinds.ts";
+
+/** The fields of a notification as the service names them. */
+export const NOTIFICATION_PATHS = ["name", "slack_channel", ...Object.values(MEMBERS)].map(
+  (name) => `notification.${name}`,
+);
+
+export interface NotificationFormProps {
+  readonly first: NotificationDraft;
+  /** What is shown of the stored secret; undefined for a notification that is made. */
+  readonly mask: string | undefined;
+  readonly isReadOnly?: boolean;
+  readonly sending: Sending;
+  readonly button: string;
+  /** Other buttons. */
+  readonly children?: ComponentChildren;
+  onChange?(draft: NotificationDraft): void;
+  /** Sends a draft in which nothing is wrong that can be seen here. Rejects with what the service says. */
+  onSend(draft: NotificationDraft): Promise<unknown>;
+}
+
+/** The fields of a notification: those of its kind. What was typed for another kind stays. */
+export function NotificationForm(props: NotificationFormProps) {
+  const { first, mask, isReadOnly = false, sending, button, children, onChange, onSend } = props;
+  const [draft, setDraft] = useState(first);
+  const isNew = mask === undefined;
+  const set = (part: Partial<NotificationDraft>): void => {
+    const next = { ...draft, ...part };
+    setDraft(next);
+    onChange?.(next);
+  };
+  const missing = session.value && missingFor(draft.type, session.value);
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        // A form in a window over another form is part of that one for Preact's events.
+        event.stopPropagation();
+        void sending.send(async () => {
+          const problem = problemOf(draft, isNew);
+          if (problem !== undefined) throw new Error(problem);
+          await onSend(draft);
+          // It is stored now, and only its mask is shown.
+          setDraft((before) => ({ ...before, secret: "" }));
+        });
+      }}
+    >
+      <fieldset disabled={isReadOnly}>
+        {isNew ? (
+          <KindField
+            kind={draft.type}
+            onChoose={(type) => {
+              sending.clear();
+              set({ type });
+            }}
+          />
+        ) : (
+          <p class="lead">
+            <strong>{KINDS[draft.type].text}.</strong> {KINDS[draft.type].about}
+          </p>
+        )}
+        {missing && <p class="note warning">{missing}</p>}
+        <Field label="Name" hint="Alerts choose it by its name." wrong={sending.wrongAt("notification.name")}>
+          {(control) => (
+            <input
+              type="text"
+              {...control}
+              maxLength={255}
+              value={draft.name}
+              onInput={(event) => set({ name: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <TargetFields draft={draft} mask={mask} sending={sending} set={set} />
+        {sending.problem && (
+          <p class="note error" role="alert">
+            {sending.problem}
+          </p>
+        )}
+        {!isReadOnly && (
+          <div class="row">
+            <button type="submit" class="button primary" disabled={sending.isSending}>
+              {button}
+            </button>
+            {children}
+          </div>
+        )}
+      </fieldset>
+    </form>
+  );
+}
+
+function KindField({ kind, onChoose }: { readonly kind: Kind; onChoose(kind: Kind): void }) {
+  return (
+    <Field label="Kind" hint={KINDS[kind].about}>
+      {(control) => (
+        <select {...control} value={kind} onChange={(event) => onChoose(event.currentTarget.value as Kind)}>
+          {ALL_KINDS.map((one) => (
+            <option key={one} value={one}>
+              {KINDS[one].text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+interface TargetProps {
+  readonly draft: NotificationDraft;
+  readonly mask: string | undefined;
+  readonly sending: Sending;
+  set(part: Partial<NotificationDraft>): void;
+}
+
+function TargetFields({ draft, mask, sending, set }: TargetProps) {
+  const wrong = sending.wrongAt(`notification.${MEMBERS[draft.type]}`);
+  if (draft.type === "email" || draft.type === "sms") {
+    const isMail = draft.type === "email";
+    return (
+      <Field
+        label={isMail ? "Email addresses" : "Phone numbers"}
+        hint={isMail ? "One in each line." : "One in each line, with the code of the country: +1 555 0100."}
+        wrong={wrong}
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            rows={3}
+            spellcheck={false}
+            autocapitalize="off"
+            inputMode={isMail ? "email" : "tel"}
+            value={draft.recipients}
+            onInput={(event) => set({ recipients: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+    );
+  }
+  const { label, hint } = SECRETS[draft.type];
+  return (
+    <>
+      <Field
+        label={label}
+        hint={
+          <>
+            {hint} It is a secret: it is stored encrypted, and not shown again.
+            {mask !== undefined && " Left empty, the saved one stays."}
+          </>
+        }
+        wrong={wrong}
+      >
+        {(control) => (
+          <input
+            type="text"
+            class="mono"
+            {...control}
+            maxLength={2048}
+            autoComplete="off"
+            spellcheck={false}
+            autocapitalize="off"
+            placeholder={mask === undefined ? "" : mask === "" ? "none is saved" : `${mask} is saved`}
+            value={draft.secret}
+            onInput={(event) => set({ secret: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      {draft.type === "slack" && (
+        <Field
+          label="Channel"
+          hint="Only if it is another one than that of the webhook, such as #alerts. Not every chat takes it."
+          wrong={sending.wrongAt("notification.slack_channel")}
+        >
+          {(control) => (
+            <input
+              type="text"
+              {...control}
+              maxLength={255}
+              value={draft.channel}
+              onInput={(event) => set({ channel: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  );
+}
+
+const PUBLIC = "It begins with https://. Plain http and private addresses need a permission of the service's operator.";
+
+const SECRETS = {
+  slack: {
+    label: "Webhook address",
+    hint: `The address of an incoming webhook, which the chat shows when one is made. ${PUBLIC}`,
+  },
+  webhook: { label: "Webhook address", hint: `Where your program takes alerts. ${PUBLIC}` },
+  pagerduty: {
+    label: "Integration key",
+    hint: "The key of an integration “Events API v2” of a PagerDuty service.",
+  },
+} as const satisfies Partial<Record<Kind, { label: string; hint: string }>>;

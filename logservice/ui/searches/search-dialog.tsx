@@ -1,0 +1,134 @@
+import { useState } from "preact/hooks";
+import type { Search } from "../../../schema/rpc.generated.ts";
+import { call } from "../data/call.ts";
+import { Dialog } from "../kit/dialog.tsx";
+import { Field } from "../kit/field.tsx";
+import { useSending } from "../kit/sending.ts";
+import { Text } from "../kit/text.tsx";
+import { say } from "../kit/toasts.tsx";
+import { QueryCode } from "../query-box/query-code.tsx";
+import { searchNamed } from "./matching.ts";
+
+export interface SearchDialogProps {
+  readonly projectId: string;
+  /** The search to change; for a new one, the query that is on the screen, or nothing. */
+  readonly first: Partial<Pick<Search, "id" | "name" | "query">>;
+  onSaved?(): void;
+  onClose(): void;
+}
+
+/** Saves a query under a name, or changes a saved one. */
+export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialogProps) {
+  const { id } = first;
+  const [name, setName] = useState(first.name ?? "");
+  const [query, setQuery] = useState(first.query ?? "");
+  const [same, setSame] = useState<Search | undefined>(undefined);
+  const sending = useSending(["search.name", "search.query"]);
+  // What is on the screen is saved as it is.
+  const isTyped = id !== undefined || first.query === undefined;
+  const isEmpty = query.trim() === "";
+  const save = async (replaced?: Search): Promise<void> => {
+    const search = { project_id: projectId, name: name.trim(), query };
+    const isSaved = await sending.send(async () => {
+      if (replaced !== undefined) {
+        await call("update_search", { search: { project_id: projectId, id: replaced.id!, query } });
+        return;
+      }
+      const { searches } = await call("get_searches", { project_id: projectId });
+      const found = searchNamed(searches, name, id);
+      setSame(found);
+      if (found !== undefined) throw new Error("search.name: another search has this name");
+      if (id === undefined) await call("add_search", { search });
+      else await call("update_search", { search: { ...search, id } });
+    });
+    if (!isSaved) return;
+    say(`Saved ${(replaced ?? search).name}`);
+    onSaved?.();
+    onClose();
+  };
+  return (
+    <Dialog title={id === undefined ? "Save a search" : "Change the search"} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <Field label="Name" wrong={sending.wrongAt("search.name")}>
+          {(control) => (
+            <input
+              type="text"
+              {...control}
+              required
+              autoFocus
+              maxLength={255}
+              pattern=".*\S.*"
+              title="At least one character that is not blank"
+              value={name}
+              onInput={(event) => {
+                setName(event.currentTarget.value);
+                setSame(undefined);
+                sending.clear();
+              }}
+            />
+          )}
+        </Field>
+        {same !== undefined && (
+          <div class="note warning">
+            <p>
+              <Text text={same.name} /> is <QueryCode query={same.query} />
+            </p>
+            {id === undefined && (
+              <button type="button" class="button small" disabled={isEmpty} onClick={() => void save(same)}>
+                Replace its query
+              </button>
+            )}
+          </div>
+        )}
+        {isTyped ? (
+          <Field
+            label="Query"
+            hint="The range is chosen when the search is opened."
+            wrong={sending.wrongAt("search.query")}
+          >
+            {(control) => (
+              <textarea
+                class="mono"
+                {...control}
+                required
+                rows={4}
+                maxLength={16_384}
+                spellcheck={false}
+                value={query}
+                onInput={(event) => setQuery(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        ) : (
+          <div class="field">
+            <span class="label">Query</span>
+            {!isEmpty && (
+              <div class="boxed">
+                <QueryCode query={query} />
+              </div>
+            )}
+            {isEmpty && (
+              <span class="wrong">There is no query to save: without one, every event is shown. Type one first.</span>
+            )}
+            {sending.wrongAt("search.query") && <span class="wrong">{sending.wrongAt("search.query")}</span>}
+            <span class="hint">The range is chosen when the search is opened.</span>
+          </div>
+        )}
+        {sending.problem && <p class="note error">{sending.problem}</p>}
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={sending.isSending || (!isTyped && isEmpty)}>
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

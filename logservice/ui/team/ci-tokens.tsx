@@ -1,0 +1,177 @@
+import { useState } from "preact/hooks";
+import type { CiToken } from "../../../schema/rpc.generated.ts";
+import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { session, teamId } from "../data/session.ts";
+import { Code } from "../kit/copy.tsx";
+import { Dialog } from "../kit/dialog.tsx";
+import { Field } from "../kit/field.tsx";
+import { RemoveDialog } from "../kit/remove-dialog.tsx";
+import { useSending } from "../kit/sending.ts";
+import { Shown } from "../kit/state.tsx";
+import { Text } from "../kit/text.tsx";
+import { Ago, At } from "../kit/time.tsx";
+import { visibleText } from "../kit/visible.ts";
+import { toolConfigOf } from "./tool-config.ts";
+
+/** The tokens with which builds deploy and send their events. */
+export function CiTokens() {
+  const tokens = useLoaded(async (signal) => (await call("get_ci_tokens", {}, { signal })).tokens, []);
+  const [isAdding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<CiToken | undefined>(undefined);
+  return (
+    <section>
+      <div class="head">
+        <h2 id="ci-tokens">CI tokens</h2>
+        <button type="button" class="button" onClick={() => setAdding(true)}>
+          Add CI token
+        </button>
+      </div>
+      <p class="lead">
+        A build uses one as the secret <code>TOOL_CONFIG</code>. It may read projects and send events, and ends after a
+        year.
+      </p>
+      <Shown of={tokens}>
+        {(all) =>
+          all.length === 0 ? (
+            <p class="hint">There are none.</p>
+          ) : (
+            <div class="table-wrap">
+              <table class="list stacks" aria-labelledby="ci-tokens">
+                <thead>
+                  <tr>
+                    <th scope="col">Name</th>
+                    <th scope="col">Made by</th>
+                    <th scope="col">Last used</th>
+                    <th scope="col">Ends</th>
+                    <th scope="col">
+                      <span class="spoken">What to do</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {all.map((token) => (
+                    <tr key={token.id}>
+                      <td class="named">
+                        <Text text={token.name} />
+                        <div class="hint">
+                          <code>{token.id}</code>
+                        </div>
+                      </td>
+                      <td class="soft">
+                        <Text text={token.created_by} />
+                      </td>
+                      <td class="soft">
+                        <span class="when-stacked">used </span>
+                        <Ago at={token.last_used_at} />
+                      </td>
+                      <td class="soft">
+                        <span class="when-stacked">ends </span>
+                        <At at={token.expires_at} />
+                      </td>
+                      <td class="actions">
+                        <button
+                          type="button"
+                          class="button small"
+                          aria-label={visibleText(`Remove the CI token ${token.name}`)}
+                          onClick={() => setRemoving(token)}
+                        >
+                          Remove
+                        </button>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Shown>
+      {isAdding && (
+        <AddCiToken
+          onClose={() => {
+            setAdding(false);
+            void tokens.load();
+          }}
+        />
+      )}
+      {removing && (
+        <RemoveDialog
+          title="Remove this CI token?"
+          button="Remove the token"
+          onClose={() => setRemoving(undefined)}
+          onRemove={async () => {
+            await call("remove_ci_token", { token_id: removing.id });
+            await tokens.load();
+          }}
+        >
+          Builds that use <Text text={removing.name} /> are refused from now on.
+        </RemoveDialog>
+      )}
+    </section>
+  );
+}
+
+function AddCiToken({ onClose }: { onClose(): void }) {
+  const [name, setName] = useState("");
+  const [made, setMade] = useState<{ readonly config: string; readonly endsAt: string } | undefined>(undefined);
+  const sending = useSending(["name"]);
+  if (made !== undefined)
+    return (
+      <Dialog title="The CI token" onClose={onClose}>
+        <p class="lead">
+          Keep this as the secret <code>TOOL_CONFIG</code> of the build. It is shown here only now, and ends at{" "}
+          <At at={made.endsAt} />.
+        </p>
+        <Code text={made.config} />
+        <div class="row end after-code">
+          <button type="button" class="button primary" onClick={onClose}>
+            I have kept it
+          </button>
+        </div>
+      </Dialog>
+    );
+  return (
+    <Dialog title="Add CI token" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void sending.send(async () => {
+            const { token, expires_at } = await call("add_ci_token", { name: name.trim() });
+            const { email } = session.value!.account;
+            setMade({
+              config: toolConfigOf({ team: teamId.value, email, url: location.origin, token }),
+              endsAt: expires_at,
+            });
+          });
+        }}
+      >
+        <Field label="Name" hint="Which build uses it, and where." wrong={sending.wrongAt("name")}>
+          {(control) => (
+            <input
+              type="text"
+              {...control}
+              required
+              autoFocus
+              maxLength={100}
+              pattern=".*\S.*"
+              title="At least one character that is not blank"
+              placeholder="GitHub, shop"
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        {sending.problem && <p class="note error">{sending.problem}</p>}
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={sending.isSending}>
+            Add CI token
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

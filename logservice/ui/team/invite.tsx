@@ -1,0 +1,86 @@
+import { useState } from "preact/hooks";
+import type { Member, Role } from "../../../schema/rpc.generated.ts";
+import { call } from "../data/call.ts";
+import { session, team } from "../data/session.ts";
+import { Dialog } from "../kit/dialog.tsx";
+import { Field } from "../kit/field.tsx";
+import { useSending } from "../kit/sending.ts";
+import { say } from "../kit/toasts.tsx";
+import type { HandedLink } from "./link-dialog.tsx";
+import { rolesUpTo } from "./roles.ts";
+
+export interface InviteProps {
+  /** Who is in the team, and who is invited. */
+  readonly members: readonly Member[];
+  /** With the link to hand over, unless it goes by mail. */
+  onMade(link: HandedLink | undefined): void;
+  onClose(): void;
+}
+
+/** Invites a person by address and role. */
+export function Invite({ members, onMade, onClose }: InviteProps) {
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("member");
+  const sending = useSending(["email", "role"]);
+  return (
+    <Dialog title="Invite somebody" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void sending.send(async () => {
+            const to = email.trim();
+            if (members.some(({ state, email }) => state === "member" && email.toLowerCase() === to.toLowerCase()))
+              throw new Error(`email: ${to} is in the team already. The role is changed in the list.`);
+            const { mailed, link, expires_at } = await call("add_member", { email: to, role });
+            if (mailed) say(`${to} gets a mail with the invite`);
+            onMade(link === undefined ? undefined : { kind: "invite", email: to, link, expires_at });
+          });
+        }}
+      >
+        <Field
+          label="Address"
+          hint={
+            session.value!.isMailing
+              ? "The invite goes there by mail, and ends after 7 days."
+              : "This service sends no mails: you get a link to hand over. It ends after 7 days."
+          }
+          wrong={sending.wrongAt("email")}
+        >
+          {(control) => (
+            <input
+              type="email"
+              {...control}
+              required
+              autoFocus
+              maxLength={254}
+              autoComplete="off"
+              placeholder="ann@example.com"
+              value={email}
+              onInput={(event) => setEmail(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field label="Role" wrong={sending.wrongAt("role")}>
+          {(control) => (
+            <select {...control} value={role} onChange={(event) => setRole(event.currentTarget.value as Role)}>
+              {rolesUpTo(team.value?.role).map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {sending.problem && <p class="note error">{sending.problem}</p>}
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={sending.isSending}>
+            Invite
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

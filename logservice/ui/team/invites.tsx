@@ -1,0 +1,104 @@
+import type { Member } from "../../../schema/rpc.generated.ts";
+import { call } from "../data/call.ts";
+import { session, team } from "../data/session.ts";
+import { useSending } from "../kit/sending.ts";
+import { Text } from "../kit/text.tsx";
+import { Ago, At } from "../kit/time.tsx";
+import { say } from "../kit/toasts.tsx";
+import { mayChange } from "./roles.ts";
+
+export interface InvitesProps {
+  readonly invited: readonly Member[];
+  reload(): Promise<void>;
+  onLink(email: string, made: { readonly link: string; readonly expires_at: string }): void;
+}
+
+/** The invites that wait to be accepted. */
+export function Invites({ invited, reload, onLink }: InvitesProps) {
+  const sending = useSending();
+  const again = ({ email, role }: Member): void => {
+    void sending.send(async () => {
+      const { link, expires_at } = await call("add_member", { email, role });
+      if (link === undefined) say(`${email} gets another mail; the link of the one before has ended`);
+      else onLink(email, { link, expires_at });
+      await reload();
+    });
+  };
+  const takeBack = ({ email }: Member): void => {
+    void sending.send(async () => {
+      await call("remove_member", { email });
+      say(`The invite of ${email} was taken back`);
+      await reload();
+    });
+  };
+  return (
+    <section>
+      <h2 id="invites">Invited</h2>
+      {sending.problem && (
+        <p class="note error" role="alert">
+          {sending.problem}
+        </p>
+      )}
+      <div class="table-wrap">
+        <table class="list stacks" aria-labelledby="invites">
+          <thead>
+            <tr>
+              <th scope="col">Address</th>
+              <th scope="col">Role</th>
+              <th scope="col">Invited</th>
+              <th scope="col">Ends</th>
+              <th scope="col">
+                <span class="spoken">What to do</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {invited.map((member) => (
+              <tr key={member.id}>
+                <td class="named">
+                  <Text text={member.email} />
+                </td>
+                <td>{member.role}</td>
+                <td class="soft">
+                  <Ago at={member.since} />
+                </td>
+                <td class="soft">
+                  {member.expires_at && (
+                    <>
+                      <span class="when-stacked">ends </span>
+                      <At at={member.expires_at} />
+                    </>
+                  )}
+                </td>
+                <td class="actions">
+                  {mayChange(team.value?.role, member) && (
+                    <>
+                      <button
+                        type="button"
+                        class="button small"
+                        disabled={sending.isSending}
+                        aria-label={`${session.value!.isMailing ? "Mail again to" : "New link for"} ${member.email}`}
+                        onClick={() => again(member)}
+                      >
+                        {session.value!.isMailing ? "Mail again" : "New link"}
+                      </button>{" "}
+                      <button
+                        type="button"
+                        class="button small"
+                        disabled={sending.isSending}
+                        aria-label={`Take back the invite of ${member.email}`}
+                        onClick={() => takeBack(member)}
+                      >
+                        Take back
+                      </button>
+                    </>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,39 @@
+import { Code } from "../kit/copy.tsx";
+import { Dialog } from "../kit/dialog.tsx";
+import { Text } from "../kit/text.tsx";
+import { At } from "../kit/time.tsx";
+
+/** A link that one person hands over to another. */
+export interface HandedLink {
+  readonly kind: "invite" | "sign-in";
+  readonly email: string;
+  readonly link: string;
+  readonly expires_at: string;
+}
+
+/** Shows a link to hand over. */
+export function LinkDialog({
+  of: { kind, email, link, expires_at },
+  onClose,
+}: {
+  readonly of: HandedLink;
+  onClose(): void;
+}) {
+  return (
+    <Dialog title={kind === "invite" ? "The link of the invite" : "A link to sign in"} onClose={onClose}>
+      <p class="lead">
+        Hand it over to <Text text={email} />, and to nobody else:{" "}
+        {kind === "invite"
+          ? "whoever opens it can join the team."
+          : "whoever opens it is signed in as this person, once."}{" "}
+        It is shown only now, and ends at <At at={expires_at} />.
+      </p>
+      <Code text={link} />
+      <div class="row end after-code">
+        <button type="button" class="button primary" onClick={onClose}>
+          Done
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,192 @@
+import { useState } from "preact/hooks";
+import type { Member, Role } from "../../../schema/rpc.generated.ts";
+import { ROLES } from "../../access/roles.ts";
+import { call } from "../data/call.ts";
+import { mayDo, session, team } from "../data/session.ts";
+import { useSending } from "../kit/sending.ts";
+import { Text } from "../kit/text.tsx";
+import { Ago } from "../kit/time.tsx";
+import { say } from "../kit/toasts.tsx";
+import { Invite } from "./invite.tsx";
+import { Invites } from "./invites.tsx";
+import { type HandedLink, LinkDialog } from "./link-dialog.tsx";
+import { RemovePerson } from "./remove-person.tsx";
+import { isLastOwner, mayChange, rolesUpTo } from "./roles.ts";
+import { TokensLeft, type TokensLeftProps } from "./tokens-left.tsx";
+
+export interface PeopleProps {
+  readonly members: readonly Member[];
+  reload(): Promise<void>;
+}
+
+/** Who is in the team, and who was invited. */
+export function People({ members, reload }: PeopleProps) {
+  const [isInviting, setInviting] = useState(false);
+  const [removing, setRemoving] = useState<Member | undefined>(undefined);
+  const [link, setLink] = useState<HandedLink | undefined>(undefined);
+  const [left, setLeft] = useState<TokensLeftProps["of"] | undefined>(undefined);
+  const sending = useSending();
+  const mayWrite = mayDo("team:write");
+  const own = team.value?.role;
+  const self = session.value!.account.email;
+  const joined = members.filter(({ state }) => state === "member");
+  const invited = members.filter(({ state }) => state === "invited");
+
+  const setRole = (member: Member, role: Role): void => {
+    void sending
+      .send(async () => {
+        const { tokens } = await call("update_member", { email: member.email, role });
+        say(`${member.email} is ${withArticle(role)} now`);
+        // A change of one's own role changes what the page may show.
+        if (member.email === self) return location.reload();
+        if (tokens.length > 0)
+          setLeft({
+            title: "Tokens that may do more than the new role",
+            text: `${member.email} is ${withArticle(role)} now. Tokens that this person made before may still do more:`,
+            ids: tokens,
+          });
+      })
+      // A refused role must not stay chosen.
+      .finally(() => reload());
+  };
+  const makeLink = (member: Member): void => {
+    void sending.send(async () => {
+      const made = await call("add_member_link", { email: member.email });
+      setLink({ ...made, email: member.email, kind: "sign-in" });
+    });
+  };
+
+  return (
+    <>
+      {sending.problem && (
+        <p class="note error" role="alert">
+          {sending.problem}
+        </p>
+      )}
+      <section>
+        <div class="head">
+          <h2 id="people">{joined.length === 1 ? "1 person" : `${joined.length} people`}</h2>
+          {mayWrite && (
+            <button type="button" class="button primary" onClick={() => setInviting(true)}>
+              Invite somebody
+            </button>
+          )}
+        </div>
+        <div class="table-wrap">
+          <table class="list stacks" aria-labelledby="people">
+            <thead>
+              <tr>
+                <th scope="col">Address</th>
+                <th scope="col">Role</th>
+                <th scope="col">Since</th>
+                <th scope="col">
+                  <span class="spoken">What to do</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {joined.map((member) => {
+                const isSelf = member.email === self;
+                const mayThis = mayChange(own, member);
+                return (
+                  <tr key={member.id}>
+                    <td class="named">
+                      <Text text={member.email} /> {isSelf && <span class="tag">you</span>}
+                    </td>
+                    <td>
+                      {mayThis ? (
+                        <select
+                          aria-label={`Role of ${member.email}`}
+                          value={member.role}
+                          disabled={sending.isSending}
+                          onChange={(event) => {
+                            const role = event.currentTarget.value as Role;
+                            // Until the service has agreed, the page shows what is.
+                            event.currentTarget.value = member.role;
+                            setRole(member, role);
+                          }}
+                        >
+                          {ROLES.filter((role) => rolesUpTo(own).includes(role)).map((role) => (
+                            <option key={role} value={role}>
+                              {role}
+                            </option>
+                          ))}
+                        </select>
+                      ) : (
+                        member.role
+                      )}
+                    </td>
+                    <td class="soft">
+                      <Ago at={member.since} />
+                    </td>
+                    <td class="actions">
+                      {mayThis && !isSelf && !session.value!.isMailing && (
+                        <button
+                          type="button"
+                          class="button small"
+                          aria-label={`Sign-in link for ${member.email}`}
+                          onClick={() => makeLink(member)}
+                        >
+                          Sign-in link
+                        </button>
+                      )}{" "}
+                      {(mayThis || isSelf) && (
+                        <button
+                          type="button"
+                          class="button small"
+                          aria-label={isSelf ? "Leave the team" : `Remove ${member.email}`}
+                          onClick={() => setRemoving(member)}
+                        >
+                          {isSelf ? "Leave" : "Remove"}
+                        </button>
+                      )}
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      </section>
+      {invited.length > 0 && (
+        <Invites
+          invited={invited}
+          reload={reload}
+          onLink={(email, made) => setLink({ ...made, email, kind: "invite" })}
+        />
+      )}
+      {isInviting && (
+        <Invite
+          members={members}
+          onClose={() => setInviting(false)}
+          onMade={(made) => {
+            setInviting(false);
+            if (made !== undefined) setLink(made);
+            void reload();
+          }}
+        />
+      )}
+      {link && <LinkDialog of={link} onClose={() => setLink(undefined)} />}
+      {removing && (
+        <RemovePerson
+          member={removing}
+          isSelf={removing.email === self}
+          isLastOwner={isLastOwner(members, removing)}
+          onRemoved={(tokens) => {
+            if (tokens.length > 0)
+              setLeft({
+                title: "Tokens that still work",
+                text: `${removing.email} was removed. Tokens that this person made go on working:`,
+                ids: tokens,
+              });
+            return reload();
+          }}
+          onClose={() => setRemoving(undefined)}
+        />
+      )}
+      {left && <TokensLeft of={left} onClose={() => setLeft(undefined)} />}
+    </>
+  );
+}
+
+const withArticle = (role: Role) => (role === "member" ? "a member" : `an ${role}`);

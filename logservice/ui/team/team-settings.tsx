@@ -1,0 +1,117 @@
+import { useState } from "preact/hooks";
+import type { Member } from "../../../schema/rpc.generated.ts";
+import { call } from "../data/call.ts";
+import { mayDo, projects, session, team, teamId } from "../data/session.ts";
+import { Dialog } from "../kit/dialog.tsx";
+import { Field } from "../kit/field.tsx";
+import { RemoveDialog } from "../kit/remove-dialog.tsx";
+import { useSending } from "../kit/sending.ts";
+import { Text } from "../kit/text.tsx";
+import { say } from "../kit/toasts.tsx";
+import { typeable } from "../kit/visible.ts";
+import { MakeTeam } from "./make-team.tsx";
+
+/** What a team is called, another team, and the end of this one. */
+export function TeamSettings({ members }: { readonly members: readonly Member[] }) {
+  const [isMaking, setMaking] = useState(false);
+  const [isRemoving, setRemoving] = useState(false);
+  const it = team.value;
+  if (it === undefined) return null;
+  const held = projects.value?.length ?? 0;
+  return (
+    <section class="card">
+      <h2>The team</h2>
+      <dl class="facts">
+        <dt>Team id</dt>
+        <dd>
+          <code>{it.id}</code>
+        </dd>
+        <dt>Your role</dt>
+        <dd>{it.role}</dd>
+      </dl>
+      {mayDo("team:write") && <TeamName key={it.name} name={it.name} />}
+      <div class="row parts">
+        <button type="button" class="button" onClick={() => setMaking(true)}>
+          Make another team
+        </button>
+        {mayDo("team:owner") && (
+          <button
+            type="button"
+            class="button danger"
+            aria-describedby={held > 0 ? "held" : undefined}
+            disabled={held > 0}
+            onClick={() => setRemoving(true)}
+          >
+            Remove the team
+          </button>
+        )}
+      </div>
+      {mayDo("team:owner") && held > 0 && (
+        <p class="hint" id="held">
+          The team has {held === 1 ? "a project" : `${held} projects`}: it can be removed once{" "}
+          {held === 1 ? "that is" : "they are"} removed.
+        </p>
+      )}
+      {isMaking && (
+        <Dialog title="Make another team" onClose={() => setMaking(false)}>
+          <p class="lead">It has its own projects, tokens, alerts and people. You are its owner.</p>
+          <MakeTeam />
+        </Dialog>
+      )}
+      {isRemoving && (
+        <RemoveDialog
+          title={`Remove ${it.name}?`}
+          typed={typeable(it.name, it.id)}
+          button="Remove the team"
+          onClose={() => setRemoving(false)}
+          onRemove={async () => {
+            await call("remove_team", { team_id: teamId.value });
+            location.assign("/");
+          }}
+        >
+          The team with its {members.length === 1 ? "one member" : `${members.length} members and invites`} and all of
+          its tokens are gone for good. <Text text={it.name} /> cannot be made again with what it held.
+        </RemoveDialog>
+      )}
+    </section>
+  );
+}
+
+function TeamName({ name: first }: { readonly name: string }) {
+  const [name, setName] = useState(first);
+  const sending = useSending(["name"]);
+  return (
+    <form
+      class="inline-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void sending.send(async () => {
+          const { account, ...rest } = session.value!;
+          const changed = name.trim();
+          await call("update_team", { team_id: teamId.value, name: changed });
+          const teams = account.teams.map((one) => (one.id === teamId.value ? { ...one, name: changed } : one));
+          session.value = { ...rest, account: { ...account, teams } };
+          say("Saved");
+        });
+      }}
+    >
+      <Field label="Name of the team" wrong={sending.wrongAt("name") ?? sending.problem}>
+        {(control) => (
+          <input
+            type="text"
+            {...control}
+            required
+            maxLength={100}
+            pattern=".*\S.*"
+            title="At least one character that is not blank"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <button type="submit" class="button" disabled={sending.isSending || name.trim() === first.trim()}>
+        Save
+      </button>
+    </form>
+  );
+}
