@@ -164,3 +164,17 @@ function axeFindings(window: Window, isOfColours: boolean): Promise<string[]> {
         ({ html, failureSummary, any }) => html.slice(0, 200) + " " + (any[0]?.message ?? failureSummary)).join("; ")];
     }))`);
 }
+
+t.test("what the explorer says to who does not see it", { skip: requires("chromium"), timeout: TIMEOUT_MS }, async (t) => {
+  const browser = await startChromium();
+  t.teardown(() => browser.close());
+  const world = await startWorld(t, browser);
+  const window = await firstOwner(world);
+  await fillShop(window);
+  await window.open(`${world.service.url}${P}/events?query=level >= error and path = "/cart" and duration < 60`);
+  await window.shows("2 events", ".summary");
+  await window.pressAt('.event[data-row="0"] time');
+  await window.shows("Around it", ".detail");
+  const { page } = window.driver as ChromiumPage;
+  console.error(await page.locator("body").ariaSnapshot());
+});
