@@ -181,6 +181,7 @@ async function zoom(t: Test, { ann }: Scenario): Promise<void> {
 async function detail(t: Test, { ann }: Scenario): Promise<void> {
   await ann.driver.open(shopUrl(ann, "?query=level >= error"));
   await ann.shows("10 events", ".summary");
+  await ann.shows("upstream did not answer", "#events");
   for (const row of [0, 1, 2]) {
     await ann.keys("j");
     await ann.until("the next row", () =>
