@@ -261,17 +261,18 @@ async function byKeys(t: Test, { service, mailbox }: World, window: Window): Pro
   await window.keys("x", "/", "Escape", "Escape");
   await window.tabTo("Save, alert or export");
   await window.keys("Enter");
-  await window.sees("menuitem", "Save this search");
   // The first letter of an entry leads to it.
+  await window.until("the menu has the focus", async () => (await window.focused()) === "Copy a link to this");
   await window.keys("s", "Enter");
   await window.sees("heading", "Save a search");
+  await window.until("the name has the focus", async () => (await window.focused()) === "Name");
   await window.write("Carts fail");
   await window.keys("Enter");
   await window.shows("Saved Carts fail");
+  t.equal(await window.focused(), "Save, alert or export", "the focus is where it was before the dialog");
 
-  await window.tabTo("Save, alert or export");
   await window.keys("Enter");
-  await window.sees("menuitem", "Alert on this search");
+  await window.until("the menu has the focus", async () => (await window.focused()) === "Copy a link to this");
   await window.keys("a", "Enter");
   await window.isAt(/\/alerts\/new\?query=/);
   await window.shows("The last 7 days with this alert");

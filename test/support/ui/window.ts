@@ -93,12 +93,17 @@ export class Window {
     for (const key of keys) await this.driver.key(key);
   }
 
+  /** The name of what has the focus. */
+  focused(): Promise<string> {
+    return this.evaluate(FOCUSED_NAME);
+  }
+
   /** Presses Tab until what has this name has the focus: for people without a mouse. */
   async tabTo(name: string): Promise<void> {
     const names: string[] = [];
     while (names.length < MOST_TABS) {
       await this.driver.key("Tab");
-      const reached = await this.evaluate<string>(FOCUSED_NAME);
+      const reached = await this.focused();
       if (reached === name) return;
       names.push(reached);
     }
