@@ -2,13 +2,16 @@
 // what the accessibility tree says, and the whole way from signing in to an alert by the keyboard alone.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import t, { type Test } from "tap";
+import { root } from "../support/cli.ts";
 import { requires } from "../support/require.ts";
 import { type ChromiumPage, startChromium } from "../support/ui/chromium.ts";
+import { startFirefox } from "../support/ui/firefox.ts";
 import { fillShop, type Shop } from "../support/ui/shop.ts";
 import { stopsOfTab } from "../support/ui/tab-stops.ts";
 import type { Window } from "../support/ui/window.ts";
-import { ANN, firstOwner, startWorld, TEAM } from "../support/ui/world.ts";
+import { ANN, firstOwner, startWorld, TEAM, type World } from "../support/ui/world.ts";
 
 const TIMEOUT_MS = 300_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -27,6 +30,8 @@ interface PageRow {
 
 const P = `/t/${TEAM}/p/shop`;
 
+const TOP_ROW = 'Number(document.querySelector(".event")?.dataset.row)';
+
 /** Each page, and what can be opened on it. */
 const PAGES: Readonly<Record<string, PageRow>> = {
   projects: { path: () => `/t/${TEAM}/projects`, shows: "Web shop" },
@@ -40,6 +45,17 @@ const PAGES: Readonly<Record<string, PageRow>> = {
     path: () => `${P}/events?query=level >= error`,
     shows: "Same request",
     open: (window) => window.pressAt('.event[data-row="0"] .message'),
+  },
+  "held live events": {
+    path: () => `${P}/events?live=1`,
+    shows: "1 new",
+    async open(window) {
+      await window.shows("Live", ".live-line");
+      await window.driver.wheel(await window.place("#events"), 400);
+      await window.until("the list is scrolled", async () => (await window.evaluate<number>(TOP_ROW)) > 0);
+      const event = { level: "info" as const, message: "one more" };
+      await window.call("add_events", { project_id: "shop", events: [event] });
+    },
   },
   "range menu": {
     path: () => `${P}/events`,
@@ -68,14 +84,14 @@ const PAGES: Readonly<Record<string, PageRow>> = {
   alert: { path: ({ alertId }) => `${P}/alerts/${alertId}`, shows: "History" },
   notifications: { path: () => `${P}/notifications`, shows: "On call" },
   "new notification": { path: () => `${P}/notifications/new`, shows: "Create notification" },
-  notification: { path: ({ notificationId }) => `${P}/notifications/${notificationId}`, shows: "oncall@example.com" },
+  notification: { path: ({ notificationId }) => `${P}/notifications/${notificationId}`, shows: "Send a test" },
   members: { path: () => `/t/${TEAM}/members`, shows: "ann@example.com" },
   "invite a member": {
     path: () => `/t/${TEAM}/members`,
     shows: "Role",
     open: (window) => window.press("button", "Invite member"),
   },
-  audit: { path: () => `/t/${TEAM}/audit`, shows: /ann@example\.com/ },
+  audit: { path: () => `/t/${TEAM}/audit`, shows: "made the project" },
   "the query language": { path: () => "/help/language", shows: "status" },
   find: { path: () => `${P}/events`, shows: "Query language", open: (window) => window.keys("Control+k") },
   keys: { path: () => `${P}/events`, shows: "Wrap long messages", open: (window) => window.keys("?") },
@@ -106,6 +122,7 @@ t.test("every page in Chromium", { skip: requires("chromium"), timeout: TIMEOUT_
   }
 });
 
+const REDRAWN_MS = 1_000;
 const WIDE = [1280, 800] as const;
 const NARROW = [390, 844] as const;
 
@@ -123,6 +140,10 @@ async function looksRight(t: Test, window: Window, row: PageRow): Promise<void> 
   await page.evaluate(AXE);
   for (const [width, height] of [WIDE, NARROW]) {
     await window.driver.size(width, height);
+    // What is measured is drawn anew after the window has changed.
+    await window
+      .until("the new width", async () => (await tooWide(window, width)).length === 0, REDRAWN_MS)
+      .catch(() => {});
     t.same(await tooWide(window, width), [], `nothing is wider than ${width} pixels`);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
@@ -163,4 +184,107 @@ function axeFindings(window: Window, isOfColours: boolean): Promise<string[]> {
       return found.length === 0 ? [] : [id + " at " + found.length + " places: " + found.slice(0, 3).map(
         ({ html, failureSummary, any }) => html.slice(0, 200) + " " + (any[0]?.message ?? failureSummary)).join("; ")];
     }))`);
+}
+
+t.test(
+  "what the explorer says to who does not see it",
+  { skip: requires("chromium"), timeout: TIMEOUT_MS },
+  async (t) => {
+    const browser = await startChromium();
+    t.teardown(() => browser.close());
+    const world = await startWorld(t, browser);
+    const window = await firstOwner(world);
+    await fillShop(window);
+    await window.open(`${world.service.url}${P}/events?query=level >= error and path = "/cart" and duration < 60`);
+    await window.shows("2 events", ".summary");
+    await window.pressAt('.event[data-row="0"] time');
+    await window.shows("Around it", ".detail");
+    const { page } = window.driver as ChromiumPage;
+    const tree = await page.locator("body").ariaSnapshot();
+    // What differs from run to run: times, what reading took, where links lead to.
+    const said = tree
+      .replace(/^ *- \/url: .*\n/gm, "")
+      .replace(/\d{1,2} \w{3} \d{4}, /g, "")
+      .replace(/\d\d:\d\d:\d\d(?:\.\d+)?/g, "TIME")
+      .replace(/[\d.]+ \wm?s, [\d.]+ \wB read/g, "WHAT IT TOOK")
+      .replace(/code: [0-9a-z]+/g, "code: ID");
+    t.equal(said.trim(), readFileSync(join(root, "test/fixtures/explorer-tree.txt"), "utf8").trim());
+  },
+);
+
+for (const [program, start] of [
+  ["chromium", startChromium],
+  ["firefox-esr", startFirefox],
+] as const) {
+  t.test(`without a mouse, in ${program}`, { skip: requires(program), timeout: TIMEOUT_MS }, async (t) => {
+    const browser = await start();
+    t.teardown(() => browser.close());
+    const world = await startWorld(t, browser);
+    await byKeys(t, world, await world.newPerson());
+    t.same(world.faults(), [], "nothing went wrong unseen");
+  });
+}
+
+/** Signs in, searches, opens an event, filters, saves the search and makes an alert of it, by keys alone. */
+async function byKeys(t: Test, { service, mailbox }: World, window: Window): Promise<void> {
+  await window.open(`${service.url}/sign-in`);
+  await window.tabTo("Email address");
+  await window.write(ANN);
+  await window.keys("Enter");
+  await window.sees("heading", "Check your mail");
+  const code = (await window.texts(".half")).join(" ");
+  const tab = await window.another();
+  await tab.open((await mailbox.next(ANN)).link);
+  await tab.tabTo("The code that it shows");
+  await tab.write(code);
+  await tab.keys("Enter");
+  await tab.sees("heading", "Signed in");
+  await tab.close();
+  await window.isAt(`/t/${TEAM}/projects`);
+  await fillShop(window);
+  await window.driver.reload();
+
+  await window.shows("Web shop", "table");
+  await window.tabTo("Web shop");
+  await window.keys("Enter");
+  await window.isAt(`${P}/events`);
+  await window.shows("120 events", ".summary");
+  await window.keys("/");
+  await window.write("status >= 500");
+  await window.keys("Control+Enter");
+  await window.shows("10 events", ".summary");
+  await window.shows("upstream did not answer", "#events");
+  await window.keys("Escape");
+  await window.keys("Escape");
+  await window.tabTo("Events, newest first");
+  await window.keys("j", "Enter");
+  await window.shows("Around it", ".detail");
+  await window.tabTo("Only events with path = /cart");
+  await window.keys("Enter");
+  await window.isAt(/query=status >= 500 and path = "\/cart"/);
+
+  await window.keys("x", "/", "Escape", "Escape");
+  await window.tabTo("Save, alert or export");
+  await window.keys("Enter");
+  // The first letter of an entry leads to it.
+  await window.until("the menu has the focus", async () => (await window.focused()) === "Copy a link to this");
+  await window.keys("s", "Enter");
+  await window.sees("heading", "Save a search");
+  await window.until("the name has the focus", async () => (await window.focused()) === "Name");
+  await window.write("Carts fail");
+  await window.keys("Enter");
+  await window.shows("Saved Carts fail");
+  t.equal(await window.focused(), "Save, alert or export", "the focus is where it was before the dialog");
+
+  await window.keys("Enter");
+  await window.until("the menu has the focus", async () => (await window.focused()) === "Copy a link to this");
+  await window.keys("a", "Enter");
+  await window.isAt(/\/alerts\/new\?query=/);
+  await window.shows("The last 7 days with this alert");
+  await window.tabTo("Name");
+  await window.write("Carts fail");
+  await window.tabTo("Make the alert");
+  await window.keys("Enter");
+  await window.isAt(/\/alerts\/(?!new)\w+$/);
+  t.match(await window.shows("Carts fail", "h1"), "Carts fail");
 }

@@ -37,8 +37,9 @@ export function FacetList({ projectId, fields, byLevel, facets, columns, actions
   const sorted = [...shown].sort((a, b) => Number(choices.isPinned(b.name)) - Number(choices.isPinned(a.name)));
   return (
     <aside class="facets" aria-label="Fields">
+      <h2 class="spoken">Fields</h2>
       <header class="facets-head">
-        <h2>Fields</h2>
+        <strong aria-hidden="true">Fields</strong>
         <button type="button" class="button small" onClick={onClose}>
           Done
         </button>

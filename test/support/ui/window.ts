@@ -9,6 +9,15 @@ import type { Faults } from "./faults.ts";
 const WAIT_MS = 20_000;
 const POLL_MS = 60;
 
+/** More stops than any page has. */
+const MOST_TABS = 250;
+/** The name of what has the focus, as it is written for those who hear it. */
+const FOCUSED_NAME = `(() => {
+  const element = document.activeElement;
+  const text = element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
+  return text.replace(/\\s+/g, " ").trim();
+})()`;
+
 export class Window {
   readonly driver: PageDriver;
   readonly faults: Faults;
@@ -82,6 +91,23 @@ export class Window {
 
   async keys(...keys: readonly string[]): Promise<void> {
     for (const key of keys) await this.driver.key(key);
+  }
+
+  /** The name of what has the focus. */
+  focused(): Promise<string> {
+    return this.evaluate(FOCUSED_NAME);
+  }
+
+  /** Presses Tab until what has this name has the focus: for people without a mouse. */
+  async tabTo(name: string): Promise<void> {
+    const names: string[] = [];
+    while (names.length < MOST_TABS) {
+      await this.driver.key("Tab");
+      const reached = await this.focused();
+      if (reached === name) return;
+      names.push(reached);
+    }
+    throw new Error(`Tab does not lead to ${name}, but to ${names.join(", ")}`);
   }
 
   write(text: string): Promise<void> {
