@@ -91,7 +91,7 @@ const PAGES: Readonly<Record<string, PageRow>> = {
     shows: "Role",
     open: (window) => window.press("button", "Invite member"),
   },
-  audit: { path: () => `/t/${TEAM}/audit`, shows: "made the project" },
+  audit: { path: () => `/t/${TEAM}/audit`, shows: "created the project" },
   "the query language": { path: () => "/help/language", shows: "status" },
   find: { path: () => `${P}/events`, shows: "Query language", open: (window) => window.keys("Control+k") },
   keys: { path: () => `${P}/events`, shows: "Wrap long messages", open: (window) => window.keys("?") },
