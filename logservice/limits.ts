@@ -33,9 +33,9 @@ export const LIMITS = {
   tailsPerToken: 16,
   /** Exports that are sent at once to one person, by any session or token of theirs, or to one token of nobody. */
   exportsPerPerson: 2,
-  /** Of one team: another one finds a place, too. */
+  /** Exports of one team at once: other teams find a place, too. */
   exportsPerTeam: 4,
-  /** Of all: each holds a page of up to 16 MiB. */
+  /** Exports of all teams at once: each holds a page of up to 16 MiB. */
   exportsAtOnce: 8,
   /** Time to receive the head of a request, then all of it. */
   headersMs: 15_000,
