@@ -30,3 +30,5 @@ const ABILITIES: readonly { readonly text: string; readonly scope: Scope | TeamS
 export const ROLE_TABLE: readonly { readonly text: string; readonly roles: readonly Role[] }[] = ABILITIES.map(
   ({ text, scope }) => ({ text, roles: ROLES.filter((role) => ROLE_SCOPES[role].has(scope)) }),
 );
+
+export const withArticle = (role: Role) => (role === "member" ? "a member" : `an ${role}`);
