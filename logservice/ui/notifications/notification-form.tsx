@@ -28,12 +28,13 @@ export interface NotificationFormProps {
 /** The fields of a notification: those of its kind. What was typed for another kind stays. */
 export function NotificationForm(props: NotificationFormProps) {
   const { first, mask, isReadOnly = false, sending, button, children, onChange, onSend } = props;
-  const [draft, setDraft] = useState(first);
+  // What was not typed here follows what others save.
+  const [typed, setTyped] = useState<Partial<NotificationDraft>>({});
+  const draft = { ...first, ...typed };
   const isNew = mask === undefined;
   const set = (part: Partial<NotificationDraft>): void => {
-    const next = { ...draft, ...part };
-    setDraft(next);
-    onChange?.(next);
+    setTyped((before) => ({ ...before, ...part }));
+    onChange?.({ ...draft, ...part });
   };
   const missing = session.value && missingFor(draft.type, session.value);
   return (
@@ -47,8 +48,8 @@ export function NotificationForm(props: NotificationFormProps) {
           const problem = problemOf(draft, isNew);
           if (problem !== undefined) throw new Error(problem);
           await onSend(draft);
-          // It is stored now, and only its mask is shown.
-          setDraft((before) => ({ ...before, secret: "" }));
+          // It is stored now, and of a secret only its mask is shown.
+          setTyped((before) => (isNew ? { ...before, secret: "" } : {}));
         });
       }}
     >
