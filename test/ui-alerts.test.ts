@@ -16,6 +16,7 @@ import {
 import { endOf, sinceOf, statesOf, windowOf } from "../logservice/ui/alerts/history.ts";
 import { type Preview, previewWords, spansOf, stripBars, unevaluated } from "../logservice/ui/alerts/preview-data.ts";
 import { conditionWords, EVENTS, summaryOf, valueWords } from "../logservice/ui/alerts/words.ts";
+import { changesOf } from "../logservice/ui/data/changes.ts";
 import { alertAnswer } from "../logservice/ui/language/alert-answer.ts";
 import { maskOf, membersOf, NEW_NOTIFICATION, problemOf, recipientsOf } from "../logservice/ui/notifications/draft.ts";
 import { missingFor } from "../logservice/ui/notifications/kinds.ts";
@@ -30,6 +31,25 @@ const CONDITIONS: readonly (readonly [string, Parameters<typeof conditionWords>]
   ["at most 0 events in 1 day, 3 times in a row", [{ operator: "<=", threshold: 0, interval: 1440, for: 3 }, EVENTS]],
   ["p99(duration) less than 350 ms in 5 min", [{ operator: "<", threshold: 350, interval: 5 }, P99]],
 ];
+
+t.test("only what was changed is sent, so that what others have saved stays", async (t) => {
+  const read = { ...NEW_ALERT, name: "orig", query: "error", notification: "n" };
+  const rows: readonly (readonly [Partial<typeof read>, object])[] = [
+    [{}, {}],
+    [{ threshold: "77" }, { threshold: 77 }],
+    [{ threshold: " 10 ", name: "orig " }, {}],
+    [
+      { description: "x", muted: true },
+      { description: "x", muted: true },
+    ],
+    [{ notification: "m" }, { notification_id: "m" }],
+  ];
+  for (const [typed, sent] of rows)
+    t.same(changesOf(alertOf(read, "shop"), alertOf({ ...read, ...typed }, "shop")), sent, JSON.stringify(typed));
+  t.same(changesOf({ a: ["x"], b: 1 }, { a: ["x"], b: 1 }), {}, "lists");
+  t.same(changesOf({ a: ["x"] }, { a: ["x", "y"] }), { a: ["x", "y"] }, "longer lists");
+  t.same(changesOf<object>({}, { a: "" }), { a: "" }, "what was absent");
+});
 
 t.test("the condition in words", (t) => {
   for (const [wanted, args] of CONDITIONS) t.equal(conditionWords(...args), wanted, wanted);

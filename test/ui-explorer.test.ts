@@ -9,11 +9,12 @@ import { textOfValue, valueAt } from "../logservice/ui/explorer/field-values.ts"
 import { barsOf, histogramOf } from "../logservice/ui/explorer/histogram-data.ts";
 import { grown } from "../logservice/ui/explorer/live-histogram.ts";
 import { readTypedRange } from "../logservice/ui/explorer/typed-range.ts";
+import { withoutArrived } from "../logservice/ui/explorer/without-arrived.ts";
 import { visibleParts } from "../logservice/ui/kit/visible.ts";
 import { nearAnswer } from "../logservice/ui/language/near-answer.ts";
 import { colouredPieces } from "../logservice/ui/query-box/coloured.ts";
 import { completed } from "../logservice/ui/query-box/combobox.ts";
-import { type RowRange, Rows } from "../logservice/ui/rows/rows.ts";
+import { type RowRange, type RowReader, Rows } from "../logservice/ui/rows/rows.ts";
 import { endPlace, movedBy } from "../logservice/ui/rows/scroll-place.ts";
 import type { AggregateResponse, Event, Level } from "../schema/rpc.generated.ts";
 
@@ -132,8 +133,17 @@ t.test("a typed range", async (t) => {
 });
 
 /** Reads rows as the service answers: newest first, steps of whole seconds. */
-function rowsOver(events: readonly Event[], range: RowRange, { seeded = 0, stepMs = 60_000 } = {}) {
-  const newest = [...events].sort((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp));
+function rowsOver(
+  events: readonly Event[],
+  range: RowRange,
+  {
+    seeded = 0,
+    stepMs = 60_000,
+    arrived,
+  }: { readonly seeded?: number; readonly stepMs?: number; readonly arrived?: Arrivals } = {},
+) {
+  const sorted = (all: readonly Event[]) => [...all].sort((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp));
+  let newest = sorted(events);
   const within = ({ startMs, stopMs }: RowRange) =>
     newest.filter(({ timestamp }) => Date.parse(timestamp) >= startMs && Date.parse(timestamp) <= stopMs);
   const stepsOf = (of: RowRange, ms: number) => {
@@ -145,7 +155,7 @@ function rowsOver(events: readonly Event[], range: RowRange, { seeded = 0, stepM
     return [...counts].map(([startMs, count]) => ({ startMs, count })).sort((a, b) => a.startMs - b.startMs);
   };
   let asked = 0;
-  const rows = new Rows(range, stepsOf(range, stepMs), stepMs, {
+  const reader: RowReader = {
     async events(of, { limit, cursor }) {
       asked++;
       const from = Number(cursor ?? 0);
@@ -161,7 +171,13 @@ function rowsOver(events: readonly Event[], range: RowRange, { seeded = 0, stepM
       return { steps: stepsOf(of, ms), stepMs: ms };
     },
     failed: (error) => t.fail(String(error)),
-  });
+  };
+  const rows = new Rows(
+    range,
+    stepsOf(range, stepMs),
+    stepMs,
+    withoutArrived(reader, () => arrived),
+  );
   if (seeded > 0) rows.seed(newest.slice(0, seeded), seeded >= newest.length);
   const settled = async (row: number): Promise<Event | undefined> => {
     for (let i = 0; i < 50; i++) {
@@ -171,7 +187,19 @@ function rowsOver(events: readonly Event[], range: RowRange, { seeded = 0, stepM
     }
     return undefined;
   };
-  return { rows, newest, settled, asked: () => asked };
+  const store = (more: readonly Event[]): void => {
+    newest = sorted([...newest, ...more]);
+  };
+  /** Every row, from the first to the last, once all of them were looked at. */
+  const all = async (): Promise<string[]> => {
+    for (;;) {
+      const before = rows.version.value;
+      const ids: string[] = [];
+      for (let row = 0; row < rows.total; row++) ids.push((await settled(row))?.id ?? `none in row ${row}`);
+      if (rows.version.value === before) return ids;
+    }
+  };
+  return { rows, newest, settled, store, all, asked: () => asked };
 }
 
 t.test("any row of many is found in few requests", async (t) => {
@@ -213,6 +241,57 @@ t.test("rows that came since they were counted move those below", async (t) => {
   rows.seed([event("new", NOW), ...events], true);
   t.equal(rows.total, 11);
   t.equal(rows.at(10)?.id, "e9");
+});
+
+t.test("events that are sent late are in the list once, and none is left out", async (t) => {
+  const range = { startMs: NOW - 900_000, stopMs: NOW };
+  const at = (id: string, i: number) => event(`${id}${i}`, NOW - i * 5);
+  const first = Array.from({ length: 400 }, (_, i) => at("first", i + 400));
+  const late = Array.from({ length: 1_500 }, (_, i) => at("late", i));
+  for (const stepMs of [1_000, 60_000]) {
+    const plain = rowsOver(first, range, { seeded: 200, stepMs });
+    plain.store(late);
+    const ids = await plain.all();
+    t.equal(new Set(ids).size, ids.length, `steps of ${stepMs} ms: once`);
+    // The first 200 were known before, and those that are newer are above them.
+    for (const { id } of first) if (!ids.includes(id)) t.fail(`${id} is nowhere`);
+
+    const arrived = new Arrivals();
+    const live = rowsOver(first, range, { seeded: 200, stepMs, arrived });
+    live.store(late);
+    for (const one of late) if (!live.rows.has(one)) arrived.push(one);
+    const below = await live.all();
+    t.same([...below].sort(), first.map(({ id }) => id).sort(), `steps of ${stepMs} ms, while it is live`);
+    t.equal(live.rows.total, first.length);
+    t.equal(live.rows.has(first[399]!), true, "one on its way is in the list already");
+    t.equal(live.rows.has(late[0]!), false);
+  }
+});
+
+t.test("what has arrived is counted by the steps of a range", async (t) => {
+  const arrived = new Arrivals();
+  for (const [id, ms] of [
+    ["a", 500],
+    ["b", 1_500],
+    ["c", 1_999],
+    ["d", 2_400],
+    ["e", 2_600],
+  ] as const)
+    arrived.push(event(id, ms));
+  t.strictSame(
+    [...arrived.counts({ startMs: 1_000, stopMs: 2_500 }, 1_000)],
+    [
+      [1_000, 2],
+      [2_000, 1],
+    ],
+  );
+  t.equal(arrived.has(event("a", 500)), true);
+  t.equal(arrived.has(event("a", 501)), false, "the same id at another time");
+  arrived.rebase(2, ({ id }) => id === "d");
+  t.strictSame(
+    ["a", "c", "d"].map((id, i) => arrived.has(event(id, [500, 1_999, 2_400][i]!))),
+    [false, true, false],
+  );
 });
 
 t.test("a place in a list", async (t) => {

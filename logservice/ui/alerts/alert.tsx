@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { Alert as Stored } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
+import { changesOf } from "../data/changes.ts";
 import { useEvery } from "../data/every.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
@@ -56,7 +57,9 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
   const { project_id: projectId } = alert;
   const id = alert.id!;
   const saved = draftOfAlert(alert);
-  const [draft, setDraft] = useState(saved);
+  // What was not typed here follows what others save.
+  const [typed, setTyped] = useState<Partial<AlertDraft>>({});
+  const draft = { ...saved, ...typed };
   const isRemoving = useSignal(false);
   const mayChange = mayDo("alerts:write");
   const names = useLoaded(
@@ -85,7 +88,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
     muting.send(async () => {
       await setMuted(projectId, id, muted);
       await of.load();
-      setDraft((before) => ({ ...before, muted }));
+      setTyped(({ muted: _, ...others }) => others);
     });
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
   const since = sinceOf(alert, episodes.rows);
@@ -143,17 +146,12 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
         draft={draft}
         isChanged={isChanged}
         isReadOnly={!mayChange}
-        onChange={(part) => setDraft((before) => ({ ...before, ...part }))}
+        onChange={(part) => setTyped((before) => ({ ...before, ...part }))}
         onSend={async () => {
-          const sent = alertOf(draft, projectId);
-          await call("update_alert", { alert: { ...sent, id } });
+          const changes = changesOf(alertOf(saved, projectId), alertOf(draft, projectId));
+          await call("update_alert", { alert: { ...changes, id, project_id: projectId } });
           await of.load();
-          const clean: Partial<AlertDraft> = {
-            name: sent.name,
-            query: sent.query,
-            description: sent.description ?? "",
-          };
-          setDraft((before) => ({ ...before, ...clean }));
+          setTyped({});
           say("Saved");
         }}
       />

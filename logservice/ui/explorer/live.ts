@@ -1,6 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { Arrivals } from "./arrivals.ts";
+import type { Arrived } from "./without-arrived.ts";
 
 /** Events as they arrive. */
 export interface Live {
@@ -14,6 +15,8 @@ export interface Live {
   readonly since: Signal<number>;
   /** Why the service ended it, such as a removed project. */
   readonly problem: Signal<string | undefined>;
+  /** All that arrived and are not in the list. */
+  readonly arrivals: Arrived;
   /** Shows what waits. */
   show(): void;
   /** While held, new events wait. */
@@ -34,6 +37,8 @@ export interface LiveOptions {
   readonly projectId: string;
   readonly team: string;
   readonly query: string;
+  /** Whether an event was read with the list already: it was on its way. */
+  isInList(event: Event): boolean;
   /** Called with what arrived since the last call. */
   arrived(events: readonly Event[]): void;
   /** Called if the list has to be read anew, since events may be missing between it and the stream. */
@@ -46,7 +51,7 @@ export interface LiveOptions {
  * Opens a stream of new events. The list is read after it is open, so that no event is between the two. The browser opens
  * it again when it breaks, from where it was; one that was refused is opened anew here.
  */
-export function openLive({ projectId, team, query, arrived, stale, full }: LiveOptions): Live {
+export function openLive({ projectId, team, query, isInList, arrived, stale, full }: LiveOptions): Live {
   const shown = signal<readonly Event[]>([]);
   const waiting = signal(0);
   const dropped = signal(0);
@@ -84,7 +89,10 @@ export function openLive({ projectId, team, query, arrived, stale, full }: LiveO
       if (source!.readyState !== EventSource.CLOSED) return;
       retry = setTimeout(open, RETRY_MS);
     };
-    source.onmessage = ({ data }: MessageEvent<string>) => all.push(JSON.parse(data) as Event);
+    source.onmessage = ({ data }: MessageEvent<string>) => {
+      const event = JSON.parse(data) as Event;
+      if (!isInList(event)) all.push(event);
+    };
     source.addEventListener("dropped", ({ data }: MessageEvent<string>) => {
       const { count } = JSON.parse(data) as { count: number | null };
       if (count === null) tellStale();
@@ -116,7 +124,7 @@ export function openLive({ projectId, team, query, arrived, stale, full }: LiveO
   open();
   const timer = setInterval(draw, DRAW_MS);
   return {
-    ...{ shown, waiting, dropped, status, since, problem },
+    ...{ shown, waiting, dropped, status, since, problem, arrivals: all },
     show() {
       isHeld = false;
       draw();

@@ -30,6 +30,11 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
     let arrived: Event[] = [];
     const opened = openLive({
       ...{ projectId: state.projectId, team: teamId.peek(), query },
+      isInList(event) {
+        const found = state.found.peek();
+        // One that is being read anew may be without what the one before has.
+        return found === state.asked.peek() && (found?.rows.peek()?.has(event) ?? false);
+      },
       arrived(events) {
         arrived.push(...events);
       },
@@ -39,6 +44,7 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
         if (!state.asked.peek()?.isRunning.peek()) state.run();
       },
     });
+    state.follow(opened.arrivals);
     let count = 0;
     const unsubscribe = opened.shown.subscribe((events) => {
       if (chosen.peek() >= 0) chosen.value = Math.max(-1, chosen.peek() + events.length - count);

@@ -43,12 +43,13 @@ export function NotificationForm(props: NotificationFormProps) {
     onChange,
     onSend,
   } = props;
-  const [draft, setDraft] = useState(first);
+  // What was not typed here follows what others save.
+  const [typed, setTyped] = useState<Partial<NotificationDraft>>({});
+  const draft = { ...first, ...typed };
   const isNew = mask === undefined;
   const set = (part: Partial<NotificationDraft>): void => {
-    const next = { ...draft, ...part };
-    setDraft(next);
-    onChange?.(next);
+    setTyped((before) => ({ ...before, ...part }));
+    onChange?.({ ...draft, ...part });
   };
   const missing = session.value && missingFor(draft.type, session.value);
   return (
@@ -62,8 +63,8 @@ export function NotificationForm(props: NotificationFormProps) {
           const problem = problemOf(draft, isNew);
           if (problem !== undefined) throw new Error(problem);
           await onSend(draft);
-          // It is stored now, and only its mask is shown.
-          setDraft((before) => ({ ...before, secret: "" }));
+          // It is stored now, and of a secret only its mask is shown.
+          setTyped((before) => (isNew ? { ...before, secret: "" } : {}));
         });
       }}
     >

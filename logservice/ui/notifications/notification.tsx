@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Alert, Notification as Stored } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../address/page.ts";
 import { call } from "../data/call.ts";
+import { changesOf } from "../data/changes.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
@@ -136,7 +137,8 @@ function Known({ of, notification }: KnownProps) {
             setTested(false);
           }}
           onSend={async (draft) => {
-            await call("update_notification", { notification: { ...membersOf(draft), id, project_id } });
+            const changes = changesOf(membersOf(draftOfNotification(notification)), membersOf(draft));
+            await call("update_notification", { notification: { ...changes, id, project_id } });
             setChanged(false);
             await of.load();
             say("Saved");

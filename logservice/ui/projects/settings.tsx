@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../address/page.ts";
 import { call } from "../data/call.ts";
+import { changesOf } from "../data/changes.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem } from "../data/projects.ts";
@@ -71,9 +72,10 @@ export function Settings({ projectId }: { readonly projectId: string }) {
           button="Save"
           onSend={({ name, description = "", retention = 0, mode = "structured" }) =>
             void sending.send(async () => {
-              await call("update_project", {
-                project: { id: projectId, name: name.trim(), description, retention, mode },
-              });
+              const { description: text = "", retention: days = 0, mode: kind = "structured" } = it;
+              const before = { name: it.name, description: text, retention: days, mode: kind };
+              const changes = changesOf(before, { name: name.trim(), description, retention, mode });
+              await call("update_project", { project: { id: projectId, ...changes } });
               await loadProjects();
               say("Saved");
             })

@@ -91,6 +91,7 @@ export class Rows {
       if (part.startMs <= oldestMs || Number.isNaN(oldestMs)) {
         // It may have more events, which are read when they are looked at.
         if (own.length > 0) this.#keep(part, own);
+        if (own.length > part.count) this.#correct(part, own.length + 1);
         break;
       }
       this.#keep(part, own);
@@ -146,6 +147,15 @@ export class Rows {
     }
   }
 
+  /** Whether an event is among those that were read. */
+  has({ id, timestamp }: Event): boolean {
+    const timeMs = Date.parse(timestamp);
+    let part: Part | undefined = this.#root;
+    while (part?.parts !== undefined)
+      part = part.parts.find(({ startMs, stopMs }) => startMs <= timeMs && timeMs <= stopMs);
+    return part?.events?.some((one) => one.id === id && one.timestamp === timestamp) ?? false;
+  }
+
   #find(row: number): { readonly part: Part; readonly offset: number } | undefined {
     if (row < 0 || row >= this.total) return undefined;
     let part = this.#root;
@@ -197,7 +207,10 @@ export class Rows {
         part.cursor = cursor;
         part.isWhole = cursor === undefined;
         this.#keep(part, [...known, ...events]);
-        if (part.isWhole) this.#correct(part, part.events!.length);
+        const read = part.events!.length;
+        // Events that have arrived since they were counted must have rows, too, or the oldest would have none.
+        if (part.isWhole) this.#correct(part, read);
+        else if (read >= part.count) this.#correct(part, read + 1);
       } while (!part.isWhole && part.events!.length <= offset);
       this.#forget(part);
     } catch (error) {
