@@ -5,6 +5,7 @@ import { searchOf } from "../address/view.ts";
 import { teamId } from "../data/session.ts";
 import { Waiting } from "../kit/state.tsx";
 import { Detail } from "./detail.tsx";
+import { DetailPanel } from "./detail-panel.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
 import type { ValueActions } from "./value-actions.ts";
 
@@ -24,23 +25,31 @@ export interface DetailSideProps {
 const AROUND_MS = 30_000;
 
 /** The event that is open, beside the list or over it. */
-export function DetailSide({ state, event, isMissing, actions, onNewer, onOlder, onClose }: DetailSideProps) {
-  const view = state.view.value;
-  if (event === undefined)
-    return (
-      <aside class="detail" aria-label="Event">
-        {isMissing ? (
-          <p class="lead" role="status">
-            This event is not there any more: it has expired, or its address is cut off.
-          </p>
-        ) : (
-          <Waiting what="Reading the event" />
-        )}
+export function DetailSide(props: DetailSideProps) {
+  const { event, isMissing, onClose } = props;
+  return (
+    <DetailPanel eventId={event?.id} onClose={onClose}>
+      {event !== undefined ? (
+        <OpenEvent {...props} event={event} />
+      ) : isMissing ? (
+        <p class="lead" role="status">
+          This event is not there any more: it has expired, or its address is cut off.
+        </p>
+      ) : (
+        <Waiting what="Reading the event" />
+      )}
+      {event === undefined && (
         <button type="button" class="button small" onClick={onClose}>
           Close
         </button>
-      </aside>
-    );
+      )}
+    </DetailPanel>
+  );
+}
+
+function OpenEvent(props: DetailSideProps & { readonly event: Event }) {
+  const { state, event, actions, onNewer, onOlder, onClose } = props;
+  const view = state.view.value;
   const requestId = requestOf(event);
   const timeMs = Date.parse(event.timestamp);
   const aroundIt = { startMs: timeMs - AROUND_MS, stopMs: timeMs + AROUND_MS };

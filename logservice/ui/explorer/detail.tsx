@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { copy } from "../kit/copy.tsx";
 import { count, timeText, zoneName } from "../kit/format.ts";
@@ -29,25 +29,12 @@ export function Detail(props: DetailProps) {
   const { event, actions, columns, link, requestId, onAround, onRequest, onNewer, onOlder, onClose } = props;
   const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
-  const panel = useRef<HTMLElement>(null);
-  useEffect(() => {
-    setWhole(false);
-    panel.current?.scrollTo(0, 0);
-  }, [event.id]);
+  useEffect(() => setWhole(false), [event.id]);
   const isLong = event.message.length > LONG;
   const message = isLong && !isWhole ? event.message.slice(0, LONG) : event.message;
   const json = JSON.stringify(event, null, 2);
   return (
-    <aside
-      class="detail"
-      aria-label="Event"
-      ref={panel}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.stopPropagation();
-        onClose();
-      }}
-    >
+    <>
       <header>
         <button type="button" class="button small back" onClick={onClose}>
           ‹ List
@@ -127,6 +114,6 @@ export function Detail(props: DetailProps) {
       ) : (
         <FieldTree event={event} actions={actions} columns={columns} />
       )}
-    </aside>
+    </>
   );
 }

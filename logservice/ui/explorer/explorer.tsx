@@ -124,6 +124,9 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const isPast = asked !== undefined && found !== undefined && isOtherView(asked, found, view.isLive);
   return (
     <div class="explorer">
+      <a class="skip" href="#events">
+        Skip to events
+      </a>
       <h1 class="spoken">Explore</h1>
       <div class="ask">
         <QueryBox
@@ -202,6 +205,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
               columns={view.columns}
               actions={actions}
               onBounds={actions.within}
+              isDrawer={isDrawerOpen.value}
               onClose={() => {
                 isDrawerOpen.value = false;
               }}

@@ -20,8 +20,9 @@ export function Summary({ found, live, arrived, onFields }: SummaryProps) {
   const warnings = histogram.byLevel.get("warning") ?? 0;
   const stats = found.stats.value;
   return (
-    <div class="summary" role="status">
-      <span>
+    <div class="summary">
+      {/* While it is live, the numbers change without end: who hears them would hear nothing else. */}
+      <span role={live === undefined ? "status" : undefined}>
         <strong>{count(total)}</strong> {total === 1 ? "event" : "events"}
       </span>
       {bad > 0 && (

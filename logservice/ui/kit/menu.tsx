@@ -33,7 +33,7 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
   useEffect(() => {
     if (!isOpen) return;
     const items = itemsIn(list.current!);
-    (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
+    (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0] ?? list.current!).focus();
     const leave = (event: Event) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
@@ -57,9 +57,13 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
         title={name}
         onClick={() => setOpen(!isOpen)}
         onKeyDown={(event) => {
-          if (event.key !== "ArrowDown") return;
-          event.preventDefault();
-          setOpen(true);
+          if (event.key === "ArrowDown") {
+            event.preventDefault();
+            setOpen(true);
+          } else if (event.key === "Escape" && isOpen) {
+            event.stopPropagation();
+            setOpen(false);
+          }
         }}
       >
         {label}
@@ -70,6 +74,7 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
           id={id}
           ref={list}
           role="menu"
+          tabIndex={-1}
           style={{ top: "calc(100% + 4px)", [align]: "0" }}
           onKeyDown={(event) => {
             if (event.key === "Tab") return setOpen(false);

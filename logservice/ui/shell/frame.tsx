@@ -35,7 +35,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   return (
     <>
       <a class="skip" href="#content">
-        To the content
+        Skip to content
       </a>
       <Header />
       {isSignedOut.value && (

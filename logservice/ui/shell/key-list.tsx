@@ -14,6 +14,7 @@ const KEYS: readonly { readonly keys: readonly string[]; readonly text: string }
   { keys: ["w"], text: "Wrap long messages" },
   { keys: ["f"], text: "Show or hide the fields" },
   { keys: ["←", "→"], text: "In the histogram: from bar to bar, with Shift mark a range, Enter zooms" },
+  { keys: ["→"], text: "In the fields: what to do with a field or a value" },
   { keys: ["["], text: "Earlier range" },
   { keys: ["]"], text: "Later range" },
   { keys: ["-"], text: "Wider range" },
