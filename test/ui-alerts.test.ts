@@ -146,7 +146,7 @@ t.test("what is sent, and what is refused before", (t) => {
     [{ interval: "1441" }, "alert.interval: write a whole number, from 1 to 1440"],
     [{ for: "" }, "alert.for: write a whole number, from 1 to 60"],
     [{ name: "  " }, "alert.name: give it a name: messages begin with it"],
-    [{ notification: "" }, "alert.notification_id: choose whom it tells, or make a notification"],
+    [{ notification: "" }, "alert.notification_id: choose who is notified, or create a notification"],
   ];
   for (const [part, wanted] of rows) t.equal(problemIn({ ...whole, ...part }), wanted, JSON.stringify(part));
   t.end();

@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { copy } from "../kit/copy.tsx";
+import { useCover } from "../kit/cover.ts";
 import { count, timeText, zoneName } from "../kit/format.ts";
+import { isNarrow } from "../kit/narrow.ts";
 import { Text } from "../kit/text.tsx";
 import { FieldTree } from "./field-tree.tsx";
 import type { ValueActions } from "./value-actions.ts";
@@ -29,7 +31,8 @@ export function Detail(props: DetailProps) {
   const { event, actions, columns, link, requestId, onAround, onRequest, onNewer, onOlder, onClose } = props;
   const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
-  const panel = useRef<HTMLElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
+  useCover(panel, isNarrow.value, onClose);
   useEffect(() => {
     setWhole(false);
     panel.current?.scrollTo(0, 0);
@@ -38,8 +41,10 @@ export function Detail(props: DetailProps) {
   const message = isLong && !isWhole ? event.message.slice(0, LONG) : event.message;
   const json = JSON.stringify(event, null, 2);
   return (
-    <aside
+    <div
       class="detail"
+      role={isNarrow.value ? "dialog" : "complementary"}
+      aria-modal={isNarrow.value ? "true" : undefined}
       aria-label="Event"
       ref={panel}
       onKeyDown={(event) => {
@@ -127,6 +132,6 @@ export function Detail(props: DetailProps) {
       ) : (
         <FieldTree event={event} actions={actions} columns={columns} />
       )}
-    </aside>
+    </div>
   );
 }

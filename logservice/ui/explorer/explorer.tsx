@@ -125,6 +125,9 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   return (
     <div class="explorer">
       <h1 class="spoken">Explore</h1>
+      <a class="skip" href="#events">
+        Skip to events
+      </a>
       <div class="ask">
         <QueryBox
           query={view.query}
@@ -154,6 +157,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
       {isStages ? (
         <ResultView
           of={found.table.value!}
+          range={found.times}
           drawn={view.drawn}
           onDraw={(drawn) => state.change({ drawn })}
           onFilter={actions.eventsOf}
@@ -201,6 +205,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
               facets={facets}
               columns={view.columns}
               actions={actions}
+              isDrawer={isDrawerOpen.value}
               onBounds={actions.within}
               onClose={() => {
                 isDrawerOpen.value = false;

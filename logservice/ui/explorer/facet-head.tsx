@@ -22,16 +22,18 @@ export function FacetHead({
   ...on
 }: FacetHeadProps) {
   return (
-    <h3 class="facet-head">
-      <button type="button" class="fold" aria-expanded={isOpen} onClick={on.onOpen}>
-        <span class="turn" aria-hidden="true" />
-        <span class="name" title={name}>
-          <Text text={name} />
-        </span>
-        <span class="share" title={`In ${count(found)} events`}>
-          {percent < 0.01 ? "< 1" : Math.round(percent * 100)} %
-        </span>
-      </button>
+    <div class="facet-head">
+      <h3>
+        <button type="button" class="fold" aria-expanded={isOpen} onClick={on.onOpen}>
+          <span class="turn" aria-hidden="true" />
+          <span class="name" title={name}>
+            <Text text={name} />
+          </span>{" "}
+          <span class="share" title={`In ${count(found)} events`}>
+            {percent < 0.01 ? "< 1" : Math.round(percent * 100)} %
+          </span>
+        </button>
+      </h3>
       <span class="facet-tools">
         <button
           type="button"
@@ -54,6 +56,6 @@ export function FacetHead({
           {isPinned ? "★" : "☆"}
         </button>
       </span>
-    </h3>
+    </div>
   );
 }

@@ -1,5 +1,7 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { DiscoveredField, Level } from "../../../schema/rpc.generated.ts";
+import { useCover } from "../kit/cover.ts";
+import { isNarrow } from "../kit/narrow.ts";
 import { visibleText } from "../kit/visible.ts";
 import type { Facets } from "./facet-data.ts";
 import { FacetHead } from "./facet-head.tsx";
@@ -16,6 +18,8 @@ export interface FacetListProps {
   readonly columns: readonly string[];
   readonly actions: ValueActions;
   onBounds(field: string, bounds: { readonly min?: number; readonly max?: number }): void;
+  /** Whether it is wanted over the list, for want of room beside it. */
+  readonly isDrawer: boolean;
   /** Closes it if it is a drawer over the list. */
   onClose(): void;
 }
@@ -24,8 +28,12 @@ export interface FacetListProps {
 const OPEN_AT_FIRST = 4;
 
 /** The levels and fields of what was found, each with its values, by which to filter. */
-export function FacetList({ projectId, fields, byLevel, facets, columns, actions, onBounds, onClose }: FacetListProps) {
+export function FacetList(props: FacetListProps) {
+  const { projectId, fields, byLevel, facets, columns, actions, isDrawer, onBounds, onClose } = props;
   const [typed, setTyped] = useState("");
+  const root = useRef<HTMLDivElement>(null);
+  const isOver = isDrawer && isNarrow.value;
+  useCover(root, isOver, onClose);
   const choices = useFieldChoices(projectId);
   const levels = [...STACKED].reverse().flatMap((level) => {
     const found = byLevel?.get(level);
@@ -36,11 +44,17 @@ export function FacetList({ projectId, fields, byLevel, facets, columns, actions
   const shown = (fields ?? []).filter((field) => field.name.toLowerCase().includes(wanted));
   const sorted = [...shown].sort((a, b) => Number(choices.isPinned(b.name)) - Number(choices.isPinned(a.name)));
   return (
-    <aside class="facets" aria-label="Fields">
+    <div
+      class="facets"
+      ref={root}
+      role={isOver ? "dialog" : "complementary"}
+      aria-modal={isOver ? "true" : undefined}
+      aria-label="Fields"
+    >
       <header class="facets-head">
         <h2>Fields</h2>
         <button type="button" class="button small" onClick={onClose}>
-          Done
+          Close
         </button>
       </header>
       {levels.length > 0 && (
@@ -78,7 +92,7 @@ export function FacetList({ projectId, fields, byLevel, facets, columns, actions
         );
       })}
       {typed !== "" && shown.length === 0 && <p class="hint">No field has this name.</p>}
-    </aside>
+    </div>
   );
 }
 

@@ -33,6 +33,8 @@ export function Values({ field, values, actions }: ValuesProps) {
             <button
               type="button"
               class="facet-tool"
+              // The value itself does the same.
+              tabIndex={-1}
               aria-label={visibleText(`Only ${field} ${nameOf(value)}`)}
               title="Only this value"
               onClick={() => actions.filterIn(field, value)}

@@ -6,24 +6,26 @@ export function LiveLine({ live, onShow }: { readonly live: LiveView; onShow(): 
   const { shown, waiting, dropped, status, problem, since } = live;
   const gone = timeParts(since.value).second;
   return (
-    <div class="live-line" role="status" aria-label="Live">
-      {problem.value !== undefined ? (
-        <span class="live-wrong">Live has stopped: {problem.value}</span>
-      ) : status.value === "open" ? (
-        <span class="live-on">
-          {waiting.value > 0
-            ? "Live, paused while you read"
-            : shown.value.length > 0
-              ? "Live: new events appear at the top"
-              : "Live: waiting for new events"}
-        </span>
-      ) : Date.now() - since.value < SOON_MS ? (
-        <span class="live-off">Connecting …</span>
-      ) : (
-        <span class="live-wrong">
-          Not connected since {gone} {zoneName()}; retrying. No event is lost meanwhile.
-        </span>
-      )}
+    <div class="live-line">
+      <span role="status" aria-label="Live">
+        {problem.value !== undefined ? (
+          <span class="live-wrong">Live has stopped: {problem.value}</span>
+        ) : status.value === "open" ? (
+          <span class="live-on">
+            {waiting.value > 0
+              ? "Live, paused while you read"
+              : shown.value.length > 0
+                ? "Live: new events appear at the top"
+                : "Live: waiting for new events"}
+          </span>
+        ) : Date.now() - since.value < SOON_MS ? (
+          <span class="live-off">Connecting …</span>
+        ) : (
+          <span class="live-wrong">
+            Not connected since {gone} {zoneName()}; retrying. No event is lost meanwhile.
+          </span>
+        )}
+      </span>
       {dropped.value > 0 && (
         <span class="live-wrong">{count(dropped.value)} came too fast to be shown here; they are stored.</span>
       )}

@@ -20,7 +20,7 @@ export function Summary({ found, live, arrived, onFields }: SummaryProps) {
   const warnings = histogram.byLevel.get("warning") ?? 0;
   const stats = found.stats.value;
   return (
-    <div class="summary" role="status">
+    <div class="summary" role={live === undefined ? "status" : undefined}>
       <span>
         <strong>{count(total)}</strong> {total === 1 ? "event" : "events"}
       </span>
