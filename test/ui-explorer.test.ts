@@ -332,6 +332,8 @@ t.test("a query in colours", async (t) => {
   const piece = (text: string, problems: Parameters<typeof colouredPieces>[1] = []) =>
     colouredPieces(text, problems).map(({ text, type, isWrong }) => `${isWrong ? "!" : ""}${type}:${text}`);
   t.strictSame(piece("status >= 500"), ["property:status", ":" + " ", "operator:>=", ": ", "number:500"]);
+  t.strictSame(piece("a>5ms"), ["property:a", "operator:>", "number:5", "number:ms"], "a unit is of its number");
+  t.strictSame(piece("5 ms").at(-1), "property:ms", "another word is not");
   const parsed = parsePipeline("status >> 500");
   t.equal(parsed.ok, false);
   const problems = parsed.ok ? [] : parsed.problems;

@@ -255,6 +255,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                 state={state}
                 event={open.event}
                 isMissing={open.isMissing}
+                error={open.error}
+                onRetry={open.retry}
                 actions={actions}
                 onNewer={chosen.value > 0 ? () => step(-1) : undefined}
                 onOlder={chosen.value >= 0 && chosen.value < total - 1 ? () => step(1) : undefined}
