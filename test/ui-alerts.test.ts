@@ -13,7 +13,7 @@ import {
   SEVERITIES,
   searchOfDraft,
 } from "../logservice/ui/alerts/draft.ts";
-import { endOf, sinceOf, statesOf, windowOf } from "../logservice/ui/alerts/history.ts";
+import { endOf, isUndelivered, sinceOf, statesOf, windowOf } from "../logservice/ui/alerts/history.ts";
 import { type Preview, previewWords, spansOf, stripBars, unevaluated } from "../logservice/ui/alerts/preview-data.ts";
 import { conditionWords, EVENTS, summaryOf, valueWords } from "../logservice/ui/alerts/words.ts";
 import { changesOf } from "../logservice/ui/data/changes.ts";
@@ -256,11 +256,7 @@ t.test("states, since when, and how episodes ended", (t) => {
   t.same(words({}), ["ok"]);
   t.same(words({ evaluated_at: null }), ["not evaluated yet"]);
   t.same(words({ state: "triggered", triggered: true }), ["triggered"]);
-  t.same(
-    words({ state: "failing", triggered: true }),
-    ["triggered", "cannot be evaluated"],
-    "it fails and stays triggered",
-  );
+  t.same(words({ state: "failing", triggered: true }), ["triggered", "failing"], "it fails and stays triggered");
   const all = [
     told({ triggered_at: at(5) }),
     told({ triggered_at: at(3) }),
@@ -273,6 +269,14 @@ t.test("states, since when, and how episodes ended", (t) => {
   t.equal(sinceOf(alert({}), all), at(2), "the last resolution");
   t.equal(sinceOf(alert({ id: "c" }), all), undefined);
   t.equal(sinceOf(alert({ evaluated_at: null }), all), undefined, "after a change it is nothing yet");
+  const sent = (status: "waiting" | "delivered" | "failed", attempts: number, alert_id = "a") => ({
+    ...{ alert_id, status, attempts },
+  });
+  t.equal(isUndelivered("a", []), false);
+  t.equal(isUndelivered("a", [sent("waiting", 0), sent("failed", 5)]), false, "the last one has not been tried yet");
+  t.equal(isUndelivered("a", [sent("delivered", 1, "b"), sent("waiting", 1)]), true, "of its own ones");
+  t.equal(isUndelivered("a", [sent("failed", 9), sent("delivered", 1)]), true);
+  t.equal(isUndelivered("a", [sent("delivered", 2), sent("failed", 9)]), false);
   t.equal(endOf(told({})), "still triggered");
   t.equal(endOf(told({ resolved_at: at(2) })), "resolved");
   t.equal(

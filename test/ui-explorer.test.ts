@@ -419,6 +419,8 @@ t.test("a query in colours", async (t) => {
   const piece = (text: string, problems: Parameters<typeof colouredPieces>[1] = []) =>
     colouredPieces(text, problems).map(({ text, type, isWrong }) => `${isWrong ? "!" : ""}${type}:${text}`);
   t.strictSame(piece("status >= 500"), ["property:status", ":" + " ", "operator:>=", ": ", "number:500"]);
+  t.strictSame(piece("a>5ms"), ["property:a", "operator:>", "number:5", "number:ms"], "a unit is of its number");
+  t.strictSame(piece("5 ms").at(-1), "property:ms", "another word is not");
   const parsed = parsePipeline("status >> 500");
   t.equal(parsed.ok, false);
   const problems = parsed.ok ? [] : parsed.problems;
@@ -564,6 +566,21 @@ t.test("what a result is drawn as", async (t) => {
     { name: "a", values: [1, null] },
   ]);
   t.equal(left, 0);
+  const minute = (at: number) => `2026-11-25T00:0${at}:00Z`;
+  const steps = result(
+    ["time", "number"],
+    [0, 1, 2, 3, 4].map((at) => [minute(at), at]),
+  );
+  const ms = (at: number) => Date.parse(minute(at));
+  for (const [startMs, stopMs, from, to, isCut] of [
+    [ms(0), ms(5) - 1, 0, 4, false],
+    [ms(0), ms(4) + 30_000, 0, 3, true],
+    [ms(0) + 1, ms(5), 1, 4, true],
+  ] as const) {
+    const drawn = seriesOf(steps, { startMs, stopMs });
+    t.strictSame([drawn.times.at(0), drawn.times.at(-1), drawn.isCut], [ms(from), ms(to), isCut]);
+    t.strictSame([drawn.series[0]!.values.at(0), drawn.series[0]!.values.at(-1)], [from, to]);
+  }
   t.strictSame(groupOf(groups, ["a", 1]), [["value0", "a"]]);
   t.equal(groupOf(result(["number"], [[1]]), [1]), undefined);
 });

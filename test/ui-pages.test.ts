@@ -124,7 +124,7 @@ t.test("the audit in sentences", (t) => {
     [{ operation: "add_owner", target_id: "b@c.d", detail: "owner" }, "made b@c.d an owner"],
     [
       { operation: "add_ci_token", target_id: "tok_1", detail: "GitHub #1 @ 50%" },
-      "added the CI token GitHub #1 @ 50%",
+      "created the CI token GitHub #1 @ 50%",
     ],
     [{ operation: "query", detail: "select 1" }, "ran SQL"],
     [{ operation: "confirm_sign_in", target_id: "sig_1" }, "signed in"],

@@ -8,6 +8,7 @@ import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { usePages } from "../data/pages.ts";
 import { mayDo } from "../data/session.ts";
+import { LinkedText } from "../kit/linked-text.tsx";
 import { isGone, NoItem } from "../kit/no-item.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
@@ -19,7 +20,7 @@ import { Deliveries } from "../notifications/deliveries.tsx";
 import { AlertForm } from "./alert-form.tsx";
 import { type AlertDraft, alertOf, draftOfAlert, searchOfDraft } from "./draft.ts";
 import { Episodes } from "./episodes.tsx";
-import { sinceOf } from "./history.ts";
+import { isUndelivered, sinceOf } from "./history.ts";
 import { setMuted } from "./mute.ts";
 import { NewAlert } from "./new-alert.tsx";
 import { alertPath, listPath } from "./paths.ts";
@@ -83,12 +84,21 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
   useEvery(AGAIN_MS, () => {
     if (episodes.rows.length <= FIRST_EPISODES) void episodes.load();
   });
+  const last = useLoaded(
+    async (signal) =>
+      (await call("get_deliveries", { project_id: projectId, alert_id: id, limit: 1 }, { signal })).deliveries,
+    [projectId, id],
+  );
+  useEvery(AGAIN_MS, () => void last.load());
   const muting = useSending();
   const mute = (muted: boolean) =>
     muting.send(async () => {
-      await setMuted(projectId, id, muted);
-      await of.load();
-      setTyped(({ muted: _, ...others }) => others);
+      const show = async (): Promise<void> => {
+        await of.load();
+        setTyped(({ muted: _, ...others }) => others);
+      };
+      await setMuted(alert, muted, () => void show());
+      await show();
     });
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
   const since = sinceOf(alert, episodes.rows);
@@ -117,7 +127,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
       {muting.problem && <p class="note error">{muting.problem}</p>}
       <section class="card state" aria-label="State">
         <div class="row">
-          <StateTags alert={alert} />
+          <StateTags alert={alert} isUndelivered={isUndelivered(id, last.value.value ?? [])} />
           <span class="grow">{since !== undefined && <LastingSince at={since} />}</span>
           <span>
             Severity <SeverityTag severity={alert.severity} />
@@ -134,11 +144,20 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
         </div>
         {alert.failure !== "" && (
           <p class="note warning spaced">
-            The last evaluation failed: <Text text={alert.failure ?? ""} />
+            The alert cannot be evaluated: <Text text={alert.failure ?? ""} />
           </p>
         )}
       </section>
+      {alert.description?.trim() && (
+        <section class="card" aria-labelledby="what-to-do">
+          <h2 id="what-to-do">What to do</h2>
+          <p class="described">
+            <LinkedText text={alert.description} />
+          </p>
+        </section>
+      )}
       <Episodes alert={alert} pages={episodes} />
+      <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
       {!mayChange && <p class="note">Your role may not change alerts.</p>}
       <AlertForm
         projectId={projectId}
@@ -155,7 +174,6 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
           say("Saved");
         }}
       />
-      <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
       {mayChange && (
         <section class="card" aria-labelledby="remove">
           <h2 id="remove">Remove alert</h2>

@@ -11,7 +11,7 @@ import { LastingSince } from "../kit/time.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { KINDS } from "../notifications/kinds.ts";
 import { coloured } from "../query-box/coloured-text.tsx";
-import { sinceOf } from "./history.ts";
+import { isUndelivered, sinceOf } from "./history.ts";
 import { setMuted } from "./mute.ts";
 import { SeverityTag, StateTags } from "./tags.tsx";
 import { useMeasured } from "./use-alert-query.ts";
@@ -19,6 +19,8 @@ import { conditionWords } from "./words.ts";
 
 /** How often the states are asked for again. */
 const AGAIN_MS = 15_000;
+/** So many of the newest deliveries say whether the last message of an alert has arrived. */
+const DELIVERIES = 500;
 /** So many of the newest episodes say since when alerts are what they are. */
 const EPISODES = 1_000;
 
@@ -37,18 +39,24 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
     async (signal) => (await call("get_notifications", { project_id: projectId }, { signal })).notifications,
     [projectId],
   );
+  const deliveries = useLoaded(
+    async (signal) =>
+      (await call("get_deliveries", { project_id: projectId, limit: DELIVERIES }, { signal })).deliveries,
+    [projectId],
+  );
   useEvery(AGAIN_MS, () => {
     void alerts.load();
     void episodes.load();
+    void deliveries.load();
   });
   const [error, setError] = useState<unknown>(undefined);
   const mayChange = mayDo("alerts:write");
   const at = { team: teamId.value, project: projectId };
   const newPath = pathOf({ kind: "item", ...at, section: "alerts", id: "new" });
-  const mute = async ({ id }: Alert, muted: boolean): Promise<void> => {
+  const mute = async (alert: Alert, muted: boolean): Promise<void> => {
     setError(undefined);
     try {
-      await setMuted(projectId, id!, muted);
+      await setMuted(alert, muted, () => void alerts.load());
       await alerts.load();
     } catch (thrown) {
       setError(thrown);
@@ -108,6 +116,7 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
                     <Row
                       key={alert.id}
                       alert={alert}
+                      isUndelivered={isUndelivered(alert.id!, deliveries.value.value ?? [])}
                       episodes={episodes.value.value}
                       notification={notifications.value.value?.find(({ id }) => id === alert.notification_id)}
                       onMute={mayChange ? (muted) => mute(alert, muted) : undefined}
@@ -126,11 +135,12 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
 interface RowProps {
   readonly alert: Alert;
   readonly episodes: readonly AlertEpisode[] | undefined;
+  readonly isUndelivered: boolean;
   readonly notification: Notification | undefined;
   readonly onMute: ((muted: boolean) => Promise<void>) | undefined;
 }
 
-function Row({ alert, episodes, notification, onMute }: RowProps) {
+function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps) {
   const { id, project_id: project, name, query, severity, operator, threshold = 0, interval = 5, muted } = alert;
   const measured = useMeasured(query);
   const team = teamId.value;
@@ -138,7 +148,7 @@ function Row({ alert, episodes, notification, onMute }: RowProps) {
   return (
     <tr>
       <td>
-        <StateTags alert={alert} />
+        <StateTags alert={alert} isUndelivered={isUndelivered} />
       </td>
       <td class="grow-cell">
         <a class="strong" href={pathOf({ kind: "item", team, project, section: "alerts", id: id! })}>

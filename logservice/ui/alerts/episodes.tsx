@@ -62,7 +62,9 @@ function Episode({ alert, episode, query, measured }: EpisodeProps) {
   const style = resolved_at !== null ? "" : isFailure ? "warning" : "error";
   return (
     <li>
-      <span class={`tag ${style}`}>{isFailure ? "failed" : resolved_at === null ? "triggered" : "resolved"}</span>
+      <span class={`tag ${style}`}>
+        {isFailure ? (resolved_at === null ? "failing" : "failed") : resolved_at === null ? "triggered" : "resolved"}
+      </span>
       <span class="grow">
         <strong>{minuteText(Date.parse(triggered_at))}</strong> <Group of={group} />
         <span class="reason">

@@ -27,6 +27,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   accept_invite: "accepted the invite to the team as %",
   add_alert: "created the alert #",
   add_ci_token: "created the CI token @",
+  add_export: "exported events of #",
   add_member: "invited # as %",
   add_member_link: "created a sign-in link for #",
   add_notification: "created the notification #",

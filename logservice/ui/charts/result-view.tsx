@@ -11,6 +11,8 @@ const Lines = late<LinesProps>(() => import("./lines.tsx").then(({ Lines }) => L
 
 export interface ResultViewProps {
   readonly of: AggregateResponse;
+  /** The range that was asked for. */
+  readonly range: { readonly startMs: number; readonly stopMs: number };
   /** What the person chose; otherwise what fits the result. */
   readonly drawn: Drawing | undefined;
   onDraw(drawing: Drawing): void;
@@ -23,7 +25,7 @@ export interface ResultViewProps {
 const NAMES: Readonly<Record<Drawing, string>> = { table: "Table", bars: "Bars", lines: "Lines" };
 
 /** The answer of a query with stages: a table, bars, or lines over time. */
-export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
+export function ResultView({ of, range, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
   const possible = drawingsOf(of);
   const current = drawn !== undefined && possible.has(drawn) ? drawn : drawingOf(of);
   return (
@@ -51,7 +53,7 @@ export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewPr
         </fieldset>
       </div>
       {current === "lines" ? (
-        <Lines of={of} {...(onZoom && { onZoom })} />
+        <Lines of={of} range={range} {...(onZoom && { onZoom })} />
       ) : current === "bars" ? (
         <Bars of={of} {...(onFilter && { onFilter })} />
       ) : (

@@ -16,6 +16,12 @@ export const firstEvents = signal<FirstEvents | undefined>(undefined);
 /** The projects of the current team; undefined while they are not known. */
 export const projects = signal<readonly Project[] | undefined>(undefined);
 
+const names = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+
+/** Projects as people look for them: number 6 before number 50. */
+export const byName = (all: readonly Project[]): readonly Project[] =>
+  [...all].sort((a, b) => names.compare(a.name, b.name));
+
 /** The page at the address; undefined if there is none. */
 export const page = computed(() => pageAt(here.value.path));
 

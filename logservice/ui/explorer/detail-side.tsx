@@ -3,7 +3,7 @@ import type { Event } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
 import { teamId } from "../data/session.ts";
-import { Waiting } from "../kit/state.tsx";
+import { Failure, Waiting } from "../kit/state.tsx";
 import { Detail } from "./detail.tsx";
 import { DetailPanel } from "./detail-panel.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
@@ -14,6 +14,9 @@ export interface DetailSideProps {
   /** Undefined while it is read. */
   readonly event: Event | undefined;
   readonly isMissing: boolean;
+  /** Why it could not be read. */
+  readonly error: unknown;
+  onRetry(): void;
   readonly actions: ValueActions;
   /** Opens the event above or below in the list; absent if there is none. */
   readonly onNewer: (() => void) | undefined;
@@ -26,7 +29,7 @@ const AROUND_MS = 30_000;
 
 /** The event that is open, beside the list or over it. */
 export function DetailSide(props: DetailSideProps) {
-  const { event, isMissing, onClose } = props;
+  const { event, isMissing, error, onRetry, onClose } = props;
   return (
     <DetailPanel eventId={event?.id} onClose={onClose}>
       {event !== undefined ? (
@@ -35,6 +38,8 @@ export function DetailSide(props: DetailSideProps) {
         <p class="lead" role="status">
           This event is not there any more: it has expired, or its address is cut off.
         </p>
+      ) : error !== undefined ? (
+        <Failure error={error} retry={onRetry} />
       ) : (
         <Waiting what="Reading the event" />
       )}

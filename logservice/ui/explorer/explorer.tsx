@@ -128,6 +128,9 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
         Skip to events
       </a>
       <h1 class="spoken">Explore</h1>
+      <a class="skip" href="#events">
+        Skip to events
+      </a>
       <div class="ask">
         <QueryBox
           query={view.query}
@@ -157,6 +160,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
       {isStages ? (
         <ResultView
           of={found.table.value!}
+          range={found.times}
           drawn={view.drawn}
           onDraw={(drawn) => state.change({ drawn })}
           onFilter={actions.eventsOf}
@@ -204,8 +208,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
               facets={facets}
               columns={view.columns}
               actions={actions}
-              onBounds={actions.within}
               isDrawer={isDrawerOpen.value}
+              onBounds={actions.within}
               onClose={() => {
                 isDrawerOpen.value = false;
               }}
@@ -255,6 +259,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                 state={state}
                 event={open.event}
                 isMissing={open.isMissing}
+                error={open.error}
+                onRetry={open.retry}
                 actions={actions}
                 onNewer={chosen.value > 0 ? () => step(-1) : undefined}
                 onOlder={chosen.value >= 0 && chosen.value < total - 1 ? () => step(1) : undefined}

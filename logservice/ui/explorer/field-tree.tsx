@@ -143,7 +143,7 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
             label={<span aria-hidden="true">⋮</span>}
             align="right"
             entries={[
-              { text: "Events that have this field", onChoose: () => actions.exists(field) },
+              { text: "Only events with this field", onChoose: () => actions.exists(field) },
               { text: "Count by this field", onChoose: () => actions.groupBy(field) },
               {
                 text: columns.includes(field) ? "Remove the column" : "Show as a column",

@@ -17,8 +17,8 @@ export interface HistogramProps {
   onSeek(timeMs: number): void;
 }
 
-/** Wider bars look like blocks. */
-const WIDEST = 34;
+/** The part of its step that a bar takes at most. */
+const WIDEST = 0.85;
 /** After this the table for who does not see the bars is made. */
 const TABLE_MS = 250;
 /** A shorter movement is a press. */
@@ -142,7 +142,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
               bar={bar}
               left={share(bar.startMs) * width}
               right={share(bar.stopMs) * width}
-              widest={WIDEST * Math.max(1, (bar.stopMs - bar.startMs) / counts.stepMs)}
+              widest={WIDEST * (share(bar.stopMs) - share(bar.startMs)) * width}
               isOver={i === over}
             />
           ))}

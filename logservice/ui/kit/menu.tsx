@@ -45,7 +45,15 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
     button.current!.focus();
   };
   return (
-    <span class="with-menu" ref={root}>
+    <span
+      class="with-menu"
+      ref={root}
+      onKeyDown={(event) => {
+        if (!isOpen || event.key !== "Escape") return;
+        event.stopPropagation();
+        close();
+      }}
+    >
       <button
         type="button"
         ref={button}
@@ -78,10 +86,6 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
           style={{ top: "calc(100% + 4px)", [align]: "0" }}
           onKeyDown={(event) => {
             if (event.key === "Tab") return setOpen(false);
-            if (event.key === "Escape") {
-              event.stopPropagation();
-              return close();
-            }
             const items = itemsIn(list.current!);
             const to = nextOf(items, event.key);
             if (to === undefined) return;

@@ -10,7 +10,7 @@ export function NoProject() {
       <h1>There is no such project</h1>
       <p>It was removed, or it belongs to another team.</p>
       <a class="button" href="/">
-        To your projects
+        Your projects
       </a>
     </div>
   );

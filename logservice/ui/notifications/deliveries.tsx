@@ -71,7 +71,7 @@ export function Deliveries({ projectId, of, names }: DeliveriesProps) {
 const KIND_TEXTS = {
   triggered: "Triggered",
   resolved: "Resolved",
-  failed: "Cannot be evaluated",
+  failed: "Failing",
   repeated: "Still triggered",
 } as const satisfies Record<Delivery["kind"], string>;
 
@@ -88,6 +88,7 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
   const [isSending, setSending] = useState(false);
   const { status, kind, attempts, failure, created_at, due_at, finished_at, alert_id, alert_name } = delivery;
   const isRetriable = status === "failed" || (status === "waiting" && attempts > 0);
+  const shown = status === "waiting" && attempts > 0 ? RETRYING : STATUS[status];
   const retry = async (): Promise<void> => {
     setSending(true);
     setError(undefined);
@@ -103,7 +104,7 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
   };
   return (
     <li>
-      <span class={`tag ${STATUS[status].style}`}>{STATUS[status].text}</span>
+      <span class={`tag ${shown.style}`}>{shown.text}</span>
       <span class="grow">
         <strong>{KIND_TEXTS[kind]}</strong>{" "}
         {name === undefined ? (
@@ -122,7 +123,7 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
         )}
         {status === "waiting" && attempts > 0 && (
           <span class="hint">
-            {attempts} {attempts === 1 ? "attempt" : "attempts"}; next one {soon(due_at)}
+            Failed {attempts === 1 ? "once" : `${attempts} times`}, next try {soon(due_at)}
           </span>
         )}
         {error !== undefined && <Failure error={error} />}
@@ -144,6 +145,9 @@ const STATUS = {
   waiting: { text: "waiting", style: "warning" },
   failed: { text: "failed", style: "error" },
 } as const satisfies Record<Delivery["status"], { text: string; style: string }>;
+
+/** Of a delivery that has failed and is tried again. */
+const RETRYING = { text: "retrying", style: "error" };
 
 /** When a time that is to come is: the attempt itself is made by the service. */
 function soon(at: string): string {

@@ -18,7 +18,9 @@ export function Members() {
   useEvery(REFRESH_MS, () => void members.load());
   return (
     <div class="page">
-      <h1 class="of-page">Members</h1>
+      <header>
+        <h1>Members</h1>
+      </header>
       <Shown of={members}>{(all) => <People members={all} reload={members.load} />}</Shown>
       <RoleTable />
       {mayDo("team:write") && <CiTokens />}
