@@ -85,7 +85,12 @@ async function fill(window: Window): Promise<void> {
       message: "many fields",
       fields: Object.fromEntries(Array.from({ length: MOST_FIELDS }, (_, i) => [`field${i}`, `value ${i}`])),
     },
-    { timestamp: new Date(nowMs - 3_600_000 * 6).toISOString(), level: "info", message: "deep", fields: deep(MOST_DEPTH - 1) },
+    {
+      timestamp: new Date(nowMs - 3_600_000 * 6).toISOString(),
+      level: "info",
+      message: "deep",
+      fields: deep(MOST_DEPTH - 1),
+    },
   );
   // One by one, so that one that is refused is named.
   for (const event of events) {

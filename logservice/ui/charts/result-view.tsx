@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { DRAWINGS, type Drawing } from "../address/view.ts";
 import { count } from "../kit/format.ts";
@@ -11,6 +12,8 @@ const Lines = late<LinesProps>(() => import("./lines.tsx").then(({ Lines }) => L
 
 export interface ResultViewProps {
   readonly of: AggregateResponse;
+  /** What the query is called. */
+  readonly name?: ComponentChildren;
   /** What the person chose; otherwise what fits the result. */
   readonly drawn: Drawing | undefined;
   onDraw(drawing: Drawing): void;
@@ -22,8 +25,15 @@ export interface ResultViewProps {
 
 const NAMES: Readonly<Record<Drawing, string>> = { table: "Table", bars: "Bars", lines: "Lines" };
 
+/** Why a result cannot be drawn so, and what the query needs. */
+const MISSING: Readonly<Record<Drawing, string>> = {
+  table: "",
+  bars: "Bars need numbers by a value, without times: | count by path",
+  lines: "Lines need numbers over time: | timeseries 5m count() by path",
+};
+
 /** The answer of a query with stages: a table, bars, or lines over time. */
-export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
+export function ResultView({ of, name, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
   const possible = drawingsOf(of);
   const current = drawn !== undefined && possible.has(drawn) ? drawn : drawingOf(of);
   return (
@@ -34,6 +44,7 @@ export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewPr
           {of.truncated && ", cut: sort or limit the query to choose which are shown"}
           {of.columns.some(({ is_estimate }) => is_estimate) && ", values marked ≈ are estimates"}
         </span>
+        {name}
         <fieldset class="switcher" aria-label="Show as">
           {DRAWINGS.map((name) => (
             <button
@@ -42,7 +53,7 @@ export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewPr
               class="button small"
               aria-pressed={name === current}
               disabled={!possible.has(name)}
-              title={possible.has(name) ? undefined : "The result has no columns for this"}
+              title={possible.has(name) ? undefined : MISSING[name]}
               onClick={() => onDraw(name)}
             >
               {NAMES[name]}

@@ -24,6 +24,7 @@ import { NotAsked } from "./not-asked.tsx";
 import { NothingFound } from "./nothing-found.tsx";
 import { eventText } from "./open-event.ts";
 import { Running } from "./running.tsx";
+import { SavedName, useOpenedSearch } from "./saved-name.tsx";
 import { Summary } from "./summary.tsx";
 import { TimeRange } from "./time-range.tsx";
 import { ToolBar } from "./tool-bar.tsx";
@@ -40,7 +41,11 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
     return () => state.close();
   }, [state]);
   useEffect(() => state.run(), [state, view.query, rangeKey]);
-  useEffect(() => rememberQuery(projectId, view.query), [projectId, view.query]);
+  /** A query that was run by a pause may be half typed: it is remembered once it is run again. */
+  const halfTyped = useRef("");
+  useEffect(() => {
+    if (view.query !== halfTyped.current) rememberQuery(projectId, view.query);
+  }, [projectId, view.query]);
 
   const found = state.found.value;
   const asked = state.asked.value;
@@ -114,10 +119,12 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   };
   const zoom = (range: ViewRange): void => state.change({ range, isLive: false, event: "" });
   useExplorerKeys({ state, close });
+  const opened = useOpenedSearch(projectId, view.query);
 
   const isStages = found?.table.value !== undefined;
   const isEmpty = rows !== undefined && total === 0 && !asked?.isRunning.value;
   const isOld = asked !== found && (asked?.error.value !== undefined || asked?.isWrong.value === true);
+  const savedName = opened && <SavedName of={opened} />;
   return (
     <div class="explorer">
       <h1 class="spoken">Explore</h1>
@@ -129,6 +136,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           onRun={(query, isPause) => {
             // A pause that changed nothing has nothing to run.
             if (isPause && query === view.query) return;
+            halfTyped.current = isPause ? query : "";
+            if (!isPause) rememberQuery(projectId, query);
             state.change({ query, event: "" }, { replaces: isPause });
           }}
         />
@@ -150,6 +159,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
       {isStages ? (
         <ResultView
           of={found.table.value!}
+          name={savedName}
           drawn={view.drawn}
           onDraw={(drawn) => state.change({ drawn })}
           onFilter={actions.eventsOf}
@@ -164,6 +174,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   found={found}
                   live={live}
                   arrived={arrived}
+                  name={savedName}
+                  onSeverity={actions.severity}
                   onFields={() => {
                     isDrawerOpen.value = true;
                   }}

@@ -29,7 +29,9 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
         <h2>1. A token</h2>
         {token !== "" ? (
           <>
-            <p class="lead">It may send events and nothing else. It is shown here only now: keep it.</p>
+            <p class="lead">
+              It may send events to every project of the team, and nothing else. It is shown here only now: keep it.
+            </p>
             <Code text={token} />
           </>
         ) : mayDo("tokens:write") ? (
@@ -41,7 +43,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
               disabled={sending.isSending}
               onClick={() =>
                 void sending.send(async () => {
-                  const description = `Sends events to ${projectId}`;
+                  const description = `Sends events, made for ${projectId}`;
                   const { id } = await call("add_token", { token: { description, scopes: ["events:write"] } });
                   setToken(id);
                 })
