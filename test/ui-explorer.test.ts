@@ -8,6 +8,8 @@ import { Arrivals, MOST_ARRIVED } from "../logservice/ui/explorer/arrivals.ts";
 import { textOfValue, valueAt } from "../logservice/ui/explorer/field-values.ts";
 import { barsOf, histogramOf } from "../logservice/ui/explorer/histogram-data.ts";
 import { grown } from "../logservice/ui/explorer/live-histogram.ts";
+import { openedSearch } from "../logservice/ui/explorer/opened-search.ts";
+import { requestQuery } from "../logservice/ui/explorer/request.ts";
 import { readTypedRange } from "../logservice/ui/explorer/typed-range.ts";
 import { withoutArrived } from "../logservice/ui/explorer/without-arrived.ts";
 import { visibleParts } from "../logservice/ui/kit/visible.ts";
@@ -452,11 +454,47 @@ t.test("completion puts its text in and the cursor after it", async (t) => {
     ["a = 1 and sta", item("status", 10, 13), "a = 1 and status|"],
     ["top", item("top  by ", 0, 3, `top $${"{1:10}"} by $2`), "top | by "],
     ["x", item("a$b", 0, 1, "a\\$b$0"), "a$b|"],
+    ["| ti", { ...item("timeseries", 2, 4), kind: "keyword" }, "| timeseries |"],
+    ["| ti 5m", { ...item("timeseries", 2, 4), kind: "keyword" }, "| timeseries| 5m"],
+    ["a con", { ...item("contains", 2, 5), kind: "operator" }, "a contains |"],
   ];
   for (const [text, one, wanted] of rows) {
     const { text: found, cursor } = completed(text, one as never);
     t.equal(`${found.slice(0, cursor)}|${found.slice(cursor)}`, wanted, text);
   }
+});
+
+t.test("the query of the request of an event", async (t) => {
+  const rows: readonly (readonly [Event["fields"], string | undefined])[] = [
+    [{ id: "req_1" }, 'fields.id = "req_1"'],
+    [{ request_id: "r-777" }, 'request_id = "r-777"'],
+    [{ request: { id: 7 } }, "request.id = 7"],
+    [{ id: "a", request_id: "b" }, 'fields.id = "a"'],
+    [{ id: "", trace_id: 't"1' }, 'trace_id = "t\\"1"'],
+    [{ user_id: "u" }, undefined],
+  ];
+  for (const [fields, query] of rows)
+    t.equal(requestQuery({ ...event("a", NOW), fields }), query, JSON.stringify(fields));
+});
+
+t.test("which saved search is on the screen", async (t) => {
+  const searches = [
+    { name: "Errors", query: "error" },
+    { name: "Errors again", query: " error " },
+    { name: "Slow", query: "duration > 1s" },
+  ];
+  const opened = (name: string, isChanged = false) => ({ name, isChanged });
+  const rows: readonly (readonly [string, ReturnType<typeof opened> | undefined, unknown])[] = [
+    ["", undefined, undefined],
+    ["error", undefined, opened("Errors")],
+    ["error", opened("Errors again"), opened("Errors again")],
+    ["error path = /a", opened("Errors"), opened("Errors", true)],
+    ["error path = /a", undefined, undefined],
+    ["error", opened("Errors", true), opened("Errors")],
+    ["duration > 1s", opened("Errors", true), opened("Slow")],
+    [" ", opened("Errors"), undefined],
+  ];
+  for (const [query, before, after] of rows) t.strictSame(openedSearch(searches, query, before), after, query);
 });
 
 t.test("what may have been meant by a query that finds nothing", async (t) => {

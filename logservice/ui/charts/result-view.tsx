@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { DRAWINGS, type Drawing } from "../address/view.ts";
 import { count } from "../kit/format.ts";
@@ -13,6 +14,8 @@ export interface ResultViewProps {
   readonly of: AggregateResponse;
   /** The range that was asked for. */
   readonly range: { readonly startMs: number; readonly stopMs: number };
+  /** What the query is called. */
+  readonly name?: ComponentChildren;
   /** What the person chose; otherwise what fits the result. */
   readonly drawn: Drawing | undefined;
   onDraw(drawing: Drawing): void;
@@ -24,8 +27,15 @@ export interface ResultViewProps {
 
 const NAMES: Readonly<Record<Drawing, string>> = { table: "Table", bars: "Bars", lines: "Lines" };
 
+/** Why a result cannot be drawn so, and what the query needs. */
+const MISSING: Readonly<Record<Drawing, string>> = {
+  table: "",
+  bars: "Bars need numbers by a value, without times: | count by path",
+  lines: "Lines need numbers over time: | timeseries 5m count() by path",
+};
+
 /** The answer of a query with stages: a table, bars, or lines over time. */
-export function ResultView({ of, range, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
+export function ResultView({ of, range, name, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
   const possible = drawingsOf(of);
   const current = drawn !== undefined && possible.has(drawn) ? drawn : drawingOf(of);
   return (
@@ -36,6 +46,7 @@ export function ResultView({ of, range, drawn, onDraw, onFilter, onZoom }: Resul
           {of.truncated && ", cut: sort or limit the query to choose which are shown"}
           {of.columns.some(({ is_estimate }) => is_estimate) && ", values marked ≈ are estimates"}
         </span>
+        {name}
         <fieldset class="switcher" aria-label="Show as">
           {DRAWINGS.map((name) => (
             <button
@@ -44,7 +55,7 @@ export function ResultView({ of, range, drawn, onDraw, onFilter, onZoom }: Resul
               class="button small"
               aria-pressed={name === current}
               disabled={!possible.has(name)}
-              title={possible.has(name) ? undefined : "The result has no columns for this"}
+              title={possible.has(name) ? undefined : MISSING[name]}
               onClick={() => onDraw(name)}
             >
               {NAMES[name]}

@@ -1,4 +1,3 @@
-import { filterIn } from "../../../grammar/query/edit.ts";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
@@ -7,6 +6,7 @@ import { Failure, Waiting } from "../kit/state.tsx";
 import { Detail } from "./detail.tsx";
 import { DetailPanel } from "./detail-panel.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
+import { requestQuery } from "./request.ts";
 import type { ValueActions } from "./value-actions.ts";
 
 export interface DetailSideProps {
@@ -55,7 +55,7 @@ export function DetailSide(props: DetailSideProps) {
 function OpenEvent(props: DetailSideProps & { readonly event: Event }) {
   const { state, event, actions, onNewer, onOlder, onClose } = props;
   const view = state.view.value;
-  const requestId = requestOf(event);
+  const request = requestQuery(event);
   const timeMs = Date.parse(event.timestamp);
   const aroundIt = { startMs: timeMs - AROUND_MS, stopMs: timeMs + AROUND_MS };
   // The range of a link does not move on with the clock, so that it shows the same to others.
@@ -69,17 +69,16 @@ function OpenEvent(props: DetailSideProps & { readonly event: Event }) {
         pathOf({ kind: "project", team: teamId.value, project: state.projectId, section: "events" }) +
         searchOf({ ...view, isLive: false, range })
       }
-      requestId={requestId}
+      // The list of the request has nothing to lead to.
+      onRequest={
+        request === undefined || request === view.query.trim()
+          ? undefined
+          : () => state.change({ query: request, isLive: false })
+      }
       onAround={() => state.change({ query: "", range: aroundIt, isLive: false })}
-      onRequest={() => state.change({ query: filterIn("", "fields.id", requestId!) ?? "", isLive: false })}
       onNewer={onNewer}
       onOlder={onOlder}
       onClose={onClose}
     />
   );
-}
-
-/** The id of the request that an event is about, as the proxy and many loggers write it. */
-function requestOf({ fields }: Event): string | undefined {
-  return typeof fields.id === "string" && fields.id !== "" ? fields.id : undefined;
 }

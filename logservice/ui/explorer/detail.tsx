@@ -12,10 +12,9 @@ export interface DetailProps {
   readonly columns: readonly string[];
   /** The address of the event, for others. */
   readonly link: string;
-  /** Fields by which the events of one request are found, that this event has. */
-  readonly requestId: string | undefined;
   onAround(): void;
-  onRequest(): void;
+  /** Shows the events of the same request, if the event is of one. */
+  readonly onRequest: (() => void) | undefined;
   readonly onNewer: (() => void) | undefined;
   readonly onOlder: (() => void) | undefined;
   onClose(): void;
@@ -26,7 +25,7 @@ const LONG = 1_200;
 
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */
 export function Detail(props: DetailProps) {
-  const { event, actions, columns, link, requestId, onAround, onRequest, onNewer, onOlder, onClose } = props;
+  const { event, actions, columns, link, onAround, onRequest, onNewer, onOlder, onClose } = props;
   const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
   useEffect(() => setWhole(false), [event.id]);
@@ -88,7 +87,7 @@ export function Detail(props: DetailProps) {
         <button type="button" class="button small" title="All events 30 s before and after" onClick={onAround}>
           Context
         </button>
-        {requestId !== undefined && (
+        {onRequest !== undefined && (
           <button type="button" class="button small" onClick={onRequest}>
             Same request
           </button>

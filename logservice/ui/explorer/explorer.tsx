@@ -25,6 +25,7 @@ import { NotAsked } from "./not-asked.tsx";
 import { NothingFound } from "./nothing-found.tsx";
 import { eventText } from "./open-event.ts";
 import { Running } from "./running.tsx";
+import { SavedName, useOpenedSearch } from "./saved-name.tsx";
 import { Summary } from "./summary.tsx";
 import { TimeRange } from "./time-range.tsx";
 import { ToolBar } from "./tool-bar.tsx";
@@ -41,7 +42,11 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
     return () => state.close();
   }, [state]);
   useEffect(() => state.run(), [state, view.query, rangeKey]);
-  useEffect(() => rememberQuery(projectId, view.query), [projectId, view.query]);
+  /** A query that was run by a pause may be half typed: it is remembered once it is run again. */
+  const halfTyped = useRef("");
+  useEffect(() => {
+    if (view.query !== halfTyped.current) rememberQuery(projectId, view.query);
+  }, [projectId, view.query]);
 
   const found = state.found.value;
   const asked = state.asked.value;
@@ -115,6 +120,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   };
   const zoom = (range: ViewRange): void => state.change({ range, isLive: false, event: "" });
   useExplorerKeys({ state, close });
+  const opened = useOpenedSearch(projectId, view.query);
 
   const isStages = found?.table.value !== undefined;
   const isEmpty = rows !== undefined && total === 0 && !asked?.isRunning.value;
@@ -122,15 +128,13 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   // The frame says it, above the page.
   const isSaidAbove = goneSince.value !== undefined || isSignedOut.value;
   const isPast = asked !== undefined && found !== undefined && isOtherView(asked, found, view.isLive);
+  const savedName = opened && <SavedName of={opened} />;
   return (
     <div class="explorer">
       <a class="skip" href="#events">
         Skip to events
       </a>
       <h1 class="spoken">Explore</h1>
-      <a class="skip" href="#events">
-        Skip to events
-      </a>
       <div class="ask">
         <QueryBox
           query={view.query}
@@ -139,6 +143,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           onRun={(query, isPause) => {
             // A pause that changed nothing has nothing to run.
             if (isPause && query === view.query) return;
+            halfTyped.current = isPause ? query : "";
+            if (!isPause) rememberQuery(projectId, query);
             state.change({ query, event: "" }, { replaces: isPause });
           }}
         />
@@ -161,6 +167,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
         <ResultView
           of={found.table.value!}
           range={found.times}
+          name={savedName}
           drawn={view.drawn}
           onDraw={(drawn) => state.change({ drawn })}
           onFilter={actions.eventsOf}
@@ -180,6 +187,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   found={found}
                   live={live}
                   arrived={arrived}
+                  name={savedName}
+                  onSeverity={actions.severity}
                   onFields={() => {
                     isDrawerOpen.value = true;
                   }}

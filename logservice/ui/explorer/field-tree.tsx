@@ -143,6 +143,7 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
             label={<span aria-hidden="true">⋮</span>}
             align="right"
             entries={[
+              { text: "All events with this value", onChoose: () => actions.alone(field, value) },
               { text: "Only events with this field", onChoose: () => actions.exists(field) },
               { text: "Count by this field", onChoose: () => actions.groupBy(field) },
               {

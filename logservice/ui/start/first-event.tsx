@@ -29,7 +29,10 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
         <h2>1. A token</h2>
         {token !== "" ? (
           <>
-            <p class="lead">It may send events and nothing else. Copy it now: it will not be shown again.</p>
+            <p class="lead">
+              It may send events to every project of the team, and nothing else. Copy it now: it will not be shown
+              again.
+            </p>
             <Code text={token} />
           </>
         ) : mayDo("tokens:write") ? (
@@ -41,7 +44,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
               disabled={sending.isSending}
               onClick={() =>
                 void sending.send(async () => {
-                  const description = `Sends events to ${projectId}`;
+                  const description = `Sends events, made for ${projectId}`;
                   const { id } = await call("add_token", { token: { description, scopes: ["events:write"] } });
                   setToken(id);
                 })
