@@ -1,4 +1,6 @@
 import { count, timeParts, zoneName } from "../kit/format.ts";
+import { CROWDED_MS } from "./live.ts";
+import { LIVE_PLACES } from "./live-place.ts";
 import type { LiveView } from "./use-live.ts";
 
 /** How the stream of new events is: what waits, what was dropped, whether it is open, and since when not. */
@@ -11,6 +13,11 @@ export function LiveLine({ live, onShow }: { readonly live: LiveView; onShow(): 
         <span class="live-wrong">Live has ended: {problem.value}</span>
       ) : status.value === "open" ? (
         <span class="live-on">{waiting.value > 0 ? "Live, held while you read" : "Live"}</span>
+      ) : status.value === "crowded" ? (
+        <span class="live-off">
+          {LIVE_PLACES} other tabs are live, as many as a browser can have: this one is read anew every{" "}
+          {CROWDED_MS / 1_000} s.
+        </span>
       ) : Date.now() - since.value < SOON_MS ? (
         <span class="live-off">Connecting …</span>
       ) : (
