@@ -1,4 +1,6 @@
 import { count, timeParts, zoneName } from "../kit/format.ts";
+import { CROWDED_MS } from "./live.ts";
+import { LIVE_PLACES } from "./live-place.ts";
 import type { LiveView } from "./use-live.ts";
 
 /** How the stream of new events is: what waits, what was dropped, whether it is open, and since when not. */
@@ -17,6 +19,11 @@ export function LiveLine({ live, onShow }: { readonly live: LiveView; onShow(): 
               : shown.value.length > 0
                 ? "Live: new events appear at the top"
                 : "Live: waiting for new events"}
+          </span>
+        ) : status.value === "crowded" ? (
+          <span class="live-off">
+            {LIVE_PLACES} other tabs are live, as many as a browser can have. This one is refreshed every{" "}
+            {CROWDED_MS / 1_000} s.
           </span>
         ) : Date.now() - since.value < SOON_MS ? (
           <span class="live-off">Connecting …</span>

@@ -6,7 +6,7 @@ import { isNarrow } from "./narrow.ts";
 const MODAL = { role: "dialog", "aria-modal": true } as const;
 
 /**
- * Where there is no room beside it, a part of the page lies over all of it: it takes the focus, nothing below it can be
+ * Where there is no room beside it, a part of the page covers all of it: it takes the focus, nothing below it can be
  * reached, and closing it gives the focus back. Returns the attributes that say so. Escape is up to the part itself.
  */
 export function useDrawer(part: RefObject<HTMLElement | null>, isOpen: boolean): typeof MODAL | undefined {
