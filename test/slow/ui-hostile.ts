@@ -32,7 +32,6 @@ for (const [program, start] of browsers) {
     const world = await startWorld(t, browser);
     const window = await firstOwner(world);
     await fill(window);
-    const only = process.env.ONLY ?? "";
     const steps: Readonly<Record<string, (t: Test, world: World, window: Window) => Promise<void>>> = {
       "each message in the list, and in the event": listAndDetail,
       "each name of a field among the fields, in the completion and as a column": fieldNames,
@@ -42,7 +41,6 @@ for (const [program, start] of browsers) {
       "each page with names of that kind": pages,
     };
     for (const [name, step] of Object.entries(steps)) {
-      if (!name.includes(only)) continue;
       await t.test(name, async (t) => {
         await step(t, world, window);
         t.same(world.faults(), [], "nothing ran, and nothing went elsewhere");
@@ -133,22 +131,33 @@ async function listAndDetail(t: Test, { service }: World, window: Window): Promi
     "every message is read as it is",
   );
 
-  for (const [i, { name, text, shows }] of ROWS.entries()) {
-    const query = new URLSearchParams({ query: `row = ${i}` });
-    await window.open(`${service.url}${EVENTS}?${query}`);
-    await window.shows("1 event", ".summary");
-    await window.pressAt('.event[data-row="0"] time');
+  // The open event follows the keys, back to the first one.
+  await window.keys("Enter");
+  for (const { name, shows } of ROWS.toReversed()) {
     await window.shows(shows, ".detail h2");
     t.match(await window.text(".detail .tree"), shows, `${name}: the value in the event`);
     await isUnharmed(t, window, `${name} in the event`);
-    // What the button makes of the value must find just this event again.
+    await window.keys("ArrowUp");
+  }
+
+  // What the button makes of the value must find just this event again.
+  for (const name of QUOTED) {
+    const { shows } = HOSTILE_TEXTS[name]!;
+    await window.open(`${service.url}${EVENTS}?query=row = ${ROWS.findIndex((row) => row.name === name)}`);
+    await window.shows("1 event", ".summary");
+    await window.pressAt('.event[data-row="0"] time');
     await window.pressAt('.detail .tree .leaf:nth-child(2) [title="Only this value"]');
     await window.until("the filter", () => window.address().includes(" and text = "));
     await window.shows("1 event", ".summary");
-    t.ok((await window.text('.event[data-row="0"] .message')).includes(shows), `${name}: found by its value`);
-    if (text.includes("|")) t.equal(await window.text(".result"), "", `${name}: a value is no stage`);
+    await window.shows(shows, '.event[data-row="0"] .message');
   }
 }
+
+/** Texts that a query can only have with escapes. */
+const QUOTED = [
+  ...["quotes and backslashes", "words of the query language", "an override of the order", "no width", "a NUL"],
+  ...["tags", "a return"],
+];
 
 async function fieldNames(t: Test, { service }: World, window: Window): Promise<void> {
   await window.open(`${service.url}${EVENTS}`);
@@ -203,7 +212,7 @@ async function large(t: Test, { service }: World, window: Window): Promise<void>
   await window.shows("Show less", ".detail h2");
   await window.press("button", "View options");
   await window.press("menuitemradio", "Wrap long messages");
-  await window.until("all of it in the list", async () => (await window.text(".event .message")).length > 60_000);
+  await window.until("a part of it in the list", async () => (await window.text(".event .message")).length > 2_000);
   await window.keys("w");
   await isUnharmed(t, window, "the long line");
 
@@ -216,22 +225,25 @@ async function large(t: Test, { service }: World, window: Window): Promise<void>
   await window.shows("1 event", ".summary");
   await window.pressAt('.event[data-row="0"] time');
   await window.shows(`level${MOST_DEPTH - 1}`, ".detail");
-  for (let level = MOST_DEPTH - 4; level > 0; level--) {
+  for (let level = MOST_DEPTH; level > 0 && !(await window.text(".detail")).includes("the deepest"); level--)
     await window.pressAt('.detail .fold[aria-expanded="false"]');
-    await window.shows(level === 1 ? "the deepest" : `level${level - 1}`, ".detail");
-  }
+  await window.shows("the deepest", ".detail");
 }
 
 async function addresses(t: Test, { service }: World, window: Window): Promise<void> {
+  // What the grammar takes may mean nothing to the service, which says so.
+  window.faults.expect(/^400 POST .*\/(?:search|get_level_timeseries)$/);
   for (const { name, text } of ROWS) {
     const given = new URLSearchParams({ query: text, event: text, columns: text, last: text, start: text, as: text });
     await window.open(`${service.url}${EVENTS}?${given}`);
     await window.sees("combobox", "Query");
-    await window.until("what it shows", async () => (await window.text("#content")).length > 0);
     await isUnharmed(t, window, `${name} in the query of an address`);
-    window.faults.expect(/^404 GET .*\/t\//);
+  }
+  for (const text of [HOSTILE_TEXTS["a script"]!.text, HOSTILE_TEXTS["an override of the order"]!.text, "%00"]) {
+    window.faults.expect(/^40[034] GET .*\/t\//);
     await window.open(`${service.url}/t/${encodeURIComponent(text)}/p/${encodeURIComponent(text)}/events`);
     await window.until("what it shows", async () => (await window.text("body")).length > 0);
+    await isUnharmed(t, window, `${JSON.stringify(text)} in the path of an address`);
   }
 }
 

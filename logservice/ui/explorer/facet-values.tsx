@@ -23,7 +23,7 @@ export function Values({ field, values, actions }: ValuesProps) {
           <button
             type="button"
             class="facet-value"
-            title={`${nameOf(value)}\nPress: only this value. With Alt: not this value. Keys: → for more`}
+            title={`${visibleText(nameOf(value))}\nPress: only this value. With Alt: not this value. Keys: → for more`}
             onClick={(event) => (event.altKey ? actions.filterOut(field, value) : actions.filterIn(field, value))}
           >
             <span class={field === "level" ? `level-${value}` : undefined}>

@@ -1,4 +1,5 @@
 import type { Fix, Problem } from "../../../grammar/problem.ts";
+import { Text } from "../kit/text.tsx";
 
 export interface ProblemLineProps {
   readonly id: string;
@@ -13,15 +14,23 @@ export function ProblemLine({ id, text, problem, onFix }: ProblemLineProps) {
   const fixes = [...(problem.fix ? [problem.fix] : []), ...(problem.alternatives ?? [])].slice(0, 3);
   return (
     <p class="query-problem" id={id} role="status">
-      <span class="text">
-        {sentence(problem.message)}.
-        {problem.hint !== undefined && <span class="query-hint"> {sentence(problem.hint)}.</span>}
+      <span>
+        <Text text={`${sentence(problem.message)}.`} />
+        {problem.hint !== undefined && (
+          <span class="query-hint">
+            {" "}
+            <Text text={`${sentence(problem.hint)}.`} />
+          </span>
+        )}
       </span>
       {fixes.map((fix) => {
         const fixed = fixedText(text, fix);
         return (
           <button type="button" class="button small" key={fixed} onClick={() => onFix(fixed)}>
-            Use <code>{fixed.length > 80 ? fix.title : fixed}</code>
+            Use{" "}
+            <code>
+              <Text text={fixed.length > 80 ? fix.title : fixed} keepsLines />
+            </code>
           </button>
         );
       })}

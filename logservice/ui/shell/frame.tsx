@@ -19,7 +19,8 @@ const RETRY_MS = 3_000;
 /** What is around every page: the header, what is wrong with the service, messages, and the windows of the keys. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const at = page.value;
-  const title = titleOf(at, { project: inTitle(project.value?.name), team: inTitle(team.value?.name) });
+  // Names of others, and what an address says instead of one.
+  const title = visibleText(titleOf(at, { project: project.value?.name, team: team.value?.name }));
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -72,6 +73,3 @@ function Foreign() {
     </div>
   );
 }
-
-/** A name for the title of the window, in which nothing hides. */
-const inTitle = (name: string | undefined) => name && visibleText(name);
