@@ -146,7 +146,7 @@ const STATUS = {
   failed: { text: "failed", style: "error" },
 } as const satisfies Record<Delivery["status"], { text: string; style: string }>;
 
-/** Of a delivery that has failed and is tried again. */
+/** For a delivery that has failed and is tried again. */
 const RETRYING = { text: "retrying", style: "error" };
 
 /** When a time that is to come is: the attempt itself is made by the service. */
