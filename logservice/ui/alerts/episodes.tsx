@@ -71,7 +71,7 @@ function Episode({ alert, episode, query, measured }: EpisodeProps) {
           {isFailure ? <Text text={reason} /> : valueWords(value, measured)}
           {"; "}
           <Text text={isFailure || resolved_at === null || reason === "" ? endOf(episode) : reason} />
-          {resolved_at === null ? `, for ${longDuration(lastedMs)} now` : ` after ${longDuration(lastedMs)}`}
+          {resolved_at === null ? `, for ${longDuration(lastedMs)}` : ` after ${longDuration(lastedMs)}`}
           {muted && "; nobody was notified, as it was muted"}
         </span>
       </span>

@@ -37,8 +37,11 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
     const leave = (event: Event) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
-    document.addEventListener("pointerdown", leave);
-    return () => document.removeEventListener("pointerdown", leave);
+    const leavings = ["pointerdown", "focusin"];
+    for (const name of leavings) document.addEventListener(name, leave);
+    return () => {
+      for (const name of leavings) document.removeEventListener(name, leave);
+    };
   }, [isOpen]);
   const close = () => {
     setOpen(false);
