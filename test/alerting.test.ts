@@ -107,6 +107,8 @@ t.test("an alert is triggered, told, and resolved", async (t) => {
   await until("the resolution", () => receiver.requests.length === 2);
   const resolved = told(receiver.requests)[1];
   t.match(resolved, { type: "alert.resolved", episode_id: body.episode_id, value: 0 });
+  const span = { startMs, stopMs: Date.parse(resolved.window.stop) - 1 };
+  t.match(viewOf(new URL(resolved.url).search).range, span, "the link of the end shows the events of all intervals");
   t.match((await mail.mailTo("ops@example.com", 2)).subject, /^\[resolved\]/);
   t.match(await state(), { state: "ok", triggered: false });
 
