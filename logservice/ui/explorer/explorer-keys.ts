@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { serviceNow } from "../data/clock.ts";
 import { facets, wrap } from "../data/preferences.ts";
 import type { ExplorerState } from "./explorer-state.ts";
 import { endingNow, shifted, widened } from "./range-steps.ts";
@@ -26,9 +27,9 @@ export function useExplorerKeys({ state, close }: ExplorerKeys): void {
         f: () => {
           facets.value = facets.value === "shown" ? "hidden" : "shown";
         },
-        "[": () => state.change({ range: shifted(range, -1, Date.now()), isLive: false }),
-        "]": () => state.change({ range: shifted(range, 1, Date.now()), isLive: false }),
-        "-": () => state.change({ range: widened(range, Date.now()), isLive: false }),
+        "[": () => state.change({ range: shifted(range, -1, serviceNow()), isLive: false }),
+        "]": () => state.change({ range: shifted(range, 1, serviceNow()), isLive: false }),
+        "-": () => state.change({ range: widened(range, serviceNow()), isLive: false }),
         x: close,
         j: () => passOn(event),
         k: () => passOn(event),

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { serviceNow } from "../data/clock.ts";
 import { ago, timeText, zoneName } from "./format.ts";
 
 /** How often "3 min ago" is made anew. */
@@ -6,9 +7,9 @@ const STEP_MS = 10_000;
 
 /** How long ago a time was, with the time itself as a title. `at` is an RFC 3339 time; without one it says `never`. */
 export function Ago({ at, never = "never" }: { readonly at: string | null | undefined; readonly never?: string }) {
-  const [nowMs, setNow] = useState(Date.now());
+  const [nowMs, setNow] = useState(serviceNow());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), STEP_MS);
+    const timer = setInterval(() => setNow(serviceNow()), STEP_MS);
     return () => clearInterval(timer);
   }, []);
   if (!at) return <span>{never}</span>;

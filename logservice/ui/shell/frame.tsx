@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { pageKey, titleOf } from "../address/names.ts";
-import { goneSince, isSignedOut } from "../data/call.ts";
+import { askUntilBack, goneSince, isSignedOut } from "../data/call.ts";
 import { here } from "../data/location.ts";
 import { page, project, session, team, teamId } from "../data/session.ts";
 import { ago } from "../kit/format.ts";
@@ -20,6 +20,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
     document.title = title;
   }, [title]);
   usePageFocus(pageKey(at));
+  useEffect(askUntilBack, []);
   const isForeign = session.value !== undefined && teamId.value !== "" && team.value === undefined;
   return (
     <>
@@ -30,7 +31,14 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       {isSignedOut.value && (
         <p class="banner" role="alert">
           Your session has ended.{" "}
-          <a href={`/sign-in?next=${encodeURIComponent(here.value.path + here.value.search)}`}>Sign in again</a>
+          <a
+            href={`/sign-in?next=${encodeURIComponent(here.value.path + here.value.search)}`}
+            target="_blank"
+            rel="noopener"
+          >
+            Sign in again
+          </a>{" "}
+          in another tab: what you typed here stays.
         </p>
       )}
       {goneSince.value !== undefined && (
