@@ -2,8 +2,10 @@
 import fc from "fast-check";
 import t from "tap";
 import { parsePipeline } from "../grammar/query/index.ts";
-import { searchOf, type View, viewOf } from "../logservice/ui/address/view.ts";
+import { readRange } from "../logservice/rpc/read-range.ts";
+import { rangeTexts, searchOf, type View, viewOf } from "../logservice/ui/address/view.ts";
 import { drawingOf, drawingsOf, groupOf, seriesOf } from "../logservice/ui/charts/drawing.ts";
+import { noteServiceTime, serviceNow } from "../logservice/ui/data/clock.ts";
 import { Arrivals, MOST_ARRIVED } from "../logservice/ui/explorer/arrivals.ts";
 import { textOfValue, valueAt } from "../logservice/ui/explorer/field-values.ts";
 import { barsOf, histogramOf } from "../logservice/ui/explorer/histogram-data.ts";
@@ -88,6 +90,38 @@ t.test("every view is shown again by its address", async () => {
       t.strictSame(viewOf(searchOf(one)), shown);
     }),
   );
+});
+
+t.test("the times of a range as the service takes them", async (t) => {
+  const rows: readonly (readonly [string, string, string, string])[] = [
+    ["2026-01-31T12:00:00Z", "2026-01-31T13:00:00Z", "2026-01-31T12:00:00.000Z", "2026-01-31T13:00:00.000999999Z"],
+    ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00.001Z", "9999-12-31T23:59:59.000999999Z"],
+    ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.000Z", "9999-12-31T23:59:59.999Z"],
+    ["0000-06-01T00:00:00Z", "0001-01-01T00:00:01Z", "0001-01-01T00:00:00.001Z", "0001-01-01T00:00:01.000999999Z"],
+  ];
+  for (const [from, to, start, stop] of rows) {
+    const texts = rangeTexts({ startMs: Date.parse(from), stopMs: Date.parse(to) });
+    t.strictSame(texts, { start, stop }, `${from} ${to}`);
+    t.doesNotThrow(() => readRange(texts));
+  }
+});
+
+t.test("the clock of the service", async (t) => {
+  const read = (date: string | null): number => {
+    const nowMs = Date.now();
+    noteServiceTime(date, nowMs);
+    return Math.round((serviceNow() - Date.now()) / 1_000);
+  };
+  const dateOf = (aheadMs: number) => new Date(Date.now() + aheadMs).toUTCString();
+  t.equal(read(dateOf(0)), 0);
+  t.equal(read(dateOf(4_000)), 0, "an answer that took a while");
+  const hour = read(dateOf(3_600_000));
+  t.ok(Math.abs(hour - 3_600) <= 1, `${hour} s: a browser an hour slow`);
+  t.equal(read(null), hour, "an answer without a time changes nothing");
+  t.equal(read("yesterday"), hour);
+  const fast = read(dateOf(-86_400_000));
+  t.ok(Math.abs(fast + 86_400) <= 1, `${fast} s: a day fast`);
+  t.equal(read(dateOf(0)), 0, "and it is right again");
 });
 
 t.test("a typed range", async (t) => {

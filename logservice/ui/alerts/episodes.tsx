@@ -2,6 +2,7 @@ import type { Alert, AlertEpisode } from "../../../schema/rpc.generated.ts";
 import type { Measured } from "../../notify/condition.ts";
 import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
+import { serviceNow } from "../data/clock.ts";
 import type { Pages } from "../data/pages.ts";
 import { teamId } from "../data/session.ts";
 import { longDuration, minuteText } from "../kit/format.ts";
@@ -55,7 +56,7 @@ interface EpisodeProps {
 function Episode({ alert, episode, query, measured }: EpisodeProps) {
   const { kind, value, reason, muted, group, triggered_at, resolved_at } = episode;
   const isFailure = kind === "failed";
-  const nowMs = Date.now();
+  const nowMs = serviceNow();
   const range = windowOf(episode, { interval: alert.interval ?? 5, for: alert.for ?? 1 }, nowMs);
   const path = pathOf({ kind: "project", team: teamId.value, project: alert.project_id, section: "events" });
   const lastedMs = (resolved_at === null ? nowMs : Date.parse(resolved_at)) - Date.parse(triggered_at);

@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { serviceNow } from "../data/clock.ts";
 import { facets, letterKeys, wrap } from "../data/preferences.ts";
 import { say } from "../kit/toasts.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
@@ -33,9 +34,9 @@ export function useExplorerKeys({ state, close }: ExplorerKeys): void {
           facets.value = facets.value === "shown" ? "hidden" : "shown";
           say(facets.value === "shown" ? "Fields are shown" : "Fields are hidden");
         },
-        "[": () => state.change({ range: shifted(range, -1, Date.now()), isLive: false }),
-        "]": () => state.change({ range: shifted(range, 1, Date.now()), isLive: false }),
-        "-": () => state.change({ range: widened(range, Date.now()), isLive: false }),
+        "[": () => state.change({ range: shifted(range, -1, serviceNow()), isLive: false }),
+        "]": () => state.change({ range: shifted(range, 1, serviceNow()), isLive: false }),
+        "-": () => state.change({ range: widened(range, serviceNow()), isLive: false }),
         x: close,
         j: () => passOn(event),
         k: () => passOn(event),

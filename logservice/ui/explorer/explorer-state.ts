@@ -4,6 +4,7 @@ import { histogramSteps } from "../../events/histogram-steps.ts";
 import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../address/first-data.ts";
 import { isSameRange, rangeTexts, searchOf, timesOf, type View, viewOf } from "../address/view.ts";
 import { call, isAborted, isUnreachable } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { go, here } from "../data/location.ts";
 import { firstEvents } from "../data/session.ts";
 import { kindOfQuery } from "../language/query.ts";
@@ -75,7 +76,7 @@ export function explorerState(projectId: string): ExplorerState {
     const { query, range } = view.peek();
     const first = firstEvents.peek();
     firstEvents.value = undefined;
-    const times = first ?? timesOf(range, Date.now());
+    const times = first ?? timesOf(range, serviceNow());
     const next = emptyFound({ startMs: times.startMs, stopMs: times.stopMs }, query);
     asked.value = next;
     const show = (): void => {

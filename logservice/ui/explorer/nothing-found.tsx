@@ -1,6 +1,7 @@
 import type { ViewRange } from "../address/view.ts";
 import { rangeTexts } from "../address/view.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { count } from "../kit/format.ts";
 import { late } from "../kit/late.tsx";
@@ -36,7 +37,7 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
   const wider = useLoaded(
     async (signal) => {
       for (const one of WIDER) {
-        const times = { startMs: Date.now() - one.lastMs, stopMs: Date.now() };
+        const times = { startMs: serviceNow() - one.lastMs, stopMs: serviceNow() };
         const input = { project_id: projectId, query, ...rangeTexts(times) };
         const { count: found } = await call("get_count", input, { signal });
         if (found > 0) return { more: { ...one, found } };

@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ViewRange } from "../address/view.ts";
+import { serviceNow } from "../data/clock.ts";
 import { zone } from "../data/preferences.ts";
 import { zoneName } from "../kit/format.ts";
 import { rangeInput, rangeText, shifted, widened } from "./range-steps.ts";
@@ -78,7 +79,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
           class="button icon"
           aria-label="Earlier range"
           title="Earlier  ["
-          onClick={change(shifted(range, -1, Date.now()))}
+          onClick={change(shifted(range, -1, serviceNow()))}
         >
           ‹
         </button>
@@ -87,7 +88,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
           class="button icon"
           aria-label="Later range"
           title="Later  ]"
-          onClick={change(shifted(range, 1, Date.now()))}
+          onClick={change(shifted(range, 1, serviceNow()))}
         >
           ›
         </button>
@@ -96,7 +97,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
           class="button icon"
           aria-label="Wider range"
           title="Wider  -"
-          onClick={change(widened(range, Date.now()))}
+          onClick={change(widened(range, serviceNow()))}
         >
           ⤢
         </button>
@@ -106,7 +107,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
           <form
             onSubmit={(event) => {
               event.preventDefault();
-              const read = readTypedRange(typed, { nowMs: Date.now(), isUtc: zone.value === "utc" });
+              const read = readTypedRange(typed, { nowMs: serviceNow(), isUtc: zone.value === "utc" });
               if ("problem" in read) setProblem(read.problem);
               else choose(read.range);
             }}

@@ -1,6 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
+import { serviceNow } from "../data/clock.ts";
 import { teamId } from "../data/session.ts";
 import type { ExplorerState } from "./explorer-state.ts";
 import type { Histogram } from "./histogram-data.ts";
@@ -69,7 +70,7 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
       const whole = histogram.peek() ?? found?.histogram.peek();
       if (found === undefined || whole === undefined) return;
       const { startMs, stopMs } = found.times;
-      const nowMs = Date.now();
+      const nowMs = serviceNow();
       histogram.value = grown(whole, arrived, nowMs, stopMs - startMs);
       arrived = [];
       times.value = { startMs: nowMs - (stopMs - startMs), stopMs: nowMs };

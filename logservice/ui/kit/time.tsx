@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { serviceNow } from "../data/clock.ts";
 import { ago, lasting, timeText, zoneName } from "./format.ts";
 
 /** How often "3 min ago" is made anew. */
@@ -28,9 +29,9 @@ export function LastingSince({ at }: { readonly at: string }) {
 }
 
 function useNow(): number {
-  const [nowMs, setNow] = useState(Date.now());
+  const [nowMs, setNow] = useState(serviceNow());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), STEP_MS);
+    const timer = setInterval(() => setNow(serviceNow()), STEP_MS);
     return () => clearInterval(timer);
   }, []);
   return nowMs;

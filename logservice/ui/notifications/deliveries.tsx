@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Delivery } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../address/page.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { useEvery } from "../data/every.ts";
 import { type Pages, usePages } from "../data/pages.ts";
 import { mayDo, teamId } from "../data/session.ts";
@@ -151,7 +152,7 @@ const RETRYING = { text: "retrying", style: "error" };
 
 /** When a time that is to come is: the attempt itself is made by the service. */
 function soon(at: string): string {
-  const seconds = Math.round((Date.parse(at) - Date.now()) / 1000);
+  const seconds = Math.round((Date.parse(at) - serviceNow()) / 1000);
   if (seconds <= 1) return "now";
   return seconds < 90 ? `in ${seconds} s` : `in ${Math.round(seconds / 60)} min`;
 }

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { pageKey, titleOf } from "../address/names.ts";
-import { goneSince, isSignedOut } from "../data/call.ts";
+import { askUntilBack, goneSince, isSignedOut } from "../data/call.ts";
 import { here } from "../data/location.ts";
-import { loadProjects } from "../data/projects.ts";
 import { page, project, session, team, teamId } from "../data/session.ts";
 import { timeParts, zoneName } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
@@ -12,9 +11,6 @@ import { visibleText } from "../kit/visible.ts";
 import { Header } from "./header.tsx";
 import { Overlay } from "./overlay.tsx";
 import { usePageFocus } from "./use-page-focus.ts";
-
-/** How often a service that is gone is asked again. */
-const RETRY_MS = 3_000;
 
 /** What is around every page: the header, what is wrong with the service, messages, and the windows of the keys. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
@@ -25,13 +21,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
     document.title = title;
   }, [title]);
   usePageFocus(pageKey(at));
-  const isGone = goneSince.value !== undefined;
-  useEffect(() => {
-    if (!isGone) return;
-    // Whatever the page itself asks again.
-    const timer = setInterval(() => void loadProjects(), RETRY_MS);
-    return () => clearInterval(timer);
-  }, [isGone]);
+  useEffect(askUntilBack, []);
   const isForeign = session.value !== undefined && teamId.value !== "" && team.value === undefined;
   return (
     <>
@@ -42,7 +32,14 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       {isSignedOut.value && (
         <p class="banner" role="alert">
           Your session has ended.{" "}
-          <a href={`/sign-in?next=${encodeURIComponent(here.value.path + here.value.search)}`}>Sign in again</a>
+          <a
+            href={`/sign-in?next=${encodeURIComponent(here.value.path + here.value.search)}`}
+            target="_blank"
+            rel="noopener"
+          >
+            Sign in again
+          </a>{" "}
+          in another tab: what you typed here stays.
         </p>
       )}
       {goneSince.value !== undefined && (
