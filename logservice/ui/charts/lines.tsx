@@ -7,7 +7,8 @@ import { visibleText } from "../kit/visible.ts";
 import { numberText } from "./cell.tsx";
 import { numberColumns, seriesOf } from "./drawing.ts";
 
-const HEIGHT = 320;
+/** Less than half of the window, so that the legend is seen too. */
+const heightOf = () => Math.round(Math.max(260, Math.min(560, innerHeight * 0.45)));
 /** Room of a time below the chart. */
 const TIME_PX = 90;
 
@@ -36,7 +37,7 @@ export function Lines({ of, onZoom }: LinesProps) {
     };
     const chart = new uPlot(
       {
-        ...{ width: element.clientWidth, height: HEIGHT },
+        ...{ width: element.clientWidth, height: heightOf() },
         // One zone for the whole page.
         tzDate: (seconds) => (isUtc ? uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC") : new Date(seconds * 1e3)),
         axes: [
@@ -74,7 +75,7 @@ export function Lines({ of, onZoom }: LinesProps) {
       [times.map((time) => time / 1000), ...series.map(({ values }) => values)],
       element,
     );
-    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
+    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: heightOf() }));
     watch.observe(element);
     return () => {
       watch.disconnect();

@@ -57,9 +57,7 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
     return (
       <div class="first-use">
         <h2>No events yet</h2>
-        <p class="lead">
-          The project has had none in the last year. Send the first one: it is shown here when it arrives.
-        </p>
+        <p class="lead">Send your first event and it appears here.</p>
         <FirstEvent projectId={projectId} onExplore={onRun} />
       </div>
     );

@@ -44,7 +44,7 @@ export function Language() {
           </a>
         ))}
       </nav>
-      <Part title="To begin with">
+      <Part title="Basics">
         <Examples queries={FIRST} events={events} />
       </Part>
       {WRITTEN.map(({ title, queries }) => (
@@ -112,7 +112,7 @@ export function Language() {
 
 /** What the parts are called, in their order. */
 const TITLES: readonly string[] = [
-  "To begin with",
+  "Basics",
   ...WRITTEN.map(({ title }) => title),
   ...["Operators", "Levels", "Sizes and durations", "Stages", "Functions", "Fields"],
 ];

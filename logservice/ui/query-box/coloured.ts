@@ -11,7 +11,7 @@ export interface Piece {
 
 /** A query in pieces: by its tokens, and by where a problem begins and ends. */
 export function colouredPieces(text: string, problems: readonly Problem[]): readonly Piece[] {
-  const tokens = highlightQuery(text);
+  const tokens = withUnits(highlightQuery(text));
   const edges = new Set([0, text.length]);
   for (const { start, end } of tokens) edges.add(start).add(end);
   const spans = problems.map(({ span }) => visibleSpan(span, text.length)).filter(({ start }) => start < text.length);
@@ -27,6 +27,15 @@ export function colouredPieces(text: string, problems: readonly Problem[]): read
       type: at !== undefined && at.start <= start ? at.type : "",
       isWrong: spans.some((span) => span.start <= start && span.end >= end),
     };
+  });
+}
+
+/** A number and its unit are one thing to read, such as `10m`. */
+function withUnits(tokens: ReturnType<typeof highlightQuery>): ReturnType<typeof highlightQuery> {
+  return tokens.map((token, i) => {
+    const before = tokens[i - 1];
+    const isUnit = token.type === "keyword" && before?.type === "number" && before.end === token.start;
+    return isUnit ? { ...token, type: "number" } : token;
   });
 }
 

@@ -67,7 +67,7 @@ function Foreign() {
       </h1>
       <p>You are signed in as {session.value!.account.email}. Ask an admin of that team for an invite.</p>
       <a class="button" href="/">
-        To your own projects
+        Your projects
       </a>
     </div>
   );
