@@ -6,8 +6,8 @@ import { isNarrow } from "./narrow.ts";
 const MODAL = { role: "dialog", "aria-modal": true } as const;
 
 /**
- * Where there is no room beside it, a part of the page lies over all of it: it takes the focus, nothing behind it can be
- * reached, and closing it gives the focus back. Returns the attributes that say so. Escape is up to the part itself.
+ * On a narrow screen a part of the page covers all of it: it takes the focus, nothing else can be reached, and closing it
+ * gives the focus back. Returns the attributes that say so. Escape is up to the part itself.
  */
 export function useDrawer(part: RefObject<HTMLElement | null>, isOpen: boolean): typeof MODAL | undefined {
   const isOver = isOpen && isNarrow.value;
@@ -15,11 +15,11 @@ export function useDrawer(part: RefObject<HTMLElement | null>, isOpen: boolean):
     const element = part.current;
     if (!isOver || element === null) return;
     const before = document.activeElement as HTMLElement | null;
-    const behind = outside(element);
-    for (const one of behind) one.inert = true;
+    const others = outside(element);
+    for (const one of others) one.inert = true;
     focusFirst(element);
     return () => {
-      for (const one of behind) one.inert = false;
+      for (const one of others) one.inert = false;
       before?.focus({ preventScroll: true });
     };
   }, [part, isOver]);
