@@ -81,9 +81,9 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
     if (episodes.rows.length <= FIRST_EPISODES) void episodes.load();
   });
   const muting = useSending();
-  const mute = (muted: boolean) =>
+  const mute = (muted: boolean): Promise<unknown> =>
     muting.send(async () => {
-      await setMuted(projectId, id, muted);
+      await setMuted(alert, muted, () => void mute(!muted));
       await of.load();
       setDraft((before) => ({ ...before, muted }));
     });

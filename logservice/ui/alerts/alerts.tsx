@@ -45,10 +45,10 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
   const mayChange = mayDo("alerts:write");
   const at = { team: teamId.value, project: projectId };
   const newPath = pathOf({ kind: "item", ...at, section: "alerts", id: "new" });
-  const mute = async ({ id }: Alert, muted: boolean): Promise<void> => {
+  const mute = async (alert: Alert, muted: boolean): Promise<void> => {
     setError(undefined);
     try {
-      await setMuted(projectId, id!, muted);
+      await setMuted(alert, muted, () => void mute(alert, !muted));
       await alerts.load();
     } catch (thrown) {
       setError(thrown);

@@ -77,6 +77,15 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
           . A text is written in quotes.
         </p>
       )}
+      {near && near.unknown.length > 0 && (
+        <p>
+          No event has a field{" "}
+          <code>
+            <Text text={near.unknown[0]!} />
+          </code>
+          .
+        </p>
+      )}
       {near && near.words.length === 0 && near.texts.length > 0 && (
         <p>
           A text in quotes is looked for in messages alone.
