@@ -557,6 +557,7 @@ t.test("what may have been meant by a query that finds nothing", async (t) => {
       query,
     );
   }
+  t.strictSame(nearAnswer("statsu >= 500 cart not pth = 1", fields).unknown, ["statsu", "pth"]);
   const [text] = nearAnswer('status = 500 "r-777"', ["request_id", "path"]).texts;
   t.equal(text!.anywhere, 'status = 500 (request_id contains "r-777" or path contains "r-777")');
   t.equal(text!.fields[0]!.is.source, 'status = 500 request_id = "r-777"');

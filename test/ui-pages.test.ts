@@ -242,7 +242,7 @@ t.test("every example of the page of the language is a query, and is explained",
   t.ok(Object.keys(KEYWORD_DOCS).length > 0);
   t.equal(meaningOf("status >= 500 | limit 1"), "status is at least 500. The first one.");
   t.equal(meaningOf("error"), "The level is error.");
-  t.equal(meaningOf("| count by path"), "Every entry. Then their number for each path.");
+  t.equal(meaningOf("| count by path"), "All events. Then their number for each path.");
   t.equal(meaningOf("status >="), undefined);
   t.end();
 });

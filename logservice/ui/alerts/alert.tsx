@@ -91,7 +91,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
   );
   useEvery(AGAIN_MS, () => void last.load());
   const muting = useSending();
-  const mute = (muted: boolean) =>
+  const mute = (muted: boolean): Promise<unknown> =>
     muting.send(async () => {
       const show = async (): Promise<void> => {
         await of.load();

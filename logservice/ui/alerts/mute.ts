@@ -1,6 +1,7 @@
 import type { Alert } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { say } from "../kit/toasts.tsx";
+import { visibleText } from "../kit/visible.ts";
 
 /** Mutes an alert, or has it notify again, and says so. `undone` is called if the person takes it back. */
 export async function setMuted(
@@ -10,7 +11,7 @@ export async function setMuted(
 ): Promise<void> {
   const set = (muted: boolean) => call("update_alert", { alert: { id, project_id, muted } });
   await set(muted);
-  say(`${muted ? "Muted" : "Unmuted"} ${JSON.stringify(name)}`, () =>
+  say(`${muted ? "Muted" : "Unmuted"} “${visibleText(name)}”`, () =>
     set(!muted).then(undone, () => say("It could not be undone: try again on the page of the alert")),
   );
 }

@@ -20,6 +20,9 @@ export function Bars({ of, onFilter }: BarsProps) {
   const column = of.columns[at]!;
   const rows = of.rows.slice(0, MOST);
   const values = rows.map((row) => (typeof row[at] === "number" ? (row[at] as number) : 0));
+  const names = rows.map((row) => groups.map((group) => cellText(row[group])).join(", "));
+  // In letters of one width, names take no more room than the longest needs.
+  const longest = Math.max(...names.map((name) => name.length), 0) + 1;
   const most = Math.max(...values.map(Math.abs), Number.MIN_VALUE);
   return (
     <div class="chart-bars">
@@ -27,11 +30,11 @@ export function Bars({ of, onFilter }: BarsProps) {
         <Text text={column.name} />
         {of.rows.length > MOST && `, the first ${count(MOST)} of ${count(of.rows.length)} rows`}
       </p>
-      <ul>
+      <ul style={{ "--name-width": `${longest}ch` }}>
         {rows.map((row, i) => (
           <Bar
             key={i}
-            name={groups.map((group) => cellText(row[group])).join(", ")}
+            name={names[i]!}
             share={Math.abs(values[i]!) / most}
             number={row[at] === null ? "none" : numberText(values[i]!, column)}
             onPress={pressOf(groupOf(of, row), onFilter)}

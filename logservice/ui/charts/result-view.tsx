@@ -3,6 +3,7 @@ import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { DRAWINGS, type Drawing } from "../address/view.ts";
 import { count } from "../kit/format.ts";
 import { late } from "../kit/late.tsx";
+import { Text } from "../kit/text.tsx";
 import { Bars } from "./bars.tsx";
 import { drawingOf, drawingsOf, type Group } from "./drawing.ts";
 import type { LinesProps } from "./lines.tsx";
@@ -38,6 +39,10 @@ const MISSING: Readonly<Record<Drawing, string>> = {
 export function ResultView({ of, range, name, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
   const possible = drawingsOf(of);
   const current = drawn !== undefined && possible.has(drawn) ? drawn : drawingOf(of);
+  // A misspelled name groups all events under nothing, which would read as a fact.
+  const nowhere = of.columns.find(
+    ({ type }, at) => type === "value" && of.rows.length > 0 && of.rows.every((row) => row[at] === null),
+  )?.name;
   return (
     <div class="result">
       <div class="row result-head">
@@ -63,6 +68,15 @@ export function ResultView({ of, range, name, drawn, onDraw, onFilter, onZoom }:
           ))}
         </fieldset>
       </div>
+      {nowhere !== undefined && (
+        <p class="note warning" role="status">
+          None of these events has a field{" "}
+          <code>
+            <Text text={nowhere} />
+          </code>
+          .
+        </p>
+      )}
       {current === "lines" ? (
         <Lines of={of} range={range} {...(onZoom && { onZoom })} />
       ) : current === "bars" ? (

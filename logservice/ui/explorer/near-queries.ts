@@ -9,6 +9,8 @@ import { textOfValue, valueAt } from "./field-values.ts";
 export interface Near {
   /** The words of the query that are no field. */
   readonly words: readonly string[];
+  /** Its other fields that no event has. */
+  readonly unknown: readonly string[];
   /** The texts that no message has. */
   readonly texts: readonly string[];
   /** Queries that find something. */
@@ -46,7 +48,7 @@ export async function nearTo(asked: Asked): Promise<Near> {
     found = await among(answer, { ...asked, range });
     if (found.length > 0) break;
   }
-  return { words: answer.words, texts: answer.texts.map(({ text }) => text), found };
+  return { words: answer.words, unknown: answer.unknown, texts: answer.texts.map(({ text }) => text), found };
 }
 
 async function among({ queries, texts }: NearAnswer, asked: Asked): Promise<readonly NearFound[]> {

@@ -58,9 +58,7 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
     return (
       <div class="first-use">
         <h2>No events yet</h2>
-        <p class="lead">
-          The project has had none in the last year. Send the first one: it is shown here when it arrives.
-        </p>
+        <p class="lead">Send your first event and it appears here.</p>
         <FirstEvent projectId={projectId} onExplore={onRun} />
       </div>
     );
@@ -78,6 +76,15 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
             <Text text={near.words[0]!} />
           </code>
           . A text is written in quotes.
+        </p>
+      )}
+      {near && near.unknown.length > 0 && (
+        <p>
+          No event has a field{" "}
+          <code>
+            <Text text={near.unknown[0]!} />
+          </code>
+          .
         </p>
       )}
       {near && near.words.length === 0 && near.texts.length > 0 && (

@@ -67,7 +67,7 @@ export const WRITTEN: readonly { readonly title: string; readonly queries: reado
 export function meaningOf(text: string): string | undefined {
   const read = readPipeline(text);
   if (read === undefined) return undefined;
-  const condition = text.trim().startsWith("|") ? "Every entry" : capital(explain(read.query));
+  const condition = text.trim().startsWith("|") ? "All events" : capital(explain(read.query));
   return [`${condition}.`, ...explainStages(read.stages)].join(" ");
 }
 

@@ -33,6 +33,8 @@ export interface Answers {
 export interface NearAnswer {
   /** The words of the query that are no field, though a word alone is one. */
   readonly words: readonly string[];
+  /** The fields of the query that no event has, but those words. */
+  readonly unknown: readonly string[];
   /** Similar queries, the likeliest first. */
   readonly queries: readonly NearQuery[];
   /** The texts that are looked for in messages, to be looked for in fields. */

@@ -46,7 +46,7 @@ export function Deliveries({ projectId, of, names }: DeliveriesProps) {
       <Shown of={pages.first}>
         {() =>
           pages.rows.length === 0 ? (
-            <p class="hint">No deliveries yet.</p>
+            <p class="hint">No deliveries yet. Tests are not listed here.</p>
           ) : (
             <>
               <ul class="log-list wraps" aria-label="Deliveries">

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../address/page.ts";
@@ -28,19 +29,20 @@ export function Searches({ projectId }: { readonly projectId: string }) {
   );
   const mayChange = mayDo("searches:write");
   const events = pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" });
+  const add = mayChange && (
+    <button type="button" class="button primary" onClick={() => setChanging({})}>
+      New search
+    </button>
+  );
   return (
     <div class="page">
       <header>
         <h1>Saved searches</h1>
-        {mayChange && (
-          <button type="button" class="button primary" onClick={() => setChanging({})}>
-            New search
-          </button>
-        )}
+        {(searches.value.value?.length ?? 0) > 0 && add}
       </header>
       <Shown of={searches}>
         {(all) => {
-          if (all.length === 0) return <NoSearches events={events} />;
+          if (all.length === 0) return <NoSearches events={events} add={add} />;
           const found = matchingSearches(all, typed);
           return (
             <>
@@ -83,7 +85,11 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                       {found.map((search) => (
                         <tr key={search.id}>
                           <td class="named">
-                            <a class="strong" href={events + searchOf({ query: search.query })}>
+                            <a
+                              class="strong"
+                              href={events + searchOf({ query: search.query })}
+                              title={visibleText(search.name)}
+                            >
                               <Text text={search.name} />
                             </a>
                           </td>
@@ -148,7 +154,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
   );
 }
 
-function NoSearches({ events }: { readonly events: string }) {
+function NoSearches({ events, add }: { readonly events: string; readonly add: ComponentChildren }) {
   return (
     <div class="empty card">
       <h2>No saved searches yet</h2>
@@ -156,9 +162,12 @@ function NoSearches({ events }: { readonly events: string }) {
         Search in the explorer, and choose Save: everybody in the team then finds the search here, and by its name with{" "}
         <kbd>Ctrl K</kbd>.
       </p>
-      <a class="button" href={events}>
-        Explore
-      </a>
+      <div class="row center">
+        {add}
+        <a class="button" href={events}>
+          Explore
+        </a>
+      </div>
     </div>
   );
 }

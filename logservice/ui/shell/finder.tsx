@@ -7,6 +7,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { mayDo, page, projects, session, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
+import { sortedByName } from "../kit/sorted.ts";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { foundPlaces, type Place } from "./found-places.ts";
@@ -58,6 +59,7 @@ export function Finder({ onClose }: { onClose(): void }) {
       <ul class="places" id={id} role="listbox" aria-label="Found" ref={list}>
         {places.map((place, i) => (
           <li
+            title={visibleText(place.text)}
             key={place.href + place.text}
             id={`${id}-${i}`}
             role="option"
@@ -68,7 +70,18 @@ export function Finder({ onClose }: { onClose(): void }) {
           </li>
         ))}
       </ul>
-      {places.length === 0 && <p class="wait">Nothing has this name.</p>}
+      <p class={places.length === 0 ? "hint none-found" : "spoken"} role="status">
+        {places.length === 0 ? (
+          <>
+            No page, project or search matches “<Text text={typed.trim()} />
+            ”.
+          </>
+        ) : typed.trim() === "" ? (
+          ""
+        ) : (
+          `${places.length} found`
+        )}
+      </p>
     </Dialog>
   );
 }
@@ -103,7 +116,7 @@ function usePlaces(): readonly Place[] {
       ...{ text: name, kind: of.id === project ? "saved search" : `saved search of ${visibleText(of.name)}` },
       href: pathOf({ kind: "project", team, project: of.id, section: "events" }) + searchOf({ query }),
     })),
-    ...(projects.value ?? []).map(({ id, name }) => ({
+    ...sortedByName(projects.value ?? []).map(({ id, name }) => ({
       ...{ text: name, kind: "project" },
       href: pathOf({ kind: "project", team, project: id!, section: "events" }),
     })),
