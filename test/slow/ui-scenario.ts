@@ -102,7 +102,7 @@ async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
   await ann.shows("Waiting for the first event");
   const { stdout } = await run("bash", ["-c", command]);
   t.equal(stdout, "", "curl has no error to show");
-  await ann.shows("An event has arrived.");
+  await ann.shows("Your first event has arrived.");
   t.match(await ann.text(".arrived"), /info hello$/);
   scenario.token = token;
   scenario.nowMs = Date.now();
@@ -110,7 +110,7 @@ async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
 }
 
 async function explore(t: Test, { ann }: Scenario): Promise<void> {
-  await ann.press("link", "Explore them");
+  await ann.press("link", "Explore events");
   await ann.isAt("/t/owner/p/shop/events");
   await ann.shows("121 events", ".summary");
   await ann.shows("10 errors", ".summary");

@@ -84,14 +84,14 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
                 “Alert on this search”.
               </p>
               <div class="row centre">
-                <a class="button primary" href={pathOf({ kind: "project", ...at, section: "events" })}>
-                  Search the events
-                </a>
                 {mayChange && (
-                  <a class="button" href={newPath}>
+                  <a class="button primary" href={newPath}>
                     New alert
                   </a>
                 )}
+                <a class="button" href={pathOf({ kind: "project", ...at, section: "events" })}>
+                  Explore
+                </a>
               </div>
             </div>
           ) : (

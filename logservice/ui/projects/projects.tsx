@@ -13,11 +13,17 @@ import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
 import { PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
 
+/** From so many on, a list is filtered by typing. */
+const MANY = 10;
+
 /** The projects of the team. */
 export function Projects() {
   const [isMaking, setMaking] = useState(false);
   const mayMake = mayDo("projects:write");
+  const [typed, setTyped] = useState("");
   const all = projects.value;
+  const wanted = typed.trim().toLowerCase();
+  const shown = all?.filter(({ id, name }) => `${name}\n${id}`.toLowerCase().includes(wanted)) ?? [];
   // Others make projects too.
   useEffect(() => void loadProjects(), []);
   const make = mayMake && (
@@ -44,55 +50,74 @@ export function Projects() {
           {make}
         </div>
       ) : (
-        <div class="table-wrap">
-          <table class="list stacks">
-            <thead>
-              <tr>
-                <th scope="col">Project</th>
-                <th scope="col">Id</th>
-                <th scope="col" class="number">
-                  Events
-                </th>
-                <th scope="col" class="number">
-                  Storage
-                </th>
-                <th scope="col">Kept</th>
-                <th scope="col">Created</th>
-              </tr>
-            </thead>
-            <tbody>
-              {all.map(({ id, name, description, retention, created_at }) => (
-                <tr key={id}>
-                  <td class="named">
-                    <a
-                      class="strong"
-                      href={pathOf({ kind: "project", team: teamId.value, project: id!, section: "events" })}
-                    >
-                      <Text text={name} />
-                    </a>
-                    {description && (
-                      <div class="hint">
-                        <Text text={description} />
-                      </div>
-                    )}
-                  </td>
-                  <td>
-                    <code>{id}</code>
-                  </td>
-                  <Stats projectId={id!} />
-                  <td>
-                    <span class="when-stacked">kept </span>
-                    {retention ? `${count(retention)} ${retention === 1 ? "day" : "days"}` : "forever"}
-                  </td>
-                  <td>
-                    <span class="when-stacked">created </span>
-                    <Ago at={created_at} />
-                  </td>
+        <>
+          {all.length >= MANY && (
+            <input
+              class="filter"
+              type="search"
+              aria-label="Filter the projects"
+              placeholder="Filter by name or id"
+              value={typed}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+          )}
+          <p class={shown.length === 0 ? "hint" : "spoken"} role="status">
+            {typed === ""
+              ? ""
+              : shown.length === 0
+                ? "No project has this in its name or id."
+                : `${shown.length} found`}
+          </p>
+          <div class="table-wrap" hidden={shown.length === 0}>
+            <table class="list stacks">
+              <thead>
+                <tr>
+                  <th scope="col">Project</th>
+                  <th scope="col">Id</th>
+                  <th scope="col" class="number">
+                    Events
+                  </th>
+                  <th scope="col" class="number">
+                    Storage
+                  </th>
+                  <th scope="col">Kept</th>
+                  <th scope="col">Created</th>
                 </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+              </thead>
+              <tbody>
+                {shown.map(({ id, name, description, retention, created_at }) => (
+                  <tr key={id}>
+                    <td class="named">
+                      <a
+                        class="strong"
+                        href={pathOf({ kind: "project", team: teamId.value, project: id!, section: "events" })}
+                      >
+                        <Text text={name} />
+                      </a>
+                      {description && (
+                        <div class="hint">
+                          <Text text={description} />
+                        </div>
+                      )}
+                    </td>
+                    <td>
+                      <code>{id}</code>
+                    </td>
+                    <Stats projectId={id!} />
+                    <td>
+                      <span class="when-stacked">kept </span>
+                      {retention ? `${count(retention)} ${retention === 1 ? "day" : "days"}` : "forever"}
+                    </td>
+                    <td>
+                      <span class="when-stacked">created </span>
+                      <Ago at={created_at} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
       )}
       {isMaking && <MakeProject onClose={() => setMaking(false)} />}
     </div>

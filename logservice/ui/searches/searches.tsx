@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../address/page.ts";
@@ -28,19 +29,20 @@ export function Searches({ projectId }: { readonly projectId: string }) {
   );
   const mayChange = mayDo("searches:write");
   const events = pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" });
+  const create = mayChange && (
+    <button type="button" class="button primary" onClick={() => setChanging({})}>
+      New search
+    </button>
+  );
   return (
     <div class="page">
       <header>
         <h1>Saved searches</h1>
-        {mayChange && (
-          <button type="button" class="button primary" onClick={() => setChanging({})}>
-            New search
-          </button>
-        )}
+        {(searches.value.value?.length ?? 0) > 0 && create}
       </header>
       <Shown of={searches}>
         {(all) => {
-          if (all.length === 0) return <NoSearches events={events} />;
+          if (all.length === 0) return <NoSearches events={events}>{create}</NoSearches>;
           const found = matchingSearches(all, typed);
           return (
             <>
@@ -148,7 +150,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
   );
 }
 
-function NoSearches({ events }: { readonly events: string }) {
+function NoSearches({ events, children }: { readonly events: string; readonly children: ComponentChildren }) {
   return (
     <div class="empty card">
       <h2>No saved searches yet</h2>
@@ -156,9 +158,12 @@ function NoSearches({ events }: { readonly events: string }) {
         Search in the explorer, and choose Save: everybody in the team then finds the search here, and by its name with{" "}
         <kbd>Ctrl K</kbd>.
       </p>
-      <a class="button" href={events}>
-        Explore
-      </a>
+      <div class="row centre">
+        {children}
+        <a class="button" href={events}>
+          Explore
+        </a>
+      </div>
     </div>
   );
 }

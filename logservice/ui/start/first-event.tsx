@@ -83,14 +83,14 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
         ) : (
           <>
             <p class="note good">
-              {arrived.length === 1 ? "An event has arrived." : "Events arrive."}{" "}
+              {arrived.length === 1 ? "Your first event has arrived." : "Events are arriving."}{" "}
               {onExplore === undefined ? (
                 <a href={pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" })}>
-                  Explore them
+                  Explore events
                 </a>
               ) : (
                 <button type="button" class="button small" onClick={onExplore}>
-                  Explore them
+                  Explore events
                 </button>
               )}
             </p>
