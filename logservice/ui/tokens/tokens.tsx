@@ -21,15 +21,16 @@ export function Tokens() {
   const [isAdding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Token | undefined>(undefined);
   const mayChange = mayDo("tokens:write");
+  const create = mayChange && (
+    <button type="button" class="button primary" onClick={() => setAdding(true)}>
+      New token
+    </button>
+  );
   return (
     <div class="page">
       <header>
         <h1>API tokens</h1>
-        {mayChange && (
-          <button type="button" class="button primary" onClick={() => setAdding(true)}>
-            New token
-          </button>
-        )}
+        {(tokens.value.value?.length ?? 0) > 0 && create}
       </header>
       <p class="lead">
         Programs use tokens, people sign in. A token acts for the team, in all of its projects, and may do what its
@@ -47,6 +48,7 @@ export function Tokens() {
             <div class="empty card">
               <h2>No tokens</h2>
               <p>Create one for each program, so that each can be removed by itself.</p>
+              {create}
             </div>
           ) : (
             <div class="table-wrap">
