@@ -3,6 +3,7 @@ import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Project } from "../../../schema/rpc.generated.ts";
 import { Field } from "../kit/field.tsx";
 import type { Sending } from "../kit/sending.ts";
+import { Unsaved } from "../kit/unsaved.tsx";
 
 /** What a person may say of a project. */
 export type ProjectDraft = Pick<Project, "name" | "id" | "description" | "retention" | "mode">;
@@ -25,6 +26,7 @@ export function ProjectForm({ first, isNew, isReadOnly = false, sending, button,
   const isShorter =
     !isNew && (draft.retention ?? 0) > 0 && ((first.retention ?? 0) === 0 || draft.retention! < first.retention!);
   const made = projectIdOf(draft.name);
+  const isChanged = JSON.stringify({ ...first, ...draft }) !== JSON.stringify(first);
   return (
     <form
       onSubmit={(event) => {
@@ -124,6 +126,7 @@ export function ProjectForm({ first, isNew, isReadOnly = false, sending, button,
           </button>
         )}
       </fieldset>
+      <Unsaved isChanged={isChanged && !isReadOnly} />
     </form>
   );
 }
