@@ -330,6 +330,30 @@ t.test("what has arrived is counted by the steps of a range", async (t) => {
   );
 });
 
+t.test("what cannot be read is asked for again after a pause", async (t) => {
+  let asked = 0;
+  let isDown = true;
+  const told: unknown[] = [];
+  const events = async () => {
+    asked++;
+    if (isDown) throw new Error("down");
+    return { events: [event("e0", NOW)], cursor: undefined };
+  };
+  const steps = async () => ({ steps: [], stepMs: 1_000 });
+  const reader: RowReader = { events, steps, failed: (error) => told.push((error as Error | undefined)?.message) };
+  const range = { startMs: NOW - 60_000, stopMs: NOW };
+  const rows = new Rows(range, [{ startMs: NOW - 60_000, count: 1 }], 60_001, reader);
+  // As a list that is drawn with each change, and at other times, too.
+  rows.version.subscribe(() => void rows.at(0));
+  const draw = setInterval(() => rows.at(0), 5);
+  t.teardown(() => clearInterval(draw));
+  await new Promise((done) => setTimeout(done, 500));
+  t.same([asked, told], [1, ["down"]]);
+  isDown = false;
+  await new Promise((done) => setTimeout(done, 3_000));
+  t.same([asked, told, rows.at(0)?.id], [2, ["down", undefined], "e0"]);
+});
+
 t.test("a place in a list", async (t) => {
   const same = { count: 100, heightOf: () => 20 };
   const rows: readonly (readonly [string, object, object])[] = [

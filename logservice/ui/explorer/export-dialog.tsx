@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { rangeTexts } from "../address/view.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { bytes, count, timeText, zoneName } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
@@ -20,16 +21,18 @@ export interface ExportDialogProps {
 
 /** Asks how events, or the table of a query with stages, are to be downloaded. */
 export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
-  const { columns } = state.view.value;
+  const { columns, isLive } = state.view.value;
   const [format, setFormat] = useState<Format>("csv");
   const [isAll, setAll] = useState(columns.length === 0);
   const sending = useSending();
-  const { startMs, stopMs } = found.times;
+  // While it is live, what has arrived since is on the screen, too.
+  const [times] = useState(() => (isLive ? { ...found.times, stopMs: serviceNow() } : found.times));
+  const { startMs, stopMs } = times;
   const isTable = found.table.value !== undefined;
-  const total = found.histogram.value?.total;
+  const total = isLive ? undefined : found.histogram.value?.total;
   const send = async () => {
     const fields = format === "csv" && !isTable && !isAll ? { fields: [...columns] } : {};
-    const asked = { project_id: state.projectId, query: found.query, ...rangeTexts(found.times), format, ...fields };
+    const asked = { project_id: state.projectId, query: found.query, ...rangeTexts(times), format, ...fields };
     const isSent = await sending.send(async () => download((await call("add_export", asked)).ticket));
     if (!isSent) return;
     // The ticket keeps a place for the export, so it is not refused now.

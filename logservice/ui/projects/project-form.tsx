@@ -3,6 +3,7 @@ import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Project } from "../../../schema/rpc.generated.ts";
 import { Field } from "../kit/field.tsx";
 import type { Sending } from "../kit/sending.ts";
+import { Unsaved } from "../kit/unsaved.tsx";
 
 /** What a person may say of a project. */
 export type ProjectDraft = Pick<Project, "name" | "id" | "description" | "retention" | "mode">;
@@ -30,6 +31,7 @@ export function ProjectForm(props: ProjectFormProps) {
     !isNew && (draft.retention ?? 0) > 0 && ((first.retention ?? 0) === 0 || draft.retention! < first.retention!);
   const isUnchanged = !isNew && FIELDS.every((name) => (draft[name] ?? "") === (first[name] ?? ""));
   const made = projectIdOf(draft.name);
+  const isChanged = JSON.stringify({ ...first, ...draft }) !== JSON.stringify(first);
   return (
     <form
       onSubmit={(event) => {
@@ -136,6 +138,7 @@ export function ProjectForm(props: ProjectFormProps) {
           </div>
         )}
       </fieldset>
+      <Unsaved isChanged={isChanged && !isReadOnly} />
     </form>
   );
 }
