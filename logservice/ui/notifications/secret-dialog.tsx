@@ -48,14 +48,14 @@ export function SecretShown({ secret, onClose }: { readonly secret: string; onCl
   return (
     <Dialog title="The signing secret" onClose={onClose}>
       <p class="lead">
-        It is shown here only now. Give it to the program that takes the webhook: each request has a header{" "}
-        <code>X-Signature: t=…,v1=…</code>, and one <code>v1</code> is the HMAC-SHA256, in hex, of <code>t</code>, a dot
-        and the body, with this secret. Refuse requests whose <code>t</code> is more than a few minutes old.
+        Copy it now: it will not be shown again. Give it to the program that takes the webhook: each request has a
+        header <code>X-Signature: t=…,v1=…</code>, and one <code>v1</code> is the HMAC-SHA256, in hex, of <code>t</code>
+        , a dot and the body, with this secret. Refuse requests whose <code>t</code> is more than a few minutes old.
       </p>
       <Code text={secret} />
       <div class="row end spaced">
         <button type="button" class="button primary" onClick={onClose}>
-          I have kept it
+          Done
         </button>
       </div>
     </Dialog>

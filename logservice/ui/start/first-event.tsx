@@ -30,7 +30,8 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
         {token !== "" ? (
           <>
             <p class="lead">
-              It may send events to every project of the team, and nothing else. It is shown here only now: keep it.
+              It may send events to every project of the team, and nothing else. Copy it now: it will not be shown
+              again.
             </p>
             <Code text={token} />
           </>
