@@ -126,6 +126,12 @@ t.test("the audit in sentences", (t) => {
       { operation: "add_ci_token", target_id: "tok_1", detail: "GitHub #1 @ 50%" },
       "created the CI token GitHub #1 @ 50%",
     ],
+    [
+      { operation: "add_alert", target_id: "2c5v", detail: "Checkout is failing" },
+      "created the alert Checkout is failing",
+    ],
+    [{ operation: "remove_token", target_id: "tok_1" }, "removed the API token tok_1"],
+    [{ operation: "export", detail: "csv from A to B: error" }, "exported csv from A to B: error"],
     [{ operation: "query", detail: "select 1" }, "ran SQL"],
     [{ operation: "confirm_sign_in", target_id: "sig_1" }, "signed in"],
     [{ operation: "export", detail: "csv: error" }, "exported csv: error"],

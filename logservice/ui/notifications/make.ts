@@ -13,7 +13,7 @@ export async function makeNotification(
     return { id, secret: await makeSecret(projectId, id) };
   } catch {
     // The notification is there, and its page says that it is not signed yet.
-    say("The notification was made, but not its signing secret: make it on the page of the notification");
+    say("The notification was created, but not its signing secret: create it on the page of the notification");
     return { id, secret: "" };
   }
 }

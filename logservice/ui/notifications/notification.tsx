@@ -207,7 +207,7 @@ function Signature({ of, notification: { project_id, id, signed } }: KnownProps)
         </p>
       ) : (
         <p class="note warning">
-          Requests are not signed yet: your program cannot tell who sent them. They are once a secret was made.
+          Requests are not signed yet: your program cannot tell who sent them. They are once you have created a secret.
         </p>
       )}
       {sending.problem && (
@@ -217,7 +217,7 @@ function Signature({ of, notification: { project_id, id, signed } }: KnownProps)
       )}
       {mayChange && (
         <button type="button" class="button" disabled={sending.isSending} onClick={make}>
-          {signed ? "Make a new secret" : "Make the secret"}
+          {signed ? "Make a new secret" : "Create the secret"}
         </button>
       )}
       {isRotating && <SecretDialog projectId={project_id} notificationId={id!} onClose={close} />}

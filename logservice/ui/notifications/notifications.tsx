@@ -90,7 +90,7 @@ function Row({ one, uses }: { readonly one: Notification; readonly uses: number 
         {one.type === "webhook" && !one.signed && (
           <>
             {" "}
-            <span class="tag warning" title="Its page makes the secret">
+            <span class="tag warning" title="Create a secret on its page">
               not signed yet
             </span>
           </>

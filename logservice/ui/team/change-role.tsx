@@ -34,8 +34,8 @@ export function ChangeRole({ member: { email }, role, isSelf, onChanged, onLink,
     return (
       <Dialog title="The role was changed" onClose={onClose}>
         <p class="lead">
-          <Text text={email} /> is {withArticle(role)} now, and has to sign in again. Make a new link for that, and hand
-          it over.
+          <Text text={email} /> is {withArticle(role)} now, and has to sign in again. Create a new link for that, and
+          hand it over.
         </p>
         {problem}
         <div class="row end">
@@ -54,7 +54,7 @@ export function ChangeRole({ member: { email }, role, isSelf, onChanged, onLink,
               })
             }
           >
-            Make a sign-in link
+            Create sign-in link
           </button>
         </div>
       </Dialog>
@@ -71,7 +71,7 @@ export function ChangeRole({ member: { email }, role, isSelf, onChanged, onLink,
           <>
             <Text text={email} /> becomes {withArticle(role)}. This service sends no mails: if the person came in by a
             link that was handed over, the windows and terminals of this person are signed out now, as somebody else may
-            have opened the link, too. You can make a new one next.
+            have opened the link, too. You can create a new one next.
           </>
         )}
       </p>
