@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pageAt } from "../address/page.ts";
-import { go, here } from "../data/location.ts";
+import { go, keepHere } from "../data/location.ts";
 import { Dialog } from "./dialog.tsx";
 
 /** Asks before a link or the button back leads away from changes that are not saved. The browser asks before the page is closed. */
@@ -17,25 +17,19 @@ export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
       event.preventDefault();
       setTo(link.href);
     };
-    const onBack = (event: PopStateEvent): void => {
-      const { path, search } = here.peek();
-      if (location.pathname === path || isLeaving.current) return;
-      // The address has changed already, and the page has not.
-      event.stopImmediatePropagation();
-      const wanted = location.href;
-      history.pushState(null, "", path + search);
-      setTo(wanted);
-    };
+    const letBack = keepHere((href) => {
+      if (!isLeaving.current) setTo(href);
+      return !isLeaving.current;
+    });
     const onClose = (event: Event): void => {
       if (!isLeaving.current) event.preventDefault();
     };
     // Before links are followed, which leaves alone what is prevented.
     document.addEventListener("click", onLink, { capture: true });
-    addEventListener("popstate", onBack, { capture: true });
     addEventListener("beforeunload", onClose);
     return () => {
       document.removeEventListener("click", onLink, { capture: true });
-      removeEventListener("popstate", onBack, { capture: true });
+      letBack();
       removeEventListener("beforeunload", onClose);
     };
   }, [isChanged]);
