@@ -21,8 +21,6 @@ export function Bars({ of, onFilter }: BarsProps) {
   const rows = of.rows.slice(0, MOST);
   const values = rows.map((row) => (typeof row[at] === "number" ? (row[at] as number) : 0));
   const names = rows.map((row) => groups.map((group) => cellText(row[group])).join(", "));
-  // In letters of one width, names take no more room than the longest needs.
-  const longest = Math.max(...names.map((name) => name.length), 0) + 1;
   const most = Math.max(...values.map(Math.abs), Number.MIN_VALUE);
   return (
     <div class="chart-bars">
@@ -30,7 +28,7 @@ export function Bars({ of, onFilter }: BarsProps) {
         <Text text={column.name} />
         {of.rows.length > MOST && `, the first ${count(MOST)} of ${count(of.rows.length)} rows`}
       </p>
-      <ul style={{ "--name-width": `${longest}ch` }}>
+      <ul>
         {rows.map((row, i) => (
           <Bar
             key={i}

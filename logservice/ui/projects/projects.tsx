@@ -8,7 +8,6 @@ import { mayDo, projects, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { bytes, count } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
-import { sortedByName } from "../kit/sorted.ts";
 import { Waiting } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
@@ -25,7 +24,7 @@ export function Projects() {
   const [typed, setTyped] = useState("");
   const all = projects.value;
   const words = typed.toLowerCase().split(/\s+/);
-  const found = sortedByName(all ?? []).filter(({ id, name }) => {
+  const found = (all ?? []).filter(({ id, name }) => {
     const whole = `${name} ${id}`.toLowerCase();
     return words.every((word) => whole.includes(word));
   });

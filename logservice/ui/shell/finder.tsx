@@ -7,7 +7,6 @@ import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { mayDo, page, projects, session, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
-import { sortedByName } from "../kit/sorted.ts";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { foundPlaces, type Place } from "./found-places.ts";
@@ -116,7 +115,7 @@ function usePlaces(): readonly Place[] {
       ...{ text: name, kind: of.id === project ? "saved search" : `saved search of ${visibleText(of.name)}` },
       href: pathOf({ kind: "project", team, project: of.id, section: "events" }) + searchOf({ query }),
     })),
-    ...sortedByName(projects.value ?? []).map(({ id, name }) => ({
+    ...(projects.value ?? []).map(({ id, name }) => ({
       ...{ text: name, kind: "project" },
       href: pathOf({ kind: "project", team, project: id!, section: "events" }),
     })),

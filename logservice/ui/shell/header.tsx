@@ -3,7 +3,6 @@ import { type ProjectSection, pathOf, type TeamSection } from "../address/page.t
 import { letterKeys, theme, zone } from "../data/preferences.ts";
 import { mayDo, page, project, projects, session, team, teamId } from "../data/session.ts";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
-import { sortedByName } from "../kit/sorted.ts";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { overlay } from "./open.ts";
@@ -123,7 +122,7 @@ function switchEntries(): readonly MenuEntry[] {
   const at = page.value;
   const current = at !== undefined && "project" in at ? at.project : undefined;
   const others = session.value!.account.teams.filter(({ id }) => id !== team);
-  const all = sortedByName(projects.value ?? []);
+  const all = projects.value ?? [];
   return [
     ...(all.length >= MANY
       ? ([{ text: "Find a project …", onChoose: () => (overlay.value = "find") }, "line"] as const)
