@@ -2,8 +2,8 @@
 import { createHmac } from "node:crypto";
 import t, { type Test } from "tap";
 import { PAGERDUTY_URL } from "../logservice/notify/settings.ts";
-import { pageAt } from "../logservice/ui/address/page.ts";
-import { rangeTexts, viewOf } from "../logservice/ui/address/view.ts";
+import { pageAt } from "../logservice/address/page.ts";
+import { rangeTexts, viewOf } from "../logservice/address/view.ts";
 import { until } from "./support/cli.ts";
 import { type Received, startReceiver } from "./support/notify/receiver.ts";
 import { startTestService } from "./support/service.ts";

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import type { EventsStore } from "../logservice/events/store.ts";
-import type { FirstData } from "../logservice/ui/address/first-data.ts";
+import type { FirstData } from "../logservice/address/first-data.ts";
 import { assetSender } from "../logservice/web/assets.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
 import { root, until } from "./support/cli.ts";

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import t from "tap";
 import { parsePipeline } from "../grammar/query/index.ts";
+import { rangeTexts, searchOf, type View, viewOf } from "../logservice/address/view.ts";
 import { readRange } from "../logservice/rpc/read-range.ts";
-import { rangeTexts, searchOf, type View, viewOf } from "../logservice/ui/address/view.ts";
 import { drawingOf, drawingsOf, groupOf, seriesOf } from "../logservice/ui/charts/drawing.ts";
 import { noteServiceTime, serviceNow } from "../logservice/ui/data/clock.ts";
 import { Arrivals, MOST_ARRIVED } from "../logservice/ui/explorer/arrivals.ts";

@@ -3,8 +3,8 @@ import t from "tap";
 import { readTeamConfig } from "../cli/team/team-config.ts";
 import { parsePipeline } from "../grammar/query/index.ts";
 import { KEYWORD_DOCS, STAGE_WORDS, WORD_DOCS } from "../grammar/query/reference.ts";
-import { pageKey, titleOf } from "../logservice/ui/address/names.ts";
-import { pageAt } from "../logservice/ui/address/page.ts";
+import { pageKey, titleOf } from "../logservice/address/names.ts";
+import { pageAt } from "../logservice/address/page.ts";
 import { matchingEntries } from "../logservice/ui/audit/matching.ts";
 import { sentenceOf, sentenceText, TOLD } from "../logservice/ui/audit/sentence.ts";
 import {
@@ -134,7 +134,6 @@ t.test("the audit in sentences", (t) => {
     [{ operation: "export", detail: "csv from A to B: error" }, "exported csv from A to B: error"],
     [{ operation: "query", detail: "select 1" }, "ran SQL"],
     [{ operation: "confirm_sign_in", target_id: "sig_1" }, "signed in"],
-    [{ operation: "export", detail: "csv: error" }, "exported csv: error"],
     [{ operation: "add_thing", target_id: "x" }, "add thing x"],
     [{ operation: "constructor" }, "constructor"],
     [{ operation: "add_alert", result: "forbidden" }, "tried add_alert and may not do that"],

@@ -1,8 +1,8 @@
 import { printQuery } from "../../grammar/query/index.ts";
+import { pathOf } from "../address/page.ts";
+import { searchOf } from "../address/view.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertRow } from "../records/tables.ts";
-import { pathOf } from "../ui/address/page.ts";
-import { searchOf } from "../ui/address/view.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
 import { groupOf, queryOfGroup } from "./group.ts";
 import { lastInstantBefore, MINUTE_MS, slotStartMs, slotStopMs } from "./slots.ts";

@@ -1,16 +1,10 @@
 import { parsePipeline } from "../../grammar/query/index.ts";
+import { FIRST_EVENTS, type FirstData, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../address/first-data.ts";
+import type { Page } from "../address/page.ts";
+import { rangeTexts, timesOf, viewOf } from "../address/view.ts";
 import type { Call, Service } from "../rpc/call.ts";
 import { JsonText, type Printable, printOutput } from "../rpc/json-text.ts";
 import { operations } from "../rpc/operations.ts";
-import {
-  FIRST_EVENTS,
-  type FirstData,
-  type FirstEvents,
-  HISTOGRAM_STEPS,
-  TABLE_ROWS,
-} from "../ui/address/first-data.ts";
-import type { Page } from "../ui/address/page.ts";
-import { rangeTexts, timesOf, viewOf } from "../ui/address/view.ts";
 
 /** What an address asks for first. `run` bounds a query as it bounds those of the operations. */
 export interface FirstRequest {

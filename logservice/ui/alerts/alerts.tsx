@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Alert, AlertEpisode, Notification } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";

@@ -1,7 +1,7 @@
 import type { Alert, AlertEpisode } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import type { Measured } from "../../notify/condition.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
 import { serviceNow } from "../data/clock.ts";
 import type { Pages } from "../data/pages.ts";
 import { teamId } from "../data/session.ts";

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { AlertInput } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { teamId } from "../data/session.ts";
 import { ticksOf } from "../explorer/histogram-ticks.ts";
 import { bytes, count, longDuration, minuteText } from "../kit/format.ts";

@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { useLoaded } from "../data/loaded.ts";

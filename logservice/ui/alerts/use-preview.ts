@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { withoutStages } from "../../../grammar/query/edit.ts";
 import type { AlertInput } from "../../../schema/rpc.generated.ts";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { type Loaded, loaded } from "../data/loaded.ts";

@@ -1,5 +1,5 @@
 import type { FunctionComponent } from "preact";
-import type { Page } from "../address/page.ts";
+import type { Page } from "../../address/page.ts";
 import { projectsProblem } from "../data/projects.ts";
 import { page, project, projects, session } from "../data/session.ts";
 import { Explorer } from "../explorer/explorer.tsx";

@@ -1,4 +1,4 @@
-import type { FirstData } from "../address/first-data.ts";
+import type { FirstData } from "../../address/first-data.ts";
 import { call } from "../data/call.ts";
 import { loaded } from "../data/loaded.ts";
 import { byName, firstEvents, projects, session } from "../data/session.ts";

@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { pageAt } from "../address/page.ts";
+import { pageAt } from "../../address/page.ts";
 import { firstData } from "../data/first.ts";
 import { followLinks } from "../data/location.ts";
 import { followPerson } from "../data/person.ts";

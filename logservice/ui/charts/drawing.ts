@@ -1,5 +1,5 @@
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
-import type { Drawing } from "../address/view.ts";
+import type { Drawing } from "../../address/view.ts";
 
 /** What a result can be drawn as. */
 export function drawingsOf(result: AggregateResponse): ReadonlySet<Drawing> {

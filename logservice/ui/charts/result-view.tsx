@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
-import { DRAWINGS, type Drawing } from "../address/view.ts";
+import { DRAWINGS, type Drawing } from "../../address/view.ts";
 import { count } from "../kit/format.ts";
 import { late } from "../kit/late.tsx";
 import { Text } from "../kit/text.tsx";

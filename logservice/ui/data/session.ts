@@ -1,8 +1,8 @@
 import { computed, signal } from "@preact/signals";
 import type { Account, Project, Scope, Team } from "../../../schema/rpc.generated.ts";
 import { ROLE_SCOPES, type TeamScope } from "../../access/roles.ts";
-import type { FirstData, FirstEvents } from "../address/first-data.ts";
-import { pageAt } from "../address/page.ts";
+import type { FirstData, FirstEvents } from "../../address/first-data.ts";
+import { pageAt } from "../../address/page.ts";
 import { here } from "./location.ts";
 
 /** Who is signed in and what the service is; undefined until the first data have arrived. */

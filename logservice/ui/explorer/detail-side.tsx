@@ -1,6 +1,6 @@
 import type { Event } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { teamId } from "../data/session.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { Detail } from "./detail.tsx";

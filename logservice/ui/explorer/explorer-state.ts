@@ -1,8 +1,8 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { AggregateResponse, DiscoveredField, Event, LevelPoint } from "../../../schema/rpc.generated.ts";
+import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../../address/first-data.ts";
+import { isSameRange, rangeTexts, searchOf, timesOf, type View, viewOf } from "../../address/view.ts";
 import { histogramSteps } from "../../events/histogram-steps.ts";
-import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../address/first-data.ts";
-import { isSameRange, rangeTexts, searchOf, timesOf, type View, viewOf } from "../address/view.ts";
 import { call, isAborted, isUnreachable } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { go, here } from "../data/location.ts";

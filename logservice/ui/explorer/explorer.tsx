@@ -1,7 +1,7 @@
 import { computed, effect, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { DiscoveredField, Event } from "../../../schema/rpc.generated.ts";
-import type { ViewRange } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
 import { ResultView } from "../charts/result-view.tsx";
 import { goneSince, isSignedOut } from "../data/call.ts";
 import { facets as facetsShown, keep } from "../data/preferences.ts";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { Dialog } from "../kit/dialog.tsx";

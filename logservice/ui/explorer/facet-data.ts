@@ -1,6 +1,6 @@
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call, isAborted, reasonOf } from "../data/call.ts";
 
 /** What is known of the values of a field in what a query found. */

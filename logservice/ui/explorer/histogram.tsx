@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ViewRange } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
 import { count, longDuration, timeText } from "../kit/format.ts";
 import { BarShape, HEIGHT, Mark, Tip } from "./histogram-bars.tsx";
 import { type Bar, barsOf, type Histogram as Counts } from "./histogram-data.ts";

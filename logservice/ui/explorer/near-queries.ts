@@ -1,5 +1,5 @@
-import type { ViewRange } from "../address/view.ts";
-import { rangeTexts, timesOf } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
+import { rangeTexts, timesOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { askLanguage } from "../language/ask.ts";
 import type { NearAnswer } from "../language/messages.ts";

@@ -1,5 +1,5 @@
-import type { ViewRange } from "../address/view.ts";
-import { rangeTexts } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { useLoaded } from "../data/loaded.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { ViewRange } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
 import { serviceNow } from "../data/clock.ts";
 import { zone } from "../data/preferences.ts";
 import { zoneName } from "../kit/format.ts";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { go, here } from "../data/location.ts";
 import { facets, wrap } from "../data/preferences.ts";
 import { mayDo, teamId } from "../data/session.ts";

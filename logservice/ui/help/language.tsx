@@ -9,8 +9,8 @@ import {
   STAGE_WORDS,
   WORD_DOCS,
 } from "../../../grammar/query/reference.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { readKept } from "../data/preferences.ts";
 import { session } from "../data/session.ts";
 import { QueryCode } from "../query-box/query-code.tsx";

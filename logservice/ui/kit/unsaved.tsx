@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { pageAt } from "../address/page.ts";
+import { pageAt } from "../../address/page.ts";
 import { go, keepHere } from "../data/location.ts";
 import { Dialog } from "./dialog.tsx";
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Alert, Notification as Stored } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";

@@ -1,5 +1,5 @@
 import type { Notification } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, session, teamId } from "../data/session.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
 import { useLoaded } from "../data/loaded.ts";

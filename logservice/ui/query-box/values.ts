@@ -1,6 +1,6 @@
 import type { KnownField, KnownValue } from "../../../grammar/query/index.ts";
 import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 
 /** So many values of a field are offered. */

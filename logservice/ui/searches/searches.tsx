@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";

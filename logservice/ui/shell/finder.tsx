@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { PROJECT_NAMES, TEAM_NAMES } from "../address/names.ts";
-import { type ProjectSection, pathOf, type TeamSection } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { PROJECT_NAMES, TEAM_NAMES } from "../../address/names.ts";
+import { type ProjectSection, pathOf, type TeamSection } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";

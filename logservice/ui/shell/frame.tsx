@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { pageKey, titleOf } from "../address/names.ts";
+import { pageKey, titleOf } from "../../address/names.ts";
 import { askUntilBack, goneSince, isSignedOut } from "../data/call.ts";
 import { here } from "../data/location.ts";
 import { page, project, session, team, teamId } from "../data/session.ts";

@@ -1,5 +1,5 @@
-import { PROJECT_NAMES, TEAM_NAMES } from "../address/names.ts";
-import { type ProjectSection, pathOf, type TeamSection } from "../address/page.ts";
+import { PROJECT_NAMES, TEAM_NAMES } from "../../address/names.ts";
+import { type ProjectSection, pathOf, type TeamSection } from "../../address/page.ts";
 import { letterKeys, theme, zone } from "../data/preferences.ts";
 import { mayDo, page, project, projects, session, team, teamId } from "../data/session.ts";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { Code } from "../kit/copy.tsx";

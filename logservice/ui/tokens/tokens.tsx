@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Scope, Token } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";

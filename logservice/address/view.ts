@@ -1,4 +1,4 @@
-import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
+import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 
 /** What the explorer shows, as its address says it. */
 export interface View {
