@@ -14,7 +14,7 @@ export function openedSearch(
 ): OpenedSearch | undefined {
   const text = query.trim();
   if (text === "") return undefined;
-  // Of several with the same query, the one that was opened.
+  // Several may have the same query: the one that was opened stays.
   const same = searches.filter((search) => search.query.trim() === text);
   const found = same.find(({ name }) => name === before?.name) ?? same[0];
   if (found !== undefined) return { name: found.name, isChanged: false };
