@@ -52,7 +52,8 @@ interface Person {
 
 async function newPage(person: Person): Promise<PageDriver> {
   const { context, faults, downloads, width, height } = person;
-  const page = await context.newPage();
+  // A tab behind another one is drawn late and cannot be scrolled.
+  const page = await context.newPage({ type: "window" });
   await page.setViewport({ width, height });
   await page.evaluateOnNewDocument(WATCH);
   page.on("console", (message) => faults.console(message.type(), message.text()));
