@@ -198,7 +198,7 @@ t.test(
     await window.open(`${world.service.url}${P}/events?query=level >= error and path = "/cart" and duration < 60`);
     await window.shows("2 events", ".summary");
     await window.pressAt('.event[data-row="0"] time');
-    await window.shows("Around it", ".detail");
+    await window.shows("Context", ".detail");
     const { page } = window.driver as ChromiumPage;
     const tree = await page.locator("body").ariaSnapshot();
     // What differs from run to run: times, what reading took, where links lead to.
@@ -258,7 +258,7 @@ async function byKeys(t: Test, { service, mailbox }: World, window: Window): Pro
   await window.keys("Escape");
   await window.tabTo("Events, newest first");
   await window.keys("j", "Enter");
-  await window.shows("Around it", ".detail");
+  await window.shows("Context", ".detail");
   await window.tabTo("Only events with path = /cart");
   await window.keys("Enter");
   await window.isAt(/query=status >= 500 and path = "\/cart"/);

@@ -399,7 +399,7 @@ async function eventLink(t: Test, { ann, bob }: Scenario): Promise<void> {
   const link = await ann.until("the link", () => ann.evaluate<string>("document.querySelector('dialog input').value"));
   await ann.keys("Escape");
   await bob.open(link);
-  await bob.shows("Around it", ".detail");
+  await bob.shows("Context", ".detail");
   t.equal(await bob.text(".detail .tree"), await ann.text(".detail .tree"), "bob sees the same event");
   t.match(await bob.text(".detail"), "req_24");
 }
@@ -498,7 +498,7 @@ async function audit(t: Test, { ann, service }: Scenario): Promise<void> {
   for (const sentence of [
     `invited ${BOB} as member`,
     "accepted the invite to the team as member",
-    "made the project shop",
+    "created the project shop",
     "added the API token",
     "removed the API token",
     "added the alert",
