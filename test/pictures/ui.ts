@@ -28,7 +28,7 @@ const SCENES: readonly Scene[] = [
     async show(window) {
       await window.shows("errors", ".summary");
       await window.pressAt('.event[data-row="2"] .message');
-      await window.shows("Around it", ".detail");
+      await window.shows("Context", ".detail");
       await window.until("every facet", async () => !(await window.text(".facets")).includes("…\n"));
     },
   },

@@ -264,17 +264,17 @@ async function byKeys(t: Test, { service, mailbox }: World, window: Window): Pro
   await window.isAt(/query=status >= 500 and path = "\/cart"/);
 
   await window.keys("x", "/", "Escape", "Escape");
-  await window.tabTo("Save, alert or export");
+  await window.tabTo("Save or export ▾");
   await window.keys("Enter");
   // The first letter of an entry leads to it.
   await window.until("the menu has the focus", async () => (await window.focused()) === "Copy a link to this");
   await window.keys("s", "Enter");
-  await window.sees("heading", "Save a search");
+  await window.sees("heading", "Save search");
   await window.until("the name has the focus", async () => (await window.focused()) === "Name");
   await window.write("Carts fail");
   await window.keys("Enter");
   await window.shows("Saved Carts fail");
-  t.equal(await window.focused(), "Save, alert or export", "the focus is where it was before the dialog");
+  t.equal(await window.focused(), "Save or export ▾", "the focus is where it was before the dialog");
 
   await window.keys("Enter");
   await window.until("the menu has the focus", async () => (await window.focused()) === "Copy a link to this");
@@ -283,7 +283,7 @@ async function byKeys(t: Test, { service, mailbox }: World, window: Window): Pro
   await window.shows("The last 7 days with this alert");
   await window.tabTo("Name");
   await window.write("Carts fail");
-  await window.tabTo("Make the alert");
+  await window.tabTo("Create alert");
   await window.keys("Enter");
   await window.isAt(/\/alerts\/(?!new)\w+$/);
   t.match(await window.shows("Carts fail", "h1"), "Carts fail");
