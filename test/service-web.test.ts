@@ -300,6 +300,22 @@ t.test("first data of a view", async (t) => {
     const events = await of(wrong);
     t.same([events?.search, events?.table, typeof events?.stopMs], [undefined, undefined, "number"], wrong);
   }
+  const long = await get(
+    service,
+    `/t/owner/p/app/events?${new URLSearchParams({ query: "not ".repeat(4_000) + "x" })}`,
+    own,
+  );
+  t.equal(long.status, 200, "a query of 16,000 characters");
+  const large = Array.from({ length: 5 }, () => ({
+    level: "error",
+    message: "l",
+    fields: { text: "x".repeat(250_000) },
+  }));
+  t.equal((await service.call("add_events", { project_id: "app", events: large.slice(0, 3) })).status, 204);
+  t.equal((await of("query=level+%3D+error"))?.search?.events.length, 4);
+  await service.call("add_events", { project_id: "app", events: large.slice(3) });
+  const left = await of("query=level+%3D+error");
+  t.same([left?.search, typeof left?.levels], [undefined, "object"], "too large to wait for");
   const absent = firstOf((await get(service, "/t/owner/p/absent/events", own)).text);
   t.same([absent.events?.search, absent.projects?.length], [undefined, 1]);
 });

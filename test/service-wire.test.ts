@@ -691,7 +691,7 @@ t.test("slow and absurd clients", async (t) => {
       "hello\r\n\r\n",
       /^HTTP\/1\.1 400 .*\r\nContent-Type: application\/json\r\n.*\{"type":"bad_request".*\}$/s,
     ],
-    ["a long header", `${head}X: ${"x".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 .*\{"type":"too_large".*\}$/s],
+    ["a long header", `${head}X: ${"x".repeat(70_000)}\r\n\r\n`, /^HTTP\/1\.1 431 .*\{"type":"too_large".*\}$/s],
     [
       "no host",
       `POST /get_projects HTTP/1.1\r\nAuthorization: Bearer ${service.owner}\r\nContent-Length: 2\r\n\r\n{}`,
@@ -766,6 +766,7 @@ t.test("no request line ends the service or fails in it", async (t) => {
     ],
     ...["/\0", `/${"a".repeat(65_536)}`, `/t/${"%".repeat(15_000)}`, `/${"/\\".repeat(4_000)}`],
   ];
+  const others = ["HEAD", "POST", "OPTIONS", "PURGE", "POST"];
   const hosts = ["x", "", "[", "x:99999", "a b", "\\", "http://x", "\xff"];
   let sent = 0;
   const answers = new Map<number, number>();
@@ -792,13 +793,13 @@ t.test("no request line ends the service or fails in it", async (t) => {
   for (const [at, target] of targets.entries()) {
     const host = hosts[at % hosts.length];
     await Promise.all(
-      ["GET", "HEAD", "POST", "OPTIONS", "PURGE"].map((method) =>
+      ["GET", others[at % others.length]].map((method) =>
         ask(`${method} ${target} HTTP/1.1\r\nHost: ${host}\r\n${secret}Connection: close\r\nContent-Length: 0\r\n\r\n`),
       ),
     );
   }
   t.equal((await service.send({ method: "GET", path: "/_ready" })).status, 200);
-  t.ok(sent > 2_000 && answers.get(404)! > 500, `${sent} requests: ${JSON.stringify([...answers])}`);
+  t.ok(sent > 800 && answers.get(404)! > 200, `${sent} requests: ${JSON.stringify([...answers])}`);
   t.same(service.logged, []);
 });
 

@@ -53,7 +53,8 @@ async function firstEvents(
   const over = AbortSignal.any([call.signal, AbortSignal.timeout(eventsMs)]);
   const ask = async (answer: (timed: Call) => Promise<object>): Promise<JsonText | undefined> => {
     const output = await settled(() => run(over, (signal) => answer({ ...call, signal })));
-    return output && new JsonText(printOutput(output));
+    const text = output && printOutput(output);
+    return text === undefined || text.length > MOST_LENGTH ? undefined : new JsonText(text);
   };
   if (parsed.value.stages.length > 0) {
     const table = await ask((timed) => operations.aggregate(service, { ...input, limit: TABLE_ROWS }, timed));
@@ -65,6 +66,9 @@ async function firstEvents(
   ]);
   return { startMs, stopMs, ...(found && { search: found }), ...(levels && { levels }) };
 }
+
+/** The page shows nothing before its data are whole: larger answers are asked for by the page. */
+const MOST_LENGTH = 1_000_000;
 
 async function settled<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
