@@ -22,7 +22,7 @@ ${preload.map(
 )}<script type="module" async src="${ASSETS}/${script}"></script>
 </head>
 <body>
-<div id="app"></div>
+<div id="app"><p class="unstarted" role="status">The page is loading. If this stays, load it again.</p></div>
 <noscript><p>This page needs JavaScript. The command <code>tool logs --service</code> shows the same events.</p></noscript>
 `}`;
 }

@@ -1,6 +1,7 @@
 import type { ViewRange } from "../../address/view.ts";
 import { rangeTexts, timesOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { askLanguage } from "../language/ask.ts";
 import type { NearAnswer } from "../language/messages.ts";
 import { textOfValue, valueAt } from "./field-values.ts";
@@ -75,5 +76,5 @@ async function among({ queries, texts }: NearAnswer, asked: Asked): Promise<read
 const input = ({ projectId }: Asked, query: string, range: ViewRange) => ({
   project_id: projectId,
   ...(query !== "" && { query }),
-  ...rangeTexts(timesOf(range, Date.now())),
+  ...rangeTexts(timesOf(range, serviceNow())),
 });
