@@ -12,5 +12,8 @@ showTheme();
 followTeam();
 followPerson();
 followLinks((path) => pageAt(path) !== undefined);
-render(<App />, document.getElementById("app")!);
+const place = document.getElementById("app")!;
+// What the page says while there is no script.
+place.replaceChildren();
+render(<App />, place);
 void firstData().then(begin);
