@@ -293,7 +293,9 @@ t.test("the table has every operation once", (t) => {
 
 t.test("every operation with every credential", async (t) => {
   const trusted = readNetworks(["127.0.0.1"]);
-  const service = await startTestService(t, { account: { trusted } });
+  // A person has several credentials here, and asks with each.
+  const limits = { exportsPerPerson: 100, exportsPerTeam: 100, exportsAtOnce: 100 };
+  const service = await startTestService(t, { account: { trusted }, limits });
   const worlds: Record<string, World> = {
     [FIRST]: await makeWorld(service, { id: "api" }),
     [OTHER]: await makeWorld(service, { id: "api", token: await service.person("ann@example.com", "owner", OTHER) }),

@@ -357,7 +357,7 @@ t.test("a link that is enough for one team does not open others", async (t) => {
   const attacker = at.browser();
   const page = await attacker.submit(await attacker.open(hers));
   t.notOk(attacker.jar(ORIGIN).has(SESSION), "the invite of a stranger who has a team by now");
-  t.match(page.text, /print a link/);
+  t.match(page.text, /print one on the machine/);
   await ana.submit(await ana.open(hers));
   t.match((await accountPageOf(ana)).text, '<span class="id">hers</span>', "the person accepts it herself");
 
