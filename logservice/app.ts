@@ -17,10 +17,9 @@ import { FAVICON_PATH } from "./account/pages/document.ts";
 import { authenticate, type Needed, requireGranted } from "./authenticate.ts";
 import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
-import { OpenExports } from "./export/open-exports.ts";
 import { exportAnswer, type InTurn, teamOfExport } from "./export/route.ts";
 import { RequestBodies } from "./http/body.ts";
-import { runExchange, type ServiceLog } from "./http/exchange.ts";
+import { runExchange, runHandler, type ServiceLog } from "./http/exchange.ts";
 import { Metrics } from "./http/metrics.ts";
 import { QuerySlots } from "./http/query-slots.ts";
 import { readLines, readPlainLines } from "./http/read-lines.ts";
@@ -65,8 +64,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   const inTurn: InTurn = (grant, signal, query) =>
     withinTime(signal, (timed) => queries.run(grant.id, timed, () => query(timed)));
   const tails = new Map<string, number>();
-  const openExports = new OpenExports(limits);
-  const answerExport = exportAnswer({ service, open: openExports, stopping, inTurn, addressOf });
+  const answerExport = exportAnswer({ service, stopping, inTurn, addressOf, stalledMs: limits.stalledMs });
   const refusals = new Refusals(service.records.db, service.nowMs, (error) =>
     log.error("a refusal could not be written into the audit", error),
   );
@@ -126,7 +124,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
     const { events, evaluator, deliveries } = service;
     const all = {
       ...gauges,
-      ...openExports.metrics(),
+      ...service.openExports.metrics(),
       ...events.metrics(),
       ...evaluator.metrics(),
       ...deliveries.metrics(),
@@ -134,10 +132,11 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
     sendText(response, 200, "text/plain; version=0.0.4", metrics.text(all));
   });
 
-  return (request, response) => {
-    request.url = pathOf(request.url ?? "/");
-    app.handler(request as Parameters<typeof app.handler>[0], response);
-  };
+  return (request, response) =>
+    runHandler(request, response, log, () => {
+      request.url = pathOf(request.url ?? "/");
+      app.handler(request as Parameters<typeof app.handler>[0], response);
+    });
 
   function get(path: string, answer: (response: ServerResponse) => void | Promise<void>): void {
     const handler: RequestHandler = (request, response) =>

@@ -31,9 +31,11 @@ export const LIMITS = {
   /** All bodies that are being read or processed, together. */
   bodyBytesInFlight: 256 * 1024 * 1024,
   tailsPerToken: 16,
-  /** Exports of one token that are sent at once. */
-  exportsPerToken: 2,
-  /** Exports of all tokens: each holds a page of up to 16 MiB. */
+  /** Exports that are sent at once to one person, by any session or token of theirs, or to one token of nobody. */
+  exportsPerPerson: 2,
+  /** Exports of one team at once: other teams find a place, too. */
+  exportsPerTeam: 4,
+  /** Exports of all teams at once: each holds a page of up to 16 MiB. */
   exportsAtOnce: 8,
   /** Time to receive the head of a request, then all of it. */
   headersMs: 15_000,

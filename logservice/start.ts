@@ -25,6 +25,7 @@ import { watchRecords } from "./records/watch.ts";
 import { OpenAppends } from "./rpc/append.ts";
 import type { Service } from "./rpc/call.ts";
 import { ExportTickets } from "./rpc/export-tickets.ts";
+import { OpenExports } from "./rpc/open-exports.ts";
 
 export interface StartOptions {
   readonly records: Records;
@@ -106,7 +107,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const appends = new OpenAppends();
   const isTexting = settings.sms !== undefined;
   const exportTickets = new ExportTickets();
-  const work = { records, events, exchanges, appends, exportTickets };
+  const openExports = new OpenExports(limits, stopping.signal);
+  const work = { records, events, exchanges, appends, exportTickets, openExports };
   const service = { ...work, account, deliveries, evaluator, testing, isTexting, region, nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits });

@@ -26,6 +26,7 @@ const pagesOf = (text: (member: string) => string, form: string): Record<string,
     problem: text("problem"),
     form,
     isMailed: true,
+    hasEnded: false,
   }),
   "sign-in without mail": signInPage({
     email: text("email"),
@@ -34,6 +35,7 @@ const pagesOf = (text: (member: string) => string, form: string): Record<string,
     problem: undefined,
     form,
     isMailed: false,
+    hasEnded: true,
   }),
   wait: waitPage({ email: text("email"), code: "040813", expiresAt: time, refreshSeconds: 3, isMailed: true }),
   "wait without mail": waitPage({
@@ -298,9 +300,20 @@ t.test("the window that waits loads again", (t) => {
   t.end();
 });
 
+t.test("who was signed out is told so", (t) => {
+  t.match(wordsOf(PLAIN["sign-in without mail"]!), /Your session has ended/);
+  t.notMatch(wordsOf(PLAIN["sign-in"]!), /has ended/);
+  t.end();
+});
+
 t.test("the command to copy has an address that no shell reads", (t) => {
   const page = (email: string) =>
-    wordsOf(signInPage({ email, next: "/", oidcName: undefined, problem: undefined, form: "f", isMailed: false }));
+    wordsOf(
+      signInPage({
+        ...{ email, next: "/", oidcName: undefined, problem: undefined, form: "f" },
+        ...{ isMailed: false, hasEnded: false },
+      }),
+    );
   t.match(page("ana+x@example.com"), /sign-in ana\+x@example\.com --data DIR/);
   for (const email of ["", "$(id)@example.com", "a`id`@example.com", "--owner@example.com", "a@b c", "a@b;id"]) {
     t.match(page(email), /sign-in &lt;email&gt; --data DIR/, email);

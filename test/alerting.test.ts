@@ -2,8 +2,8 @@
 import { createHmac } from "node:crypto";
 import t, { type Test } from "tap";
 import { PAGERDUTY_URL } from "../logservice/notify/settings.ts";
-import { pageAt } from "../logservice/ui/address/page.ts";
-import { rangeTexts, viewOf } from "../logservice/ui/address/view.ts";
+import { pageAt } from "../logservice/address/page.ts";
+import { rangeTexts, viewOf } from "../logservice/address/view.ts";
 import { until } from "./support/cli.ts";
 import { type Received, startReceiver } from "./support/notify/receiver.ts";
 import { startTestService } from "./support/service.ts";
@@ -107,6 +107,8 @@ t.test("an alert is triggered, told, and resolved", async (t) => {
   await until("the resolution", () => receiver.requests.length === 2);
   const resolved = told(receiver.requests)[1];
   t.match(resolved, { type: "alert.resolved", episode_id: body.episode_id, value: 0 });
+  const span = { startMs, stopMs: Date.parse(resolved.window.stop) - 1 };
+  t.match(viewOf(new URL(resolved.url).search).range, span, "the link of the end shows the events of all intervals");
   t.match((await mail.mailTo("ops@example.com", 2)).subject, /^\[resolved\]/);
   t.match(await state(), { state: "ok", triggered: false });
 

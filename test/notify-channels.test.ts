@@ -96,15 +96,15 @@ t.test("headlines", (t) => {
 
 t.test("summaries", (t) => {
   const rows: readonly (readonly [MessageChange, string])[] = [
-    [{}, "42 events in 5 min; the alert triggers at more than 10"],
-    [{ value: 0, alert: { operator: "<", threshold: 1 } }, "0 events in 5 min; the alert triggers at fewer than 1"],
+    [{}, "42 events in 5 min; the alert triggers on more than 10"],
+    [{ value: 0, alert: { operator: "<", threshold: 1 } }, "0 events in 5 min; the alert triggers on fewer than 1"],
     [
       { what: "p99(duration)", unit: "ms", value: 1, alert: { operator: "<", threshold: 500 } },
-      "p99(duration) 1 ms in 5 min; the alert triggers at less than 500 ms",
+      "p99(duration) 1 ms in 5 min; the alert triggers on less than 500 ms",
     ],
     [
       { kind: "repeated" },
-      "42 events in 5 min; still triggered since 23 Nov 2026, 14:05 UTC; the alert triggers at more than 10",
+      "42 events in 5 min; still triggered since 23 Nov 2026, 14:05 UTC; the alert triggers on more than 10",
     ],
     [{ kind: "resolved", value: 3 }, "Resolved, with 3 events in 5 min; triggered on 23 Nov 2026, 14:05 UTC"],
     [
@@ -141,7 +141,7 @@ t.test("mails", async (t) => {
     t.match(mail.html, `href="${ORIGIN}/t/acme/p/shop/events?query=level+%3D+error&amp;start=`);
     t.equal(
       mail.text,
-      `42 events in 5 min; the alert triggers at more than 10. Project Shop, 23 Nov 2026, 14:00 to 14:05 UTC.
+      `42 events in 5 min; the alert triggers on more than 10. Project Shop, 23 Nov 2026, 14:00 to 14:05 UTC.
 
 See the events:
 ${ORIGIN}/t/acme/p/shop/events?query=level+%3D+error&start=2026-11-23T14%3A00%3A00Z&stop=2026-11-23T14%3A05%3A00Z
@@ -149,7 +149,7 @@ ${ORIGIN}/t/acme/p/shop/events?query=level+%3D+error&start=2026-11-23T14%3A00%3A
 Alert: checkout
 Project: Shop (Acme)
 Value: 42 events
-Triggers at: more than 10 events in 5 min
+Condition: more than 10 events in 5 min
 Query: level = error and path = "/checkout"
 Time: 23 Nov 2026, 14:00 to 14:05 UTC
 Severity: error

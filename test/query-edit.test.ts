@@ -10,6 +10,7 @@ import {
   filterBetween,
   filterIn,
   filterOut,
+  levelFrom,
   literal,
   withoutStages,
 } from "../grammar/query/edit.ts";
@@ -38,6 +39,8 @@ const ROWS: readonly (readonly [what: string, got: string | undefined, wanted: s
   ["bounds", filterBetween("", "duration", { min: 0.5, max: 100 }), "duration >= 0.5 and duration <= 100"],
   ["new bounds", filterBetween("duration >= 1 error", "duration", { max: 5 }), "error and duration <= 5"],
   ["no bounds", filterBetween("error", "duration", {}), "error"],
+  ["from a level", levelFrom("path = /a", "error"), "path = /a and level >= error"],
+  ["from another level", levelFrom("level >= warn status >= 500", "error"), "status >= 500 and level >= error"],
   ["count", countBy("error", "path"), "error | count by path"],
   ["count in the place of stages", countBy("error | top 5 path", "status"), "error | count by status"],
   ["count of everything", countBy("", 'fields["odd key"]'), '| count by fields["odd key"]'],

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { type EventsStore, StoreError } from "../logservice/events/store.ts";
 import { csvRow } from "../logservice/export/csv.ts";
-import { OpenExports } from "../logservice/export/open-exports.ts";
 import { FIRST_TEAM } from "../logservice/records/accounts-migration.ts";
+import { OpenExports } from "../logservice/rpc/open-exports.ts";
 import type { Operations } from "../schema/rpc.generated.ts";
 import { until } from "./support/cli.ts";
 import { bearer, type Credential, session } from "./support/credentials.ts";
@@ -253,7 +253,8 @@ t.test("what is refused, before there is a ticket", async (t) => {
 
 t.test("a ticket is for one download, soon, by who asked for it", async (t) => {
   let nowMs = Date.now();
-  const service = await serviceWith(t, EVENTS, { nowMs: () => nowMs });
+  const places = { exportsPerPerson: 99, exportsPerTeam: 99, exportsAtOnce: 99 };
+  const service = await serviceWith(t, EVENTS, { nowMs: () => nowMs, limits: places });
   const gone = "this ticket was used, has ended or is not yours: add_export makes another";
   const expectGone = async (ticket: string, title: string, credential?: Credential) => {
     const { status, text } = await download(service, ticket, credential);
@@ -506,33 +507,115 @@ t.test("an export takes one slot at a time, and waits for it as long as it has t
   t.ok(answered > 0, `${answered} searches were answered meanwhile`);
 });
 
-t.test("exports at once: the exact limits, and none is lost to who gave up", (t) => {
-  const open = new OpenExports({ exportsPerToken: 2, exportsAtOnce: 3, holdMs: 50 });
-  const own = /^2 exports of this token are being sent already/;
-  const leave = open.enter("a");
-  open.enter("a");
-  t.throws(() => open.enter("a"), { message: own });
-  open.enter("b");
-  t.throws(() => open.enter("b"), { message: /^3 exports are being sent already/ });
+t.test("exports at once: the exact limits of a person, a team and all", (t) => {
+  const stopping = new AbortController();
+  const limits = { exportsPerPerson: 2, exportsPerTeam: 3, exportsAtOnce: 5, holdMs: 50 };
+  const open = new OpenExports(limits, stopping.signal);
+  const end = "are being sent already: wait until one of them has ended, or end one";
+  const enter = (by: string, team: string, id = `session of ${by}`) => open.enter("", { id, by, team });
+  const refuses = (by: string, team: string, message: string, id?: string) =>
+    t.throws(() => enter(by, team, id), { message, name: "RpcError" });
+  const leave = enter("ann", "a");
+  enter("ann", "b", "a token of hers");
+  refuses("ann", "c", `2 exports of yours, by any of your sessions and tokens, ${end}`, "another session");
+  enter("", "a", "tok_1");
+  enter("bob", "a");
+  refuses("cid", "a", `3 exports of this team ${end}`);
+  enter("", "b", "tok_2");
+  refuses("eve", "e", `5 exports ${end}`);
   leave();
-  t.match(open.metrics(), { exports: 2 });
-  open.enter("b");
-  t.throws(() => open.enter("c"), { message: /^3 exports/ });
+  leave();
+  t.match(open.metrics(), { exports: 4 });
+  enter("", "e", "tok_2");
+  refuses("", "e", `2 exports of this token ${end}`, "tok_2");
+  stopping.abort();
+  t.throws(() => enter("eve", "e"), { message: "the service is shutting down" });
   t.end();
 });
 
-t.test("a third export of a token is 429, and its ticket stays good", async (t) => {
-  const { service } = await watched(t);
-  const held = [];
-  for (let n = 0; n < 2; n++) {
-    const { response } = await begin(service, await ticketFor(service));
-    held.push(response.pause());
-  }
+t.test("a ticket keeps the place for its export for ten seconds, for who asked for it", (t) => {
+  const { now } = performance;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  let nowMs = 1_000_000;
+  performance.now = () => nowMs;
+  const limits = { exportsPerPerson: 1, exportsPerTeam: 1, exportsAtOnce: 1, holdMs: 50 };
+  const open = new OpenExports(limits, new AbortController().signal);
+  const [ann, bob] = [
+    { id: "1", by: "ann", team: "a" },
+    { id: "2", by: "bob", team: "b" },
+  ];
+  const full = { message: /^1 exports/ };
+  open.keep("a.1", ann);
+  t.match(open.metrics(), { exports: 0 }, "nothing is sent yet");
+  t.throws(() => open.requirePlace(bob), full);
+  t.throws(() => open.enter("a.1", bob), full, "another person with the same ticket");
+  t.throws(() => open.enter("a.2", ann), full, "another ticket");
+  open.enter("a.1", ann)();
+  open.keep("a.3", ann);
+  nowMs += 9_999;
+  t.throws(() => open.requirePlace(bob), full);
+  nowMs += 1;
+  open.requirePlace(bob);
+  open.enter("b.1", bob);
+  t.throws(() => open.enter("a.3", ann), full, "it has ended");
+  t.end();
+});
+
+t.test(
+  "a third export of a person is refused when it is asked for, and a ticket that is late stays good",
+  async (t) => {
+    const { service } = await watched(t);
+    const tickets = [await ticketFor(service), await ticketFor(service)];
+    const asked = () => service.call("add_export", { ...RANGE, format: "ndjson" });
+    const message = "2 exports of this token are being sent already: wait until one of them has ended, or end one";
+    t.match(await asked(), { status: 429, json: { type: "rate_limited", message } }, "places are kept for two");
+    const held = [];
+    for (const ticket of tickets) held.push((await begin(service, ticket)).response.pause());
+    const { status, headers } = await asked();
+    t.same([status, headers["retry-after"]], [429, "3"]);
+    for (const response of held) await rest(response);
+    t.equal((await download(service, await ticketFor(service))).status, 200);
+  },
+);
+
+t.test("all sessions and tokens of a person, in all teams, count together, and not those of others", async (t) => {
+  const { service } = await watched(t, { limits: { exportsPerPerson: 1 } });
+  await service.person("bob@example.com", "member");
+  const token = bearer(await service.person("ann@example.com", "owner"));
+  const here = { "x-team": FIRST_TEAM };
+  const of = async (email: string) => ({ ...(await session(service, email)), ...here });
+  const { response } = await begin(service, await ticketFor(service, {}, token), token);
+  response.pause();
+  await t.rejects(ticketFor(service, {}, await of("ann@example.com")), {
+    message: /^rate_limited: 1 exports of yours/,
+  });
+  const bob = await of("bob@example.com");
+  const { "x-team": _, ...cookie } = bob as Record<string, string>;
+  t.equal((await download(service, await ticketFor(service, {}, bob), cookie)).status, 200);
+  await rest(response);
+});
+
+t.test("a client that reads nothing loses its place, even if it sends something", async (t) => {
+  const { service } = await watched(t, { limits: { stalledMs: 1_500 } });
   const ticket = await ticketFor(service);
-  const { status, headers } = await download(service, ticket);
-  t.same([status, headers["retry-after"]], [429, "3"]);
-  for (const response of held) await rest(response);
-  t.equal((await download(service, ticket)).status, 200);
+  const socket = connect(service.running.port, "127.0.0.1").pause();
+  socket.on("error", () => {});
+  socket.write(`GET /export?ticket=${ticket} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.owner}\r\n\r\n`);
+  // Line ends before a request are allowed (RFC 9112, section 2.2), and count as traffic.
+  const alive = setInterval(() => socket.write("\r\n"), 300);
+  t.teardown(() => {
+    clearInterval(alive);
+    socket.destroy();
+  });
+  const metrics = async () => (await service.send({ method: "GET", path: "/metrics" })).text;
+  await until("it is being sent", async () => (await metrics()).includes("logservice_exports 1\n"));
+  const beganMs = performance.now();
+  await until("it was broken off", async () => (await metrics()).includes("logservice_exports 0\n"));
+  const tookMs = performance.now() - beganMs;
+  t.ok(tookMs < 8_000, `${tookMs.toFixed(0)} ms`);
+  t.same(service.logged, []);
 });
 
 t.test("the audit says who exported what", async (t) => {

@@ -278,6 +278,26 @@ t.test("a key that is no file is refused instead of waited for", { skip: require
   await t.rejects(openRecords(directory), { message: `${join(directory, "secrets.key")} is not a file` });
 });
 
+t.test("a webhook says whether it is signed", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const notification = { project_id, type: "webhook", name: "n", webhook_url: "https://example.com/hook" };
+  const id = (await service.call("add_notification", { notification: { ...notification, signed: true } })).json.id;
+  const stored = async () => {
+    const one = (await service.call("get_notification", { project_id, notification_id: id })).json.notification;
+    const all = (await service.call("get_notifications", { project_id })).json.notifications;
+    t.strictSame(all, [one]);
+    return one;
+  };
+  const before = await stored();
+  t.equal(before.signed, false, "a client cannot say so");
+  t.equal((await service.call("rotate_webhook_secret", { project_id, notification_id: id })).status, 200);
+  t.equal((await stored()).signed, true);
+  // Clients send every member, also those that they cannot change.
+  t.equal((await service.call("update_notification", { notification: before })).status, 204);
+  t.equal((await stored()).signed, true, "a change keeps the secret");
+});
+
 t.test("secrets are masked, and a mask that is sent back keeps the secret", async (t) => {
   const service = await startTestService(t);
   const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;

@@ -1,16 +1,19 @@
 // The addresses of the web UI: which there are, who sees what, and what a browser is told about each.
-import { readdirSync } from "node:fs";
-import { request as httpRequest } from "node:http";
+import { once } from "node:events";
+import { readdirSync, rmSync } from "node:fs";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import type { EventsStore } from "../logservice/events/store.ts";
-import type { FirstData } from "../logservice/ui/address/first-data.ts";
+import type { FirstData } from "../logservice/address/first-data.ts";
+import { assetSender } from "../logservice/web/assets.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
 import { root, until } from "./support/cli.ts";
 import { bearer, session } from "./support/credentials.ts";
-import { startTestService, type TestService } from "./support/service.ts";
+import { sendTo, startTestService, type TestService } from "./support/service.ts";
 import { codeOf } from "./support/sign-in/browser.ts";
 import { askToSignIn, ORIGIN, printedLink, signInWindow, startSignInService } from "./support/sign-in/start.ts";
 
@@ -161,6 +164,40 @@ function raw(service: TestService, path: string, headers: Readonly<Record<string
   });
 }
 
+t.test("files of the web UI for any client, and after an upgrade", async (t) => {
+  const folder = t.testdir({
+    ...{ "a-1.js": "let a = 1;", "a-1.js.gz": "packed by gzip", "a-1.js.br": "packed by brotli", "b-1.css": "b {}" },
+    ...{ "manifest.json": "{}", ".hidden.js": "hidden", "c-1.js.map": "{}" },
+  });
+  const send = assetSender(folder);
+  const server = createServer((request, response) => send(request.url!.slice(1), request, response));
+  t.teardown(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  rmSync(folder, { recursive: true });
+  const rows: readonly (readonly [string, Readonly<Record<string, string>>, number, string | undefined, RegExp])[] = [
+    ["a-1.js", {}, 200, undefined, /^let a = 1;$/],
+    ["a-1.js", { "accept-encoding": "gzip, deflate, br, zstd" }, 200, "br", /^packed by brotli$/],
+    ["a-1.js", { "accept-encoding": "GZIP;q=0.5, br;q=0" }, 200, "gzip", /^packed by gzip$/],
+    ["a-1.js", { "accept-encoding": "identity, vibrant" }, 200, undefined, /^let a = 1;$/],
+    ["b-1.css", { "accept-encoding": "br" }, 200, undefined, /^b \{\}$/],
+    ["a-1.js", { range: "bytes=5-2" }, 200, undefined, /^let a = 1;$/],
+    ["a-1.js", { range: "bytes=99-" }, 200, undefined, /^let a = 1;$/],
+    ...["a-1.js.br", "manifest.json", ".hidden.js", "c-1.js.map", "constructor", ""].map(
+      (name) => [name, {}, 404, undefined, /there is no such file/] as const,
+    ),
+  ];
+  for (const [name, headers, status, coding, text] of rows) {
+    const answer = await sendTo(port, {
+      method: "GET",
+      path: `/${name}`,
+      headers: { connection: "close", ...headers },
+    });
+    t.same([answer.status, answer.headers["content-encoding"]], [status, coding], `${name} ${JSON.stringify(headers)}`);
+    t.match(answer.text, text, name);
+  }
+});
+
 t.test("who is not signed in signs in first, and comes back to the same view", async (t) => {
   const at = await startSignInService(t);
   await at.service.person("ana@example.com", "owner");
@@ -263,6 +300,22 @@ t.test("first data of a view", async (t) => {
     const events = await of(wrong);
     t.same([events?.search, events?.table, typeof events?.stopMs], [undefined, undefined, "number"], wrong);
   }
+  const long = await get(
+    service,
+    `/t/owner/p/app/events?${new URLSearchParams({ query: "not ".repeat(4_000) + "x" })}`,
+    own,
+  );
+  t.equal(long.status, 200, "a query of 16,000 characters");
+  const large = Array.from({ length: 5 }, () => ({
+    level: "error",
+    message: "l",
+    fields: { text: "x".repeat(250_000) },
+  }));
+  t.equal((await service.call("add_events", { project_id: "app", events: large.slice(0, 3) })).status, 204);
+  t.equal((await of("query=level+%3D+error"))?.search?.events.length, 4);
+  await service.call("add_events", { project_id: "app", events: large.slice(3) });
+  const left = await of("query=level+%3D+error");
+  t.same([left?.search, typeof left?.levels], [undefined, "object"], "too large to wait for");
   const absent = firstOf((await get(service, "/t/owner/p/absent/events", own)).text);
   t.same([absent.events?.search, absent.projects?.length], [undefined, 1]);
 });

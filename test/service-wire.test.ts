@@ -2,13 +2,15 @@
 // fields, browsers, retries, limits on both sides, slow clients.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { connect } from "node:net";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { type EventsStore, StoreError } from "../logservice/events/store.ts";
+import { runHandler } from "../logservice/http/exchange.ts";
 import { LIMITS } from "../logservice/limits.ts";
 import { until } from "./support/cli.ts";
-import { type Answer, startTestService, type TestService } from "./support/service.ts";
+import { type Answer, sendTo, startTestService, type TestService } from "./support/service.ts";
 
 t.setTimeout(120_000);
 
@@ -689,7 +691,7 @@ t.test("slow and absurd clients", async (t) => {
       "hello\r\n\r\n",
       /^HTTP\/1\.1 400 .*\r\nContent-Type: application\/json\r\n.*\{"type":"bad_request".*\}$/s,
     ],
-    ["a long header", `${head}X: ${"x".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 .*\{"type":"too_large".*\}$/s],
+    ["a long header", `${head}X: ${"x".repeat(70_000)}\r\n\r\n`, /^HTTP\/1\.1 431 .*\{"type":"too_large".*\}$/s],
     [
       "no host",
       `POST /get_projects HTTP/1.1\r\nAuthorization: Bearer ${service.owner}\r\nContent-Length: 2\r\n\r\n{}`,
@@ -702,6 +704,122 @@ t.test("slow and absurd clients", async (t) => {
   ];
   for (const [title, text, expected] of rows) t.match(await talk(text), expected, title);
   t.equal((await service.call("get_projects")).status, 200, "the service goes on");
+});
+
+t.test("no request line ends the service or fails in it", async (t) => {
+  const { service } = await withProject(t);
+  const begins = [
+    ...["", "/", "/assets", "/assets/", "/t/", "/t/x/p/", "/help/", "/favicon.svg", "/sign-in", "/sign-in/link/"],
+    ...[
+      "/sign-in/confirm/",
+      "/accept/",
+      "/account",
+      "/tail",
+      "/export",
+      "/ingest/",
+      "/get_projects",
+      "/_health",
+      "/metrics",
+    ],
+  ];
+  const ends = [
+    ...[
+      "",
+      "\\x:99999",
+      "/\\x:99999",
+      "//x:99999",
+      "/\\",
+      "//[",
+      "?",
+      "?ticket=%",
+      "?team=%ff&project_id=%00",
+      "#:99999",
+    ],
+    ...[
+      "%",
+      "%zz",
+      "%00",
+      "/%ff%fe",
+      "/..;/%2e%2e%2f",
+      "/\x01",
+      "/\xff\xfe",
+      ":80:80",
+      "@[::1",
+      "?".repeat(9),
+      "/".repeat(999),
+    ],
+  ];
+  const lines = begins.flatMap((begin) => ends.map((end) => `${begin}${end}`));
+  const targets = [
+    ...lines,
+    ...[
+      "*",
+      "x",
+      "http:",
+      "http://",
+      "http://[",
+      "https://x:99999/tail",
+      "HTTP://\\/",
+      "http:///tail",
+      "ftp://x/tail",
+      "x:y@z",
+    ],
+    ...["/\0", `/${"a".repeat(65_536)}`, `/t/${"%".repeat(15_000)}`, `/${"/\\".repeat(4_000)}`],
+  ];
+  const others = ["HEAD", "POST", "OPTIONS", "PURGE", "POST"];
+  const hosts = ["x", "", "[", "x:99999", "a b", "\\", "http://x", "\xff"];
+  let sent = 0;
+  const answers = new Map<number, number>();
+  const ask = (head: string) =>
+    new Promise<void>((resolve) => {
+      sent++;
+      let text = "";
+      const socket = connect(service.running.port, "127.0.0.1").setEncoding("latin1");
+      socket.on("error", () => {});
+      socket.on("data", (part) => {
+        text += part;
+        // A stream, which ends when its client leaves.
+        if (text.includes(": here")) socket.destroy();
+      });
+      socket.on("close", () => {
+        const status = Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0);
+        answers.set(status, (answers.get(status) ?? 0) + 1);
+        if (status === 0 || status >= 500) t.fail(`${status} ${JSON.stringify(head.slice(0, 100))}`);
+        resolve();
+      });
+      socket.end(Buffer.from(head, "latin1"));
+    });
+  const secret = `Authorization: Bearer ${service.owner}\r\n`;
+  for (const [at, target] of targets.entries()) {
+    const host = hosts[at % hosts.length];
+    await Promise.all(
+      ["GET", others[at % others.length]].map((method) =>
+        ask(`${method} ${target} HTTP/1.1\r\nHost: ${host}\r\n${secret}Connection: close\r\nContent-Length: 0\r\n\r\n`),
+      ),
+    );
+  }
+  t.equal((await service.send({ method: "GET", path: "/_ready" })).status, 200);
+  t.ok(sent > 800 && answers.get(404)! > 200, `${sent} requests: ${JSON.stringify([...answers])}`);
+  t.same(service.logged, []);
+});
+
+t.test("what a handler throws is answered and told", async (t) => {
+  const told: string[] = [];
+  const log = { error: (message: string, error: unknown) => told.push(`${message}: ${(error as Error).message}`) };
+  const server = createServer((request, response) =>
+    runHandler(request, response, log, () => {
+      if (request.url === "/half") response.write("half");
+      throw new Error("broken");
+    }),
+  );
+  t.teardown(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const { status, json } = await sendTo(port, { method: "GET", path: "/x", headers: { connection: "close" } });
+  t.same([status, json], [500, { type: "internal", message: "the service failed; see its log" }]);
+  await t.rejects(sendTo(port, { method: "GET", path: "/half" }), "half an answer is broken off");
+  t.equal((await sendTo(port, { path: "/y", headers: { connection: "close" } })).status, 500, "and it goes on");
+  t.same(told, ["GET /x failed: broken", "GET /half failed: broken", "POST /y failed: broken"]);
 });
 
 t.test("a client that writes all of its body first is told why it was refused", async (t) => {

@@ -13,9 +13,10 @@ import {
   SEVERITIES,
   searchOfDraft,
 } from "../logservice/ui/alerts/draft.ts";
-import { endOf, sinceOf, statesOf, windowOf } from "../logservice/ui/alerts/history.ts";
+import { endOf, isUndelivered, sinceOf, statesOf, windowOf } from "../logservice/ui/alerts/history.ts";
 import { type Preview, previewWords, spansOf, stripBars, unevaluated } from "../logservice/ui/alerts/preview-data.ts";
 import { conditionWords, EVENTS, summaryOf, valueWords } from "../logservice/ui/alerts/words.ts";
+import { changesOf } from "../logservice/ui/data/changes.ts";
 import { alertAnswer } from "../logservice/ui/language/alert-answer.ts";
 import { maskOf, membersOf, NEW_NOTIFICATION, problemOf, recipientsOf } from "../logservice/ui/notifications/draft.ts";
 import { missingFor } from "../logservice/ui/notifications/kinds.ts";
@@ -31,28 +32,50 @@ const CONDITIONS: readonly (readonly [string, Parameters<typeof conditionWords>]
   ["p99(duration) less than 350 ms in 5 min", [{ operator: "<", threshold: 350, interval: 5 }, P99]],
 ];
 
+t.test("only what was changed is sent, so that what others have saved stays", async (t) => {
+  const read = { ...NEW_ALERT, name: "orig", query: "error", notification: "n" };
+  const rows: readonly (readonly [Partial<typeof read>, object])[] = [
+    [{}, {}],
+    [{ threshold: "77" }, { threshold: 77 }],
+    [{ threshold: " 10 ", name: "orig " }, {}],
+    [
+      { description: "x", muted: true },
+      { description: "x", muted: true },
+    ],
+    [{ notification: "m" }, { notification_id: "m" }],
+  ];
+  for (const [typed, sent] of rows)
+    t.same(changesOf(alertOf(read, "shop"), alertOf({ ...read, ...typed }, "shop")), sent, JSON.stringify(typed));
+  t.same(changesOf({ a: ["x"], b: 1 }, { a: ["x"], b: 1 }), {}, "lists");
+  t.same(changesOf({ a: ["x"] }, { a: ["x", "y"] }), { a: ["x", "y"] }, "longer lists");
+  t.same(changesOf<object>({}, { a: "" }), { a: "" }, "what was absent");
+});
+
 t.test("the condition in words", (t) => {
   for (const [wanted, args] of CONDITIONS) t.equal(conditionWords(...args), wanted, wanted);
   t.end();
 });
 
 const SUMMARIES: readonly (readonly [Partial<AlertDraft>, string | undefined])[] = [
-  [{}, "Triggers at more than 10 events in 5 min. Resolves at the first interval without that. Tells both once."],
+  [
+    {},
+    "Triggers on more than 10 events in 5 min. Resolves after the first interval that does not meet the condition. Notifies once when it triggers and once when it resolves.",
+  ],
   [
     { operator: "<", threshold: "1" },
-    "Triggers when no event matches for 5 min. Resolves at the first interval without that. Tells both once.",
+    "Triggers when no event matches for 5 min. Resolves after the first interval that does not meet the condition. Notifies once when it triggers and once when it resolves.",
   ],
   [
     { operator: "<=", threshold: "0", for: "2", recover: "3", interval: "1" },
-    "Triggers when no event matches for 1 min, 2 times in a row. Resolves after 3 intervals in a row without that (3 min). Tells both once.",
+    "Triggers when no event matches for 1 min, 2 times in a row. Resolves after 3 intervals in a row that do not meet the condition (3 min). Notifies once when it triggers and once when it resolves.",
   ],
   [
     { repeat: "60" },
-    "Triggers at more than 10 events in 5 min. Resolves at the first interval without that. Tells both, and every 1 h while it stays triggered.",
+    "Triggers on more than 10 events in 5 min. Resolves after the first interval that does not meet the condition. Notifies when it triggers, every 1 h until it resolves, and when it resolves.",
   ],
   [
     { muted: true },
-    "Triggers at more than 10 events in 5 min. Resolves at the first interval without that. Tells nobody while it is muted.",
+    "Triggers on more than 10 events in 5 min. Resolves after the first interval that does not meet the condition. Nobody is notified while it is muted.",
   ],
   [{ threshold: "" }, undefined],
   [{ interval: "0" }, undefined],
@@ -63,10 +86,10 @@ t.test("what a draft does, in sentences", (t) => {
     t.equal(summaryOf({ ...NEW_ALERT, ...part }, EVENTS, false), wanted, JSON.stringify(part));
   t.match(summaryOf({ ...NEW_ALERT, operator: "<", threshold: "0" }, EVENTS, false), /^Never triggers/);
   t.match(summaryOf({ ...NEW_ALERT, operator: ">=", threshold: "0" }, EVENTS, false), /^Always triggered/);
-  t.match(summaryOf({ ...NEW_ALERT, operator: "<", threshold: "0" }, P99, false), /^Triggers at p99/);
+  t.match(summaryOf({ ...NEW_ALERT, operator: "<", threshold: "0" }, P99, false), /^Triggers on p99/);
   t.match(
     summaryOf(NEW_ALERT, P99, true),
-    /^Triggers at p99\(duration\) more than 10 ms in 5 min, each group by itself\./,
+    /^Triggers on p99\(duration\) more than 10 ms in 5 min, for each group separately\./,
   );
   t.end();
 });
@@ -143,7 +166,7 @@ t.test("what is sent, and what is refused before", (t) => {
     [{ interval: "1441" }, "alert.interval: write a whole number, from 1 to 1440"],
     [{ for: "" }, "alert.for: write a whole number, from 1 to 60"],
     [{ name: "  " }, "alert.name: give it a name: messages begin with it"],
-    [{ notification: "" }, "alert.notification_id: choose whom it tells, or make a notification"],
+    [{ notification: "" }, "alert.notification_id: choose who is notified, or create a notification"],
   ];
   for (const [part, wanted] of rows) t.equal(problemIn({ ...whole, ...part }), wanted, JSON.stringify(part));
   t.end();
@@ -233,11 +256,7 @@ t.test("states, since when, and how episodes ended", (t) => {
   t.same(words({}), ["ok"]);
   t.same(words({ evaluated_at: null }), ["not evaluated yet"]);
   t.same(words({ state: "triggered", triggered: true }), ["triggered"]);
-  t.same(
-    words({ state: "failing", triggered: true }),
-    ["triggered", "cannot be evaluated"],
-    "it fails and stays triggered",
-  );
+  t.same(words({ state: "failing", triggered: true }), ["triggered", "failing"], "it fails and stays triggered");
   const all = [
     told({ triggered_at: at(5) }),
     told({ triggered_at: at(3) }),
@@ -250,7 +269,15 @@ t.test("states, since when, and how episodes ended", (t) => {
   t.equal(sinceOf(alert({}), all), at(2), "the last resolution");
   t.equal(sinceOf(alert({ id: "c" }), all), undefined);
   t.equal(sinceOf(alert({ evaluated_at: null }), all), undefined, "after a change it is nothing yet");
-  t.equal(endOf(told({})), "triggered still");
+  const sent = (status: "waiting" | "delivered" | "failed", attempts: number, alert_id = "a") => ({
+    ...{ alert_id, status, attempts },
+  });
+  t.equal(isUndelivered("a", []), false);
+  t.equal(isUndelivered("a", [sent("waiting", 0), sent("failed", 5)]), false, "the last one has not been tried yet");
+  t.equal(isUndelivered("a", [sent("delivered", 1, "b"), sent("waiting", 1)]), true, "of its own ones");
+  t.equal(isUndelivered("a", [sent("failed", 9), sent("delivered", 1)]), true);
+  t.equal(isUndelivered("a", [sent("delivered", 2), sent("failed", 9)]), false);
+  t.equal(endOf(told({})), "still triggered");
   t.equal(endOf(told({ resolved_at: at(2) })), "resolved");
   t.equal(
     endOf(told({ resolved_at: at(2), reason: "closed by a change of the alert" })),

@@ -2,17 +2,23 @@
 import fc from "fast-check";
 import t from "tap";
 import { parsePipeline } from "../grammar/query/index.ts";
-import { searchOf, type View, viewOf } from "../logservice/ui/address/view.ts";
+import { rangeTexts, searchOf, type View, viewOf } from "../logservice/address/view.ts";
+import { readRange } from "../logservice/rpc/read-range.ts";
 import { drawingOf, drawingsOf, groupOf, seriesOf } from "../logservice/ui/charts/drawing.ts";
+import { noteServiceTime, serviceNow } from "../logservice/ui/data/clock.ts";
 import { Arrivals, MOST_ARRIVED } from "../logservice/ui/explorer/arrivals.ts";
 import { textOfValue, valueAt } from "../logservice/ui/explorer/field-values.ts";
 import { barsOf, histogramOf } from "../logservice/ui/explorer/histogram-data.ts";
 import { grown } from "../logservice/ui/explorer/live-histogram.ts";
+import { openedSearch } from "../logservice/ui/explorer/opened-search.ts";
+import { requestQuery } from "../logservice/ui/explorer/request.ts";
 import { readTypedRange } from "../logservice/ui/explorer/typed-range.ts";
+import { withoutArrived } from "../logservice/ui/explorer/without-arrived.ts";
 import { visibleParts } from "../logservice/ui/kit/visible.ts";
+import { nearAnswer } from "../logservice/ui/language/near-answer.ts";
 import { colouredPieces } from "../logservice/ui/query-box/coloured.ts";
 import { completed } from "../logservice/ui/query-box/combobox.ts";
-import { type RowRange, Rows } from "../logservice/ui/rows/rows.ts";
+import { type RowRange, type RowReader, Rows } from "../logservice/ui/rows/rows.ts";
 import { endPlace, movedBy } from "../logservice/ui/rows/scroll-place.ts";
 import type { AggregateResponse, Event, Level } from "../schema/rpc.generated.ts";
 
@@ -86,6 +92,38 @@ t.test("every view is shown again by its address", async () => {
   );
 });
 
+t.test("the times of a range as the service takes them", async (t) => {
+  const rows: readonly (readonly [string, string, string, string])[] = [
+    ["2026-01-31T12:00:00Z", "2026-01-31T13:00:00Z", "2026-01-31T12:00:00.000Z", "2026-01-31T13:00:00.000999999Z"],
+    ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00.001Z", "9999-12-31T23:59:59.000999999Z"],
+    ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.000Z", "9999-12-31T23:59:59.999Z"],
+    ["0000-06-01T00:00:00Z", "0001-01-01T00:00:01Z", "0001-01-01T00:00:00.001Z", "0001-01-01T00:00:01.000999999Z"],
+  ];
+  for (const [from, to, start, stop] of rows) {
+    const texts = rangeTexts({ startMs: Date.parse(from), stopMs: Date.parse(to) });
+    t.strictSame(texts, { start, stop }, `${from} ${to}`);
+    t.doesNotThrow(() => readRange(texts));
+  }
+});
+
+t.test("the clock of the service", async (t) => {
+  const read = (date: string | null): number => {
+    const nowMs = Date.now();
+    noteServiceTime(date, nowMs);
+    return Math.round((serviceNow() - Date.now()) / 1_000);
+  };
+  const dateOf = (aheadMs: number) => new Date(Date.now() + aheadMs).toUTCString();
+  t.equal(read(dateOf(0)), 0);
+  t.equal(read(dateOf(4_000)), 0, "an answer that took a while");
+  const hour = read(dateOf(3_600_000));
+  t.ok(Math.abs(hour - 3_600) <= 1, `${hour} s: a browser an hour slow`);
+  t.equal(read(null), hour, "an answer without a time changes nothing");
+  t.equal(read("yesterday"), hour);
+  const fast = read(dateOf(-86_400_000));
+  t.ok(Math.abs(fast + 86_400) <= 1, `${fast} s: a day fast`);
+  t.equal(read(dateOf(0)), 0, "and it is right again");
+});
+
 t.test("a typed range", async (t) => {
   const at = { nowMs: NOW, isUtc: true };
   const ms = (text: string) => Date.parse(text);
@@ -131,8 +169,17 @@ t.test("a typed range", async (t) => {
 });
 
 /** Reads rows as the service answers: newest first, steps of whole seconds. */
-function rowsOver(events: readonly Event[], range: RowRange, { seeded = 0, stepMs = 60_000 } = {}) {
-  const newest = [...events].sort((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp));
+function rowsOver(
+  events: readonly Event[],
+  range: RowRange,
+  {
+    seeded = 0,
+    stepMs = 60_000,
+    arrived,
+  }: { readonly seeded?: number; readonly stepMs?: number; readonly arrived?: Arrivals } = {},
+) {
+  const sorted = (all: readonly Event[]) => [...all].sort((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp));
+  let newest = sorted(events);
   const within = ({ startMs, stopMs }: RowRange) =>
     newest.filter(({ timestamp }) => Date.parse(timestamp) >= startMs && Date.parse(timestamp) <= stopMs);
   const stepsOf = (of: RowRange, ms: number) => {
@@ -144,7 +191,7 @@ function rowsOver(events: readonly Event[], range: RowRange, { seeded = 0, stepM
     return [...counts].map(([startMs, count]) => ({ startMs, count })).sort((a, b) => a.startMs - b.startMs);
   };
   let asked = 0;
-  const rows = new Rows(range, stepsOf(range, stepMs), stepMs, {
+  const reader: RowReader = {
     async events(of, { limit, cursor }) {
       asked++;
       const from = Number(cursor ?? 0);
@@ -160,7 +207,13 @@ function rowsOver(events: readonly Event[], range: RowRange, { seeded = 0, stepM
       return { steps: stepsOf(of, ms), stepMs: ms };
     },
     failed: (error) => t.fail(String(error)),
-  });
+  };
+  const rows = new Rows(
+    range,
+    stepsOf(range, stepMs),
+    stepMs,
+    withoutArrived(reader, () => arrived),
+  );
   if (seeded > 0) rows.seed(newest.slice(0, seeded), seeded >= newest.length);
   const settled = async (row: number): Promise<Event | undefined> => {
     for (let i = 0; i < 50; i++) {
@@ -170,7 +223,19 @@ function rowsOver(events: readonly Event[], range: RowRange, { seeded = 0, stepM
     }
     return undefined;
   };
-  return { rows, newest, settled, asked: () => asked };
+  const store = (more: readonly Event[]): void => {
+    newest = sorted([...newest, ...more]);
+  };
+  /** Every row, from the first to the last, once all of them were looked at. */
+  const all = async (): Promise<string[]> => {
+    for (;;) {
+      const before = rows.version.value;
+      const ids: string[] = [];
+      for (let row = 0; row < rows.total; row++) ids.push((await settled(row))?.id ?? `none in row ${row}`);
+      if (rows.version.value === before) return ids;
+    }
+  };
+  return { rows, newest, settled, store, all, asked: () => asked };
 }
 
 t.test("any row of many is found in few requests", async (t) => {
@@ -214,6 +279,81 @@ t.test("rows that came since they were counted move those below", async (t) => {
   t.equal(rows.at(10)?.id, "e9");
 });
 
+t.test("events that are sent late are in the list once, and none is left out", async (t) => {
+  const range = { startMs: NOW - 900_000, stopMs: NOW };
+  const at = (id: string, i: number) => event(`${id}${i}`, NOW - i * 5);
+  const first = Array.from({ length: 400 }, (_, i) => at("first", i + 400));
+  const late = Array.from({ length: 1_500 }, (_, i) => at("late", i));
+  for (const stepMs of [1_000, 60_000]) {
+    const plain = rowsOver(first, range, { seeded: 200, stepMs });
+    plain.store(late);
+    const ids = await plain.all();
+    t.equal(new Set(ids).size, ids.length, `steps of ${stepMs} ms: once`);
+    // The first 200 were known before, and those that are newer are above them.
+    for (const { id } of first) if (!ids.includes(id)) t.fail(`${id} is nowhere`);
+
+    const arrived = new Arrivals();
+    const live = rowsOver(first, range, { seeded: 200, stepMs, arrived });
+    live.store(late);
+    for (const one of late) if (!live.rows.has(one)) arrived.push(one);
+    const below = await live.all();
+    t.same([...below].sort(), first.map(({ id }) => id).sort(), `steps of ${stepMs} ms, while it is live`);
+    t.equal(live.rows.total, first.length);
+    t.equal(live.rows.has(first[399]!), true, "one on its way is in the list already");
+    t.equal(live.rows.has(late[0]!), false);
+  }
+});
+
+t.test("what has arrived is counted by the steps of a range", async (t) => {
+  const arrived = new Arrivals();
+  for (const [id, ms] of [
+    ["a", 500],
+    ["b", 1_500],
+    ["c", 1_999],
+    ["d", 2_400],
+    ["e", 2_600],
+  ] as const)
+    arrived.push(event(id, ms));
+  t.strictSame(
+    [...arrived.counts({ startMs: 1_000, stopMs: 2_500 }, 1_000)],
+    [
+      [1_000, 2],
+      [2_000, 1],
+    ],
+  );
+  t.equal(arrived.has(event("a", 500)), true);
+  t.equal(arrived.has(event("a", 501)), false, "the same id at another time");
+  arrived.rebase(2, ({ id }) => id === "d");
+  t.strictSame(
+    ["a", "c", "d"].map((id, i) => arrived.has(event(id, [500, 1_999, 2_400][i]!))),
+    [false, true, false],
+  );
+});
+
+t.test("what cannot be read is asked for again after a pause", async (t) => {
+  let asked = 0;
+  let isDown = true;
+  const told: unknown[] = [];
+  const events = async () => {
+    asked++;
+    if (isDown) throw new Error("down");
+    return { events: [event("e0", NOW)], cursor: undefined };
+  };
+  const steps = async () => ({ steps: [], stepMs: 1_000 });
+  const reader: RowReader = { events, steps, failed: (error) => told.push((error as Error | undefined)?.message) };
+  const range = { startMs: NOW - 60_000, stopMs: NOW };
+  const rows = new Rows(range, [{ startMs: NOW - 60_000, count: 1 }], 60_001, reader);
+  // As a list that is drawn with each change, and at other times, too.
+  rows.version.subscribe(() => void rows.at(0));
+  const draw = setInterval(() => rows.at(0), 5);
+  t.teardown(() => clearInterval(draw));
+  await new Promise((done) => setTimeout(done, 500));
+  t.same([asked, told], [1, ["down"]]);
+  isDown = false;
+  await new Promise((done) => setTimeout(done, 3_000));
+  t.same([asked, told, rows.at(0)?.id], [2, ["down", undefined], "e0"]);
+});
+
 t.test("a place in a list", async (t) => {
   const same = { count: 100, heightOf: () => 20 };
   const rows: readonly (readonly [string, object, object])[] = [
@@ -255,10 +395,17 @@ t.test("the bars of a histogram", async (t) => {
   t.equal(counts.stepMs, 60_000);
   t.equal(counts.total, 610);
   const bars = barsOf(counts, range);
-  t.equal(bars.length, 60, "the step that is cut off is part of the second");
-  t.equal(bars[0]!.total, 20);
+  t.equal(bars.length, 61, "the step that is cut off has a bar of its own");
   t.equal(bars[0]!.startMs, range.startMs);
-  t.ok(bars[0]!.height <= 2 && bars[0]!.height > 1 / 2, "as high as its events are dense");
+  t.equal(bars[0]!.stopMs, counts.steps[1]!.startMs);
+  t.ok(
+    bars.slice(1, -1).every(({ startMs, stopMs }) => stopMs - startMs === 60_000),
+    "all others are alike",
+  );
+  t.ok(
+    bars.every(({ height }) => height === 1),
+    "the same count is the same height",
+  );
   t.equal(
     bars.reduce((sum, { total }) => sum + total, 0),
     610,
@@ -268,7 +415,7 @@ t.test("the bars of a histogram", async (t) => {
   for (const [i, bar] of bars.slice(1).entries()) t.equal(bar.startMs, bars[i]!.stopMs, "without gaps");
   t.strictSame(
     barsOf(histogramOf([], range, 61), range).map(({ height }) => height),
-    new Array(60).fill(0),
+    new Array(61).fill(0),
     "nothing",
   );
 });
@@ -332,6 +479,8 @@ t.test("a query in colours", async (t) => {
   const piece = (text: string, problems: Parameters<typeof colouredPieces>[1] = []) =>
     colouredPieces(text, problems).map(({ text, type, isWrong }) => `${isWrong ? "!" : ""}${type}:${text}`);
   t.strictSame(piece("status >= 500"), ["property:status", ":" + " ", "operator:>=", ": ", "number:500"]);
+  t.strictSame(piece("a>5ms"), ["property:a", "operator:>", "number:5", "number:ms"], "a unit is of its number");
+  t.strictSame(piece("5 ms").at(-1), "property:ms", "another word is not");
   const parsed = parsePipeline("status >> 500");
   t.equal(parsed.ok, false);
   const problems = parsed.ok ? [] : parsed.problems;
@@ -363,11 +512,80 @@ t.test("completion puts its text in and the cursor after it", async (t) => {
     ["a = 1 and sta", item("status", 10, 13), "a = 1 and status|"],
     ["top", item("top  by ", 0, 3, `top $${"{1:10}"} by $2`), "top | by "],
     ["x", item("a$b", 0, 1, "a\\$b$0"), "a$b|"],
+    ["| ti", { ...item("timeseries", 2, 4), kind: "keyword" }, "| timeseries |"],
+    ["| ti 5m", { ...item("timeseries", 2, 4), kind: "keyword" }, "| timeseries| 5m"],
+    ["a con", { ...item("contains", 2, 5), kind: "operator" }, "a contains |"],
   ];
   for (const [text, one, wanted] of rows) {
     const { text: found, cursor } = completed(text, one as never);
     t.equal(`${found.slice(0, cursor)}|${found.slice(cursor)}`, wanted, text);
   }
+});
+
+t.test("the query of the request of an event", async (t) => {
+  const rows: readonly (readonly [Event["fields"], string | undefined])[] = [
+    [{ id: "req_1" }, 'fields.id = "req_1"'],
+    [{ request_id: "r-777" }, 'request_id = "r-777"'],
+    [{ request: { id: 7 } }, "request.id = 7"],
+    [{ id: "a", request_id: "b" }, 'fields.id = "a"'],
+    [{ id: "", trace_id: 't"1' }, 'trace_id = "t\\"1"'],
+    [{ user_id: "u" }, undefined],
+  ];
+  for (const [fields, query] of rows)
+    t.equal(requestQuery({ ...event("a", NOW), fields }), query, JSON.stringify(fields));
+});
+
+t.test("which saved search is on the screen", async (t) => {
+  const searches = [
+    { name: "Errors", query: "error" },
+    { name: "Errors again", query: " error " },
+    { name: "Slow", query: "duration > 1s" },
+  ];
+  const opened = (name: string, isChanged = false) => ({ name, isChanged });
+  const rows: readonly (readonly [string, ReturnType<typeof opened> | undefined, unknown])[] = [
+    ["", undefined, undefined],
+    ["error", undefined, opened("Errors")],
+    ["error", opened("Errors again"), opened("Errors again")],
+    ["error path = /a", opened("Errors"), opened("Errors", true)],
+    ["error path = /a", undefined, undefined],
+    ["error", opened("Errors", true), opened("Errors")],
+    ["duration > 1s", opened("Errors", true), opened("Slow")],
+    [" ", opened("Errors"), undefined],
+  ];
+  for (const [query, before, after] of rows) t.strictSame(openedSearch(searches, query, before), after, query);
+});
+
+t.test("what may have been meant by a query that finds nothing", async (t) => {
+  const fields = ["request_id", "path", "user.email", "status"];
+  const rows: readonly (readonly [string, Partial<Record<"words" | "queries" | "texts", readonly string[]>>])[] = [
+    ["card", { words: ["card"], queries: ['message contains "card"', "message ~ /card/i"], texts: ["card"] }],
+    ["path", { queries: ['message contains "path"', "message ~ /path/i"], texts: ["path"] }],
+    ['"r-777"', { queries: ['message contains "r-777"', "message ~ /r-777/i"], texts: ["r-777"] }],
+    ["statsu >= 500", { queries: ["status >= 500"] }],
+    ["user = 5", {}],
+    ["path = /API", { queries: ["path ~ /^\\/API$/i"] }],
+    ["not card", { words: ["card"], queries: ['message contains "card"', "message ~ /card/i"] }],
+    ["status >=", {}],
+  ];
+  for (const [query, { words = [], queries = [], texts = [] }] of rows) {
+    const answer = nearAnswer(query, fields);
+    t.strictSame(answer.words, words, query);
+    t.strictSame(
+      answer.queries.map(({ term }) => term),
+      queries,
+      query,
+    );
+    t.strictSame(
+      answer.texts.map(({ text }) => text),
+      texts,
+      query,
+    );
+  }
+  t.strictSame(nearAnswer("statsu >= 500 cart not pth = 1", fields).unknown, ["statsu", "pth"]);
+  const [text] = nearAnswer('status = 500 "r-777"', ["request_id", "path"]).texts;
+  t.equal(text!.anywhere, 'status = 500 (request_id contains "r-777" or path contains "r-777")');
+  t.equal(text!.fields[0]!.is.source, 'status = 500 request_id = "r-777"');
+  t.equal(text!.fields[1]!.has.source, 'status = 500 path contains "r-777"');
 });
 
 t.test("nothing hides in a text", async (t) => {
@@ -445,6 +663,21 @@ t.test("what a result is drawn as", async (t) => {
     { name: "a", values: [1, null] },
   ]);
   t.equal(left, 0);
+  const minute = (at: number) => `2026-11-25T00:0${at}:00Z`;
+  const steps = result(
+    ["time", "number"],
+    [0, 1, 2, 3, 4].map((at) => [minute(at), at]),
+  );
+  const ms = (at: number) => Date.parse(minute(at));
+  for (const [startMs, stopMs, from, to, isCut] of [
+    [ms(0), ms(5) - 1, 0, 4, false],
+    [ms(0), ms(4) + 30_000, 0, 3, true],
+    [ms(0) + 1, ms(5), 1, 4, true],
+  ] as const) {
+    const drawn = seriesOf(steps, { startMs, stopMs });
+    t.strictSame([drawn.times.at(0), drawn.times.at(-1), drawn.isCut], [ms(from), ms(to), isCut]);
+    t.strictSame([drawn.series[0]!.values.at(0), drawn.series[0]!.values.at(-1)], [from, to]);
+  }
   t.strictSame(groupOf(groups, ["a", 1]), [["value0", "a"]]);
   t.equal(groupOf(result(["number"], [[1]]), [1]), undefined);
 });

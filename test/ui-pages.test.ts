@@ -3,8 +3,8 @@ import t from "tap";
 import { readTeamConfig } from "../cli/team/team-config.ts";
 import { parsePipeline } from "../grammar/query/index.ts";
 import { KEYWORD_DOCS, STAGE_WORDS, WORD_DOCS } from "../grammar/query/reference.ts";
-import { pageKey, titleOf } from "../logservice/ui/address/names.ts";
-import { pageAt } from "../logservice/ui/address/page.ts";
+import { pageKey, titleOf } from "../logservice/address/names.ts";
+import { pageAt } from "../logservice/address/page.ts";
 import { matchingEntries } from "../logservice/ui/audit/matching.ts";
 import { sentenceOf, sentenceText, TOLD } from "../logservice/ui/audit/sentence.ts";
 import {
@@ -124,8 +124,14 @@ t.test("the audit in sentences", (t) => {
     [{ operation: "add_owner", target_id: "b@c.d", detail: "owner" }, "made b@c.d an owner"],
     [
       { operation: "add_ci_token", target_id: "tok_1", detail: "GitHub #1 @ 50%" },
-      "added the CI token GitHub #1 @ 50%",
+      "created the CI token GitHub #1 @ 50%",
     ],
+    [
+      { operation: "add_alert", target_id: "2c5v", detail: "Checkout is failing" },
+      "created the alert Checkout is failing",
+    ],
+    [{ operation: "remove_token", target_id: "tok_1" }, "removed the API token tok_1"],
+    [{ operation: "export", detail: "csv from A to B: error" }, "exported csv from A to B: error"],
     [{ operation: "query", detail: "select 1" }, "ran SQL"],
     [{ operation: "confirm_sign_in", target_id: "sig_1" }, "signed in"],
     [{ operation: "add_thing", target_id: "x" }, "add thing x"],
@@ -141,9 +147,9 @@ t.test("each operation that changes something has a sentence", (t) => {
   const changes = Object.keys(rpcSchema.operations).filter((name) =>
     /^(add|update|remove|rotate|retry|accept)_/.test(name),
   );
-  // Events are no records.
+  // Events are no records, and an export is told when it is sent.
   t.same(
-    changes.filter((name) => name !== "add_events" && !TOLD.includes(name)),
+    changes.filter((name) => !["add_events", "add_export"].includes(name) && !TOLD.includes(name)),
     [],
   );
   t.end();
@@ -241,7 +247,7 @@ t.test("every example of the page of the language is a query, and is explained",
   t.ok(Object.keys(KEYWORD_DOCS).length > 0);
   t.equal(meaningOf("status >= 500 | limit 1"), "status is at least 500. The first one.");
   t.equal(meaningOf("error"), "The level is error.");
-  t.equal(meaningOf("| count by path"), "Every entry. Then their number for each path.");
+  t.equal(meaningOf("| count by path"), "All events. Then their number for each path.");
   t.equal(meaningOf("status >="), undefined);
   t.end();
 });

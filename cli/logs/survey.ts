@@ -1,6 +1,7 @@
 import type { Entry } from "../../grammar/entry.ts";
 import {
   compilePredicate,
+  isSeen,
   levelOf,
   meantField,
   type NearQuery,
@@ -173,12 +174,10 @@ function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): st
 /** The same line if only the names of the fields are known. */
 export function nothingAmong(query: Query, names: readonly string[], wanted: Wanted): string {
   const seen = new Set(names);
-  const absent = readFields(query).filter(({ name }) => !names.some((other) => other === name || isBelow(other, name)));
+  const absent = readFields(query).filter(({ name }) => !isSeen(name, names));
   const told = names.length === 0 ? [] : absentFields(absent, seen, "no entry", false);
   return [`no entry found${periodOf(wanted)}`, ...told].join("; ");
 }
-
-const isBelow = (name: string, above: string) => name.startsWith(`${above}.`) || name.startsWith(`${above}[`);
 
 function absentFields(
   fields: readonly ReadField[],

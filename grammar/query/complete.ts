@@ -197,9 +197,17 @@ function termItems(context: Context): CompletionItem[] {
   if (stage !== undefined && expected.has("an operator")) return items;
   if (expected.has("a field")) items.push(...fieldItems(context));
   if (expected.has("a level") && has("level")) {
+    // Who begins to write a level rarely means a field of its name, such as error.message.
+    const sortOf = (level: string) => (typed.length > 1 && level.startsWith(typed.toLowerCase()) ? "2" : "4");
     for (const [rank, level] of LEVELS.entries()) {
       items.push(
-        ...item(context, { label: level, kind: "level", sort: `4${rank}`, detail: "level", documentation: WORD_LEVEL }),
+        ...item(context, {
+          label: level,
+          kind: "level",
+          sort: `${sortOf(level)}${rank}`,
+          detail: "level",
+          documentation: WORD_LEVEL,
+        }),
       );
       for (const alias of LEVEL_SPELLINGS[level].slice(1)) {
         if (typed !== "")
@@ -207,7 +215,7 @@ function termItems(context: Context): CompletionItem[] {
             ...item(context, {
               label: alias,
               kind: "level",
-              sort: `4${rank}${alias}`,
+              sort: `${sortOf(alias)}${rank}${alias}`,
               detail: `level, as ${level}`,
               documentation: WORD_LEVEL,
             }),

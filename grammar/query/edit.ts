@@ -46,6 +46,11 @@ export function filterBetween(
   return changed(text, { term: bounds.join(" and "), field }, (term) => isBound(term, field));
 }
 
+/** Only events of a level or a more severe one. */
+export function levelFrom(text: string, level: string): string | undefined {
+  return changed(text, { term: `level >= ${level}`, field: "level" }, (term) => isBound(term, "level"));
+}
+
 /** The query alone, without its stages. */
 export function withoutStages(text: string): string | undefined {
   const read = readPipeline(text);

@@ -15,7 +15,9 @@ export {
   TIME_KEYS,
 } from "./loggers.ts";
 export {
+  isSeen,
   meantField,
+  meantQueries,
   type NearQuery,
   nearQueries,
   type ReadField,

@@ -63,6 +63,10 @@ export interface SoughtText {
   readonly quoted: string;
   /** The query that looks for it in another field. */
   in(field: string): NearQuery;
+  /** The query for which another field is the text. */
+  is(field: string): NearQuery;
+  /** The query that looks for it in any of several fields. */
+  inAny(fields: readonly string[]): NearQuery;
 }
 
 /** The texts that a query looks for in the messages, and the words that it tests as fields; none after a `not`. */
@@ -74,7 +78,13 @@ export function soughtTexts(query: Query): readonly SoughtText[] {
       const text = soughtText(expr);
       if (text === undefined || text === "") return;
       const quoted = `"${encodeString([text], false)}"`;
-      found.push({ text, quoted, in: (field) => withTerm(query, expr, `${field} contains ${quoted}`) });
+      const within = (field: string) => `${field} contains ${quoted}`;
+      found.push({
+        ...{ text, quoted },
+        in: (field) => withTerm(query, expr, within(field)),
+        is: (field) => withTerm(query, expr, `${field} = "${encodeString([text], true)}"`),
+        inAny: (fields) => withTerm(query, expr, `(${fields.map(within).join(" or ")})`),
+      });
     }
   };
   visit(query.expr);
@@ -198,6 +208,26 @@ export function meantField(name: string, seen: Iterable<string>): string | undef
   if (synonym !== undefined && names.includes(synonym)) candidates.push(synonym);
   const near = didYouMean(whole, names.map(dotted));
   return candidates[0] ?? names.find((other) => dotted(other) === near);
+}
+
+/** The query with a field that is not among those that there are changed to the one that was meant. */
+export function meantQueries(query: Query, seen: readonly string[]): readonly NearQuery[] {
+  const found: NearQuery[] = [];
+  forEachTerm(query.expr, (expr) => {
+    if (!("field" in expr) || target(expr.field).at === "entry") return;
+    const meant = isSeen(printField(expr.field), seen) ? undefined : meantField(printField(expr.field), seen);
+    if (meant === undefined) return;
+    const { start, end } = expr.field.span;
+    const change = (from: number, to: number) =>
+      `${query.source.slice(from, start)}${meant}${query.source.slice(end, to)}`;
+    found.push({ term: change(expr.span.start, expr.span.end), source: change(0, query.source.length) });
+  });
+  return found;
+}
+
+/** Whether there is a field of this name, or one below it. */
+export function isSeen(name: string, seen: readonly string[]): boolean {
+  return seen.some((other) => other === name || other.startsWith(`${name}.`) || other.startsWith(`${name}[`));
 }
 
 /** A name without brackets: of `service.name` and `fields["service.name"]` the one is often meant by the other. */

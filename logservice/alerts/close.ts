@@ -107,7 +107,15 @@ interface Telling {
 async function tell(db: Db, alert: DueAlert, { row, key, value }: OpenRow, telling: Telling): Promise<void> {
   const { kind, mark, reason, now } = telling;
   const { id: episodeId, notification_id, triggered_at: since } = row;
-  const told = { key, slot: Math.max(0, alert.next_slot - 1), value, episodeId, since, reason };
+  const told = {
+    key,
+    slot: Math.max(0, alert.next_slot - 1),
+    value,
+    episodeId,
+    since,
+    reason,
+    isOver: kind === "resolved",
+  };
   const { id: alert_id, team_id, project_id } = alert;
   await addDelivery(
     db,

@@ -67,7 +67,10 @@ async function writeEpisode(db: Db, alert: DueAlert, transition: Transition): Pr
 function deliveryOf(alert: DueAlert, transition: Transition, samples: Told["samples"]) {
   const { kind, key, slot, value, episode, reason } = transition;
   const { id, team_id, project_id, notification_id, interval } = alert;
-  const told = { key, slot, value, episodeId: episode.id, since: episode.since, reason, ...(samples && { samples }) };
+  const told = {
+    ...{ key, slot, value, episodeId: episode.id, since: episode.since, reason, isOver: kind === "resolved" },
+    ...(samples && { samples }),
+  };
   return {
     ...{ team_id, project_id, alert_id: id, notification_id, group_key: key, kind },
     slot: slotStopMs(slot, interval),

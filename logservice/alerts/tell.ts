@@ -1,11 +1,11 @@
 import { printQuery } from "../../grammar/query/index.ts";
+import { pathOf } from "../address/page.ts";
+import { searchOf } from "../address/view.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertRow } from "../records/tables.ts";
-import { pathOf } from "../ui/address/page.ts";
-import { searchOf } from "../ui/address/view.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
 import { groupOf, queryOfGroup } from "./group.ts";
-import { lastInstantBefore, slotStartMs, slotStopMs } from "./slots.ts";
+import { lastInstantBefore, MINUTE_MS, slotStartMs, slotStopMs } from "./slots.ts";
 
 /** An alert with the names of what it belongs to, as messages need it. */
 export interface ToldAlert
@@ -19,6 +19,7 @@ export interface ToldAlert
     | "operator"
     | "threshold"
     | "interval"
+    | "for"
     | "team_id"
     | "project_id"
   > {
@@ -33,6 +34,8 @@ export interface Told {
   readonly episodeId: string;
   readonly since: string;
   readonly reason: string;
+  /** Whether it is over: its events are those of all its intervals. */
+  readonly isOver?: boolean;
   readonly samples?: Pick<AlertMessage, "events" | "hasMoreEvents">;
 }
 
@@ -43,6 +46,8 @@ export function messageOf(alert: ToldAlert, told: Told): Omit<AlertMessage, "id"
   const asked = read.ok ? read.value : NOTHING;
   const group = groupOf(asked.columns, told.key);
   const [startMs, stopMs] = [slotStartMs(told.slot, interval), slotStopMs(told.slot, interval)];
+  // In the last interval of what is over, there may be nothing to see.
+  const firstMs = told.isOver ? Date.parse(told.since) - alert.for * interval * MINUTE_MS : startMs;
   return {
     team: { id: alert.team_id, name: alert.team_name },
     project: { id: alert.project_id, name: alert.project_name },
@@ -57,7 +62,10 @@ export function messageOf(alert: ToldAlert, told: Told): Omit<AlertMessage, "id"
     events: told.samples?.events ?? [],
     hasMoreEvents: told.samples?.hasMoreEvents ?? false,
     reason: told.reason,
-    path: pathOfEvents(alert, printQuery(queryOfGroup(asked, group) ?? NO_QUERY), { startMs, stopMs }),
+    path: pathOfEvents(alert, printQuery(queryOfGroup(asked, group) ?? NO_QUERY), {
+      startMs: Math.min(startMs, firstMs),
+      stopMs,
+    }),
   };
 }
 

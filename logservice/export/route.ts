@@ -9,7 +9,6 @@ import { eventsKeyOf } from "../records/projects.ts";
 import { type Call, projectOf, type Service } from "../rpc/call.ts";
 import { type ExportOrder, teamOfTicket } from "../rpc/export-tickets.ts";
 import { operations } from "../rpc/operations.ts";
-import type { OpenExports } from "./open-exports.ts";
 import { sendExport } from "./send.ts";
 
 /** Runs a query of whoever asks, within its time and in its turn. */
@@ -17,10 +16,11 @@ export type InTurn = <T>(grant: Grant, signal: AbortSignal, query: (signal: Abor
 
 export interface ExportRouteOptions {
   readonly service: Service;
-  readonly open: OpenExports;
   /** Aborted when the service begins to stop. */
   readonly stopping: AbortSignal;
   readonly inTurn: InTurn;
+  /** How long a client may read nothing. */
+  readonly stalledMs: number;
   addressOf(request: IncomingMessage): string;
 }
 
@@ -28,16 +28,17 @@ export interface ExportRouteOptions {
  * What answers `GET /export`. Each page of an export takes a slot as any query does, and gives it back before the page is
  * sent: an export of an hour holds up no search for longer than a page takes, and a client that reads slowly holds nobody up.
  */
-export function exportAnswer({ service, open, stopping, inTurn, addressOf }: ExportRouteOptions) {
+export function exportAnswer({ service, stopping, inTurn, stalledMs, addressOf }: ExportRouteOptions) {
   return async (request: IncomingMessage, response: ServerResponse, grant: Grant, over: AbortSignal): Promise<void> => {
     if (request.httpVersion !== "1.1")
       throw new RpcError(
         "bad_request",
         "an export needs HTTP/1.1 (nginx: proxy_http_version 1.1): by 1.0, a file that is broken off looks whole",
       );
-    const leave = open.enter(grant.id);
+    const ticket = ticketOf(request);
+    const leave = service.openExports.enter(ticket, grant);
     try {
-      const order = service.exportTickets.take(ticketOf(request), grant, service.nowMs());
+      const order = service.exportTickets.take(ticket, grant, service.nowMs());
       if (order === undefined)
         throw new RpcError("not_found", "this ticket was used, has ended or is not yours: add_export makes another");
       const signal = AbortSignal.any([over, stopping]);
@@ -47,6 +48,7 @@ export function exportAnswer({ service, open, stopping, inTurn, addressOf }: Exp
       await sendExport(response, {
         order,
         signal,
+        stalledMs,
         ask: (name, input) =>
           patiently(signal, () =>
             inTurn(grant, signal, (timed) => ask(service, name, input, { ...call, signal: timed })),
@@ -57,7 +59,7 @@ export function exportAnswer({ service, open, stopping, inTurn, addressOf }: Exp
             if ((await eventsKeyOf(service.records.db, project)) === order.eventsKey) return;
             throw new RpcError("not_found", "the project was removed meanwhile");
           }),
-        sent: (rows, bytes) => open.sent(rows, bytes),
+        sent: (rows, bytes) => service.openExports.sent(rows, bytes),
       });
     } catch (error) {
       if (stopping.aborted && !over.aborted) throw new RpcError("unavailable", "the service is shutting down");

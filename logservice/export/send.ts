@@ -12,6 +12,8 @@ export interface ExportRun {
   readonly order: ExportOrder;
   /** Ends the export: what is sent then is broken off. */
   readonly signal: AbortSignal;
+  /** How long a client may read nothing before the response is broken off. */
+  readonly stalledMs: number;
   /** Answers an operation in its turn, within the time of a query. */
   ask<Name extends "search" | "aggregate">(
     name: Name,
@@ -95,7 +97,7 @@ class ExportFile<Row> {
       count++;
       if (text.length < CHUNK_LENGTH && at < rows.length - 1) continue;
       const bytes = Buffer.from(text);
-      if (!this.#response.write(bytes)) await once(this.#response, "drain", { signal });
+      if (!this.#response.write(bytes)) await this.#untilRead("drain");
       signal.throwIfAborted();
       this.#run.sent(count, bytes.length);
       [text, count] = ["", 0];
@@ -107,7 +109,18 @@ class ExportFile<Row> {
   async end(): Promise<void> {
     this.#run.signal.throwIfAborted();
     this.#response.end();
-    if (!this.#response.writableFinished) await once(this.#response, "finish", { signal: this.#run.signal });
+    if (!this.#response.writableFinished) await this.#untilRead("finish");
+  }
+
+  /** A client that reads nothing would keep its place for ever, as long as it sends something from time to time. */
+  async #untilRead(event: "drain" | "finish"): Promise<void> {
+    const { signal, stalledMs } = this.#run;
+    const timer = setTimeout(() => this.#response.destroy(), stalledMs);
+    try {
+      await once(this.#response, event, { signal });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 

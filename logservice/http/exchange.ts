@@ -30,21 +30,49 @@ export async function runExchange(
     await answer(over.signal, (error) => over.abort(error));
   } catch (thrown) {
     const reason: unknown = over.signal.aborted ? over.signal.reason : thrown;
-    // The client of an exchange that `end` ended may have disconnected since.
-    if (reason instanceof ClientGone || response.destroyed) {
-      response.destroy();
-      return;
-    }
-    const error = asRpcError(reason);
-    if (error.type === "internal") log.error(`${request.method} ${request.url} failed`, thrown);
-    if (response.headersSent) {
-      // Half an answer must not look like a whole one.
-      response.destroy();
-      return;
-    }
-    if (request.complete) sendError(response, error);
-    else answerEarly(request, response, error);
+    answerFailure({ request, response, log, thrown, reason });
   }
+}
+
+/** Runs what finds the handler of a request and calls it. What that throws is answered: uncaught, it would end the service. */
+export function runHandler(
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: ServiceLog,
+  handle: () => void,
+): void {
+  try {
+    handle();
+  } catch (thrown) {
+    answerFailure({ request, response, log, thrown, reason: thrown });
+  }
+}
+
+interface FailedExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly log: ServiceLog;
+  /** What was thrown. */
+  readonly thrown: unknown;
+  /** What is answered. */
+  readonly reason: unknown;
+}
+
+function answerFailure({ request, response, log, thrown, reason }: FailedExchange): void {
+  // The client of an exchange that `end` ended may have disconnected since.
+  if (reason instanceof ClientGone || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const error = asRpcError(reason);
+  if (error.type === "internal") log.error(`${request.method} ${request.url} failed`, thrown);
+  if (response.headersSent) {
+    // Half an answer must not look like a whole one.
+    response.destroy();
+    return;
+  }
+  if (request.complete) sendError(response, error);
+  else answerEarly(request, response, error);
 }
 
 function asRpcError(thrown: unknown): RpcError {

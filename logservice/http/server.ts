@@ -26,6 +26,9 @@ const CHECK_MS = 1_000;
 /** Longer than the idle timeout of usual load balancers, which would otherwise send requests on connections being closed. */
 const KEEP_ALIVE_MS = 75_000;
 
+/** The address of a view holds its query of up to 16,384 characters, of which each takes three or more when encoded. */
+const MAX_HEAD_BYTES = 64 * 1024;
+
 /** Listens. Rejects with the system's error if it cannot. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<RunningHttp> {
   const { host, port, tls, limits } = options;
@@ -34,6 +37,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEAD_BYTES,
     // Node would answer with an empty body.
     requireHostHeader: false,
   };
@@ -108,6 +112,6 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 const MALFORMED: Readonly<Record<string, readonly [status: string, type: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "too_large", "the headers must be at most 16 KiB"],
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "too_large", "the headers must be at most 64 KiB"],
   ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "timeout", "the request did not arrive in time"],
 };

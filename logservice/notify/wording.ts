@@ -86,9 +86,9 @@ export function summaryText(message: AlertMessage): string {
 }
 
 const SUMMARIES: Record<AlertMessage["kind"], (message: AlertMessage) => string> = {
-  triggered: (message) => `${measured(message)}; the alert triggers at ${limitText(message)}${because(message)}`,
+  triggered: (message) => `${measured(message)}; the alert triggers on ${limitText(message)}${because(message)}`,
   repeated: (message) =>
-    `${measured(message)}; still triggered since ${triggeredText(message)}; the alert triggers at ${limitText(message)}`,
+    `${measured(message)}; still triggered since ${triggeredText(message)}; the alert triggers on ${limitText(message)}`,
   failed: (message) =>
     `The query could not be evaluated, so the alert cannot be triggered or resolved${because(message)}`,
   resolved: (message) =>

@@ -146,7 +146,7 @@ const PAGE_HEADERS = [
 ] as const;
 
 /**
- * The longest path to go back to: a view of events holds its query, and Node takes heads of 16 KiB, in which this path is
+ * The longest path to go back to: a view of events holds its query, and many proxies take heads of 16 KiB, in which this path is
  * encoded twice.
  */
 const MAX_NEXT = 4_000;

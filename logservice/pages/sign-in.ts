@@ -37,8 +37,10 @@ interface SignInForm {
 
 function signInForm(browser: Browser, { email, next, problem }: SignInForm): string {
   const { oidc, mails } = browser.service.account;
+  // Whoever signs out loses the cookie: a session that is not there any more has ended by something else.
+  const hasEnded = browser.cookie("session") !== undefined;
   const form = browser.form("/sign-in");
-  return signInPage({ email, next, problem, form, oidcName: oidc?.name, isMailed: mails !== undefined });
+  return signInPage({ email, next, problem, form, oidcName: oidc?.name, isMailed: mails !== undefined, hasEnded });
 }
 
 export async function sendSignIn(browser: Browser, fields: URLSearchParams): Promise<void> {
@@ -71,6 +73,11 @@ export async function showWait(browser: Browser): Promise<void> {
   const { service } = browser;
   const secret = browser.cookie("window");
   const row = secret === undefined ? undefined : await signInOfAsker(service, secret);
+  // Another window of this browser was signed in as the same person, such as by a link that an admin made.
+  if (row !== undefined && (await browser.person())?.emailKey === row.email_key) {
+    browser.setCookie("window", undefined);
+    return browser.redirect(nextPath(browser.query.get("next")));
+  }
   if (row?.kind === "window" && row.status === "waiting" && row.tries_left > 0)
     return browser.sendPage(waiting(browser, row));
   const entered = row?.kind === "window" ? await sessionOfSignIn(service, row) : undefined;

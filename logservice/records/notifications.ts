@@ -85,9 +85,10 @@ export const SECRETS = ["slack_webhook_url", "webhook_url", "pagerduty_service_k
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
   // A secret that cannot be decrypted reads as empty: it has to be set again, and the rest stays usable until then.
   const secrets = SECRETS.map((name) => [name, opened(row, name, seal) ?? ""]);
-  const { team_id: _, webhook_secrets: __, ...shown } = row;
+  const { team_id: _, webhook_secrets, ...shown } = row;
   return {
     ...shown,
+    signed: webhook_secrets !== "",
     email_addresses: JSON.parse(row.email_addresses),
     sms_numbers: JSON.parse(row.sms_numbers),
     ...Object.fromEntries(secrets),

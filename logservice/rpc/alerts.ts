@@ -39,7 +39,8 @@ export const alerts: Handlers<
   async add_alert(service, { alert }, call) {
     const { targetId: id } = await changeRecords(service, call, "add_alert", async (db, now) => {
       await check(db, call, alert);
-      return { projectId: alert.project_id, targetId: await addAlert(db, call.grant.team, alert, now) };
+      const targetId = await addAlert(db, call.grant.team, alert, now);
+      return { projectId: alert.project_id, targetId, detail: alert.name };
     });
     service.evaluator.changed();
     return { id };
@@ -51,7 +52,7 @@ export const alerts: Handlers<
       const alert = readChanged("AlertInput", "alert", before, change);
       await check(db, call, alert);
       await updateAlert(db, before, alert, now);
-      return { projectId: change.project_id, targetId: change.id };
+      return { projectId: change.project_id, targetId: change.id, detail: alert.name };
     });
     service.evaluator.changed();
     service.deliveries.kick();
@@ -60,9 +61,9 @@ export const alerts: Handlers<
 
   async remove_alert(service, { project_id, alert_id }, call) {
     await changeRecords(service, call, "remove_alert", async (db, now) => {
-      await getAlert(db, projectOf(call, project_id), alert_id);
+      const { name } = await getAlert(db, projectOf(call, project_id), alert_id);
       await removeAlert(db, alert_id, now);
-      return { projectId: project_id, targetId: alert_id };
+      return { projectId: project_id, targetId: alert_id, detail: name };
     });
     service.deliveries.kick();
     return undefined;
@@ -84,7 +85,7 @@ export const alerts: Handlers<
     const message = await testMessage(events, tested, nowMs(), call.signal);
     // Before it is sent, so that whoever sends many is seen.
     await changeRecords(service, call, "test_alert", async () => {
-      return { projectId: alert.project_id, targetId: alert.id ?? "" };
+      return { projectId: alert.project_id, targetId: alert.id ?? "", detail: alert.name };
     });
     const outcome = await testing.send(notification, message, call.signal);
     if (outcome.kind !== "delivered") throw new RpcError("notification_failed", outcome.reason);

@@ -16,6 +16,7 @@ import type { Tables } from "../records/tables.ts";
 import type { BatchKey, OpenAppends } from "./append.ts";
 import type { ExportTickets } from "./export-tickets.ts";
 import type { Printable } from "./json-text.ts";
+import type { OpenExports } from "./open-exports.ts";
 
 /** What the operations work on. */
 export interface Service {
@@ -27,6 +28,8 @@ export interface Service {
   readonly appends: OpenAppends;
   /** The files that were asked for and are not sent yet. */
   readonly exportTickets: ExportTickets;
+  /** The files that are being sent. */
+  readonly openExports: OpenExports;
   readonly account: Account;
   /** Delivers what alerts tell. */
   readonly deliveries: Pick<DeliveryQueue, "kick" | "metrics">;

@@ -36,9 +36,9 @@ export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_to
   async remove_ci_token(service, { token_id }, call) {
     let removed = "";
     await changeRecords(service, call, "remove_ci_token", async (db) => {
-      const { id, hash } = await removeToken(db, token_id, { kind: "ci", team: call.grant.team });
+      const { id, hash, description } = await removeToken(db, token_id, { kind: "ci", team: call.grant.team });
       removed = hash;
-      return { targetId: id };
+      return { targetId: id, detail: description };
     });
     service.exchanges.end(removed);
     return undefined;

@@ -9,6 +9,8 @@ export const MOST_ROWS = 10_000;
 
 export const exports: Handlers<"add_export"> = {
   async add_export(service, { project_id, start, stop, query = "", format, fields: named }, call) {
+    // Before any work for what is refused anyway.
+    service.openExports.requirePlace(call.grant);
     const { query: selecting, stages } = readPipeline(query, "query");
     const times = readRange({ start, stop });
     for (const [at, name] of (named ?? []).entries()) readField(name, `fields[${at}]`);
@@ -26,7 +28,11 @@ export const exports: Handlers<"add_export"> = {
     const isOfAll = format === "csv" && !isTable && named === undefined;
     const fields = isOfAll ? namesOf((await service.events.discoveredFields(asked)).fields) : (named ?? []);
     const order = { range: { project_id, start, stop, query }, eventsKey, isTable, format, fields };
-    return { ticket: service.exportTickets.add(order, call.grant, service.nowMs()) };
+    // Others may have come meanwhile.
+    service.openExports.requirePlace(call.grant);
+    const ticket = service.exportTickets.add(order, call.grant, service.nowMs());
+    service.openExports.keep(ticket, call.grant);
+    return { ticket };
   },
 };
 

@@ -43,7 +43,7 @@ export const notifications: Handlers<
       await refuseStrangers(service, db, call, notification);
       await getProject(db, projectOf(call, notification.project_id));
       const id = await addNotification({ db, seal: service.records.seal }, call.grant.team, notification, now);
-      return { projectId: notification.project_id, targetId: id };
+      return { projectId: notification.project_id, targetId: id, detail: notification.name };
     });
     return { id };
   },
@@ -57,7 +57,7 @@ export const notifications: Handlers<
       await refuseStrangers(service, db, call, notification);
       await updateNotification({ db, seal }, change.id, notification, now);
       await makeDue(db, change.id, now);
-      return { projectId: change.project_id, targetId: change.id };
+      return { projectId: change.project_id, targetId: change.id, detail: notification.name };
     });
     // What waits for it may be told now.
     service.deliveries.kick(change.id);
@@ -66,7 +66,8 @@ export const notifications: Handlers<
 
   async remove_notification(service, { project_id, notification_id }, call) {
     await changeRecords(service, call, "remove_notification", async (db) => {
-      await getNotification({ db, seal: service.records.seal }, projectOf(call, project_id), notification_id);
+      const { seal } = service.records;
+      const { name } = await getNotification({ db, seal }, projectOf(call, project_id), notification_id);
       const alerts = await alertsUsing(db, notification_id);
       if (alerts.length > 0) {
         const names = alerts.slice(0, 3).map((name) => JSON.stringify(name));
@@ -75,7 +76,7 @@ export const notifications: Handlers<
         throw new RpcError("conflict", `${what} ${names.join(", ")}${more} must be changed or removed first`);
       }
       await removeNotification(db, notification_id);
-      return { projectId: project_id, targetId: notification_id };
+      return { projectId: project_id, targetId: notification_id, detail: name };
     });
     return undefined;
   },
@@ -84,14 +85,14 @@ export const notifications: Handlers<
     const { seal } = service.records;
     let secret = "";
     await changeRecords(service, call, "rotate_webhook_secret", async (db) => {
-      const { type } = await getNotification({ db, seal }, projectOf(call, project_id), notification_id);
+      const { type, name } = await getNotification({ db, seal }, projectOf(call, project_id), notification_id);
       if (type !== "webhook")
         throw new RpcError(
           "conflict",
           `this notification is of type ${type}: only what is posted to a webhook is signed`,
         );
       secret = await rotateWebhookSecret({ db, seal }, notification_id, service.nowMs());
-      return { projectId: project_id, targetId: notification_id };
+      return { projectId: project_id, targetId: notification_id, detail: name };
     });
     return { secret };
   },

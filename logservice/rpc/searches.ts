@@ -15,7 +15,8 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
     const { targetId: id } = await changeRecords(service, call, "add_search", async (db, now) => {
       await getProject(db, projectOf(call, search.project_id));
       readPipeline(search.query, "search.query");
-      return { projectId: search.project_id, targetId: await addSearch(db, call.grant.team, search, now) };
+      const targetId = await addSearch(db, call.grant.team, search, now);
+      return { projectId: search.project_id, targetId, detail: search.name };
     });
     return { id };
   },
@@ -26,16 +27,16 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
       const search = readChanged("SearchInput", "search", before, change);
       readPipeline(search.query, "search.query");
       await updateSearch(db, change.id, search, now);
-      return { projectId: change.project_id, targetId: change.id };
+      return { projectId: change.project_id, targetId: change.id, detail: search.name };
     });
     return undefined;
   },
 
   async remove_search(service, { project_id, search_id }, call) {
     await changeRecords(service, call, "remove_search", async (db) => {
-      await getSearch(db, projectOf(call, project_id), search_id);
+      const { name } = await getSearch(db, projectOf(call, project_id), search_id);
       await removeSearch(db, search_id);
-      return { projectId: project_id, targetId: search_id };
+      return { projectId: project_id, targetId: search_id, detail: name };
     });
     return undefined;
   },

@@ -18,7 +18,7 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
       const { team, by } = call.grant;
       const added = await addToken(db, { ...token, team, by }, now);
       secret = added.secret;
-      return { targetId: added.id };
+      return { targetId: added.id, detail: token.description ?? "" };
     });
     return { id: secret };
   },
@@ -26,9 +26,9 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   async remove_token(service, { token_id }, call) {
     let removed = "";
     await changeRecords(service, call, "remove_token", async (db) => {
-      const { id, hash } = await removeToken(db, token_id, { kind: "api", team: call.grant.team });
+      const { id, hash, description } = await removeToken(db, token_id, { kind: "api", team: call.grant.team });
       removed = hash;
-      return { targetId: id };
+      return { targetId: id, detail: description };
     });
     service.exchanges.end(removed);
     return undefined;

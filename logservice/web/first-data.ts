@@ -1,16 +1,10 @@
 import { parsePipeline } from "../../grammar/query/index.ts";
+import { FIRST_EVENTS, type FirstData, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../address/first-data.ts";
+import type { Page } from "../address/page.ts";
+import { rangeTexts, timesOf, viewOf } from "../address/view.ts";
 import type { Call, Service } from "../rpc/call.ts";
 import { JsonText, type Printable, printOutput } from "../rpc/json-text.ts";
 import { operations } from "../rpc/operations.ts";
-import {
-  FIRST_EVENTS,
-  type FirstData,
-  type FirstEvents,
-  HISTOGRAM_STEPS,
-  TABLE_ROWS,
-} from "../ui/address/first-data.ts";
-import type { Page } from "../ui/address/page.ts";
-import { rangeTexts, timesOf, viewOf } from "../ui/address/view.ts";
 
 /** What an address asks for first. `run` bounds a query as it bounds those of the operations. */
 export interface FirstRequest {
@@ -59,7 +53,8 @@ async function firstEvents(
   const over = AbortSignal.any([call.signal, AbortSignal.timeout(eventsMs)]);
   const ask = async (answer: (timed: Call) => Promise<object>): Promise<JsonText | undefined> => {
     const output = await settled(() => run(over, (signal) => answer({ ...call, signal })));
-    return output && new JsonText(printOutput(output));
+    const text = output && printOutput(output);
+    return text === undefined || text.length > MOST_LENGTH ? undefined : new JsonText(text);
   };
   if (parsed.value.stages.length > 0) {
     const table = await ask((timed) => operations.aggregate(service, { ...input, limit: TABLE_ROWS }, timed));
@@ -71,6 +66,9 @@ async function firstEvents(
   ]);
   return { startMs, stopMs, ...(found && { search: found }), ...(levels && { levels }) };
 }
+
+/** The page shows nothing before its data are whole: larger answers are asked for by the page. */
+const MOST_LENGTH = 1_000_000;
 
 async function settled<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {

@@ -1,17 +1,15 @@
-import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
-import sirv from "sirv";
 import type { Grant } from "../access/grant.ts";
 import { sessionGrantOf } from "../access/session-grant.ts";
 import { FAVICON_PATH } from "../account/pages/document.ts";
 import { hashOf } from "../account/sign-in.ts";
+import { type Page, pageAt } from "../address/page.ts";
 import { RpcError } from "../error.ts";
-import { runExchange } from "../http/exchange.ts";
 import { sendError, sendText } from "../http/send.ts";
 import type { Browser } from "../pages/browser.ts";
 import { type PageExchangeOptions, pageExchange } from "../pages/page-exchange.ts";
-import { type Page, pageAt } from "../ui/address/page.ts";
+import { assetSender } from "./assets.ts";
 import { ASSETS, documentEnd, documentHead } from "./document.ts";
 import { FAVICON } from "./favicon.ts";
 import { type UiFiles, uiFiles } from "./files.ts";
@@ -41,22 +39,13 @@ export function addUi(app: Router, options: UiOptions): void {
   const { onlyBy } = options;
   const exchange = pageExchange(options);
   const files = uiFiles();
-  const serve =
-    files &&
-    sirv(join(files.folder, "assets"), {
-      ...{ brotli: true, gzip: true, immutable: true, maxAge: YEAR_SECONDS },
-      onNoMatch: (_, response) => sendError(response, NO_FILE),
-    });
-  if (serve !== undefined)
+  if (files !== undefined) {
+    const send = assetSender(join(files.folder, "assets"));
     add(`${ASSETS}/:file`, (request, response) => {
       // The rest of a path is no path for `new URL`: in `/\a:b` it reads a host.
-      const name = request.url!.slice(ASSETS.length + 1).split("?")[0]!;
-      // sirv remembers which files there were, and an upgrade may have removed them since.
-      if (!FILE_NAME.test(name) || !existsSync(join(files!.folder, "assets", name)))
-        return sendError(response, NO_FILE);
-      request.url = `/${name}`;
-      serve(request, response);
+      send(request.url!.slice(ASSETS.length + 1).split("?")[0]!, request, response);
     });
+  }
   // Browsers ask for favicon.ico beside answers that are no pages, such as JSON.
   for (const path of [FAVICON_PATH, "/favicon.ico"]) {
     add(path, (_, response) => {
@@ -67,11 +56,8 @@ export function addUi(app: Router, options: UiOptions): void {
   for (const path of [...PATHS, ...DEEPER]) add(path, (request, response) => show(request, response));
 
   function add(path: string, handler: Handler): void {
-    // What a handler throws must not end the service.
-    const guarded: Handler = (request, response) =>
-      void runExchange(request, response, options.log, async () => handler(request, response));
-    app.get(path, guarded);
-    app.head(path, guarded);
+    app.get(path, handler);
+    app.head(path, handler);
     app.all(path, onlyBy("GET, HEAD"));
   }
 
@@ -128,10 +114,6 @@ async function sendPage(request: PageRequest): Promise<void> {
   }
 }
 
-/** The names that the build gives. */
-const FILE_NAME = /^[\w-]+\.(?:js|css)$/;
-const YEAR_SECONDS = 31_536_000;
 /** A person waits longer for an empty page than for one that says what it waits for. */
 const EVENTS_MS = 1_500;
 const NO_PAGE = new RpcError("not_found", "there is no such page");
-const NO_FILE = new RpcError("not_found", "there is no such file: the service has been upgraded, load the page again");

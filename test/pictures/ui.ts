@@ -28,7 +28,7 @@ const SCENES: readonly Scene[] = [
     async show(window) {
       await window.shows("errors", ".summary");
       await window.pressAt('.event[data-row="2"] .message');
-      await window.shows("Around it", ".detail");
+      await window.shows("Context", ".detail");
       await window.until("every facet", async () => !(await window.text(".facets")).includes("…\n"));
     },
   },
@@ -56,7 +56,7 @@ const SCENES: readonly Scene[] = [
 const WIDTH = 1120;
 
 /** A README with more would be slow to open. */
-const MAX_BYTES = 150_000;
+const MAX_BYTES = 180_000;
 
 const ended: (() => unknown)[] = [];
 const owner = { teardown: (handler: () => unknown) => void ended.unshift(handler) };

@@ -98,16 +98,16 @@ async function signIn(t: Test, scenario: Scenario): Promise<void> {
   t.equal(ann.address(), "/sign-in");
   await signInByMail(scenario, ann, ANN);
   await ann.isAt("/t/owner/projects");
-  await ann.sees("heading", "First team");
+  await ann.sees("heading", "Projects");
 }
 
 async function makeProject(t: Test, { ann }: Scenario): Promise<void> {
   await ann.shows("No projects yet");
-  await ann.press("button", "Make a project");
+  await ann.press("button", "New project");
   await ann.fill("Name", "Web shop");
-  await ann.shows("it is made from the name: web_shop");
+  await ann.shows("it is derived from the name: web_shop");
   await ann.fill("Id", "shop");
-  await ann.press("button", "Make the project");
+  await ann.press("button", "Create project");
   await ann.isAt("/t/owner/p/shop/start");
   await ann.sees("heading", "Send events");
   t.equal(await ann.evaluate("document.title"), "Send events · Web shop · Logs");
@@ -115,14 +115,14 @@ async function makeProject(t: Test, { ann }: Scenario): Promise<void> {
 
 async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
   const { ann } = scenario;
-  await ann.press("button", "Make a token for sending");
-  await ann.shows("It may send events and nothing else.");
+  await ann.press("button", "Create a token for sending");
+  await ann.shows("It may send events to every project of the team, and nothing else.");
   const [token = "", command = ""] = await ann.texts(".code pre");
   t.match(command, `Bearer ${token}`);
   await ann.shows("Waiting for the first event");
   const { stdout } = await run("bash", ["-c", command]);
   t.equal(stdout, "", "curl has no error to show");
-  await ann.shows("An event has arrived.");
+  await ann.shows("Your first event has arrived.");
   t.match(await ann.text(".arrived"), /info hello$/);
   scenario.token = token;
   scenario.nowMs = Date.now();
@@ -130,7 +130,7 @@ async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
 }
 
 async function explore(t: Test, { ann }: Scenario): Promise<void> {
-  await ann.press("link", "Explore them");
+  await ann.press("link", "Explore events");
   await ann.isAt("/t/owner/p/shop/events");
   await ann.shows("121 events", ".summary");
   await ann.shows("10 errors", ".summary");
@@ -153,7 +153,7 @@ async function mend(t: Test, { ann }: Scenario): Promise<void> {
   await ann.fill("Query", "status => 500", "combobox");
   await ann.shows("=>", ".query-problem");
   t.equal(ann.address(), "/t/owner/p/shop/events?query=status >= 500", "a wrong query is not run");
-  await ann.press("button", "status >= 500", ".query-problem");
+  await ann.press("button", "Use status >= 500", ".query-problem");
   await ann.until("no problem", async () => (await ann.text(".query-problem")) === "");
 }
 
@@ -228,7 +228,7 @@ async function column(t: Test, { ann }: Scenario): Promise<void> {
 }
 
 async function around(t: Test, { ann }: Scenario): Promise<void> {
-  await ann.press("button", "Around it", ".detail");
+  await ann.press("button", "Context", ".detail");
   await ann.isAt(/\?start=.*&stop=.*&event=/);
   // Thirty seconds before it, what came after it, and the first event of all: no query leaves one of them out.
   await ann.shows("6 events", ".summary");
@@ -323,7 +323,9 @@ async function webhook(t: Test, { ann, service, receiver }: Scenario): Promise<v
   await ann.choose("Kind", "webhook");
   await ann.fill("Name", "Program of ours");
   await ann.fill("Webhook address", receiver.url);
-  await ann.press("button", "Make the notification");
+  await ann.press("button", "Create notification");
+  await ann.shows("whsec_", "dialog");
+  await ann.press("button", "Done", "dialog");
   await ann.sees("heading", "Program of ours");
   await ann.press("button", "Send a test");
   await ann.shows("The test was delivered.");
@@ -335,22 +337,22 @@ async function makeAlert(t: Test, scenario: Scenario): Promise<void> {
   const { ann } = scenario;
   await ann.open(shopUrl(ann, "?query=status >= 500"));
   await ann.shows("10 events", ".summary");
-  await ann.menu("Save, alert or export", "Alert on this search");
+  await ann.menu("Save or export", "Alert on this search");
   await ann.isAt(/\/alerts\/new\?query=status >= 500/);
-  await ann.choose("Triggers at", ">=");
+  await ann.choose("Condition", ">=");
   await ann.fill("Threshold", "1", "spinbutton");
   await ann.fill("Interval in minutes", "1", "spinbutton");
   // Ten errors, each two minutes after the one before.
   await ann.shows(/would have triggered 10 times/, ".preview");
   await ann.fill("Name", "Orders fail");
   await ann.choose("Severity", "critical");
-  await ann.press("button", "Make one");
+  await ann.press("button", "New notification");
   await ann.choose("Kind", "email", "dialog");
   await ann.fill("Name", "On call", "textbox", "dialog");
   await ann.fill("Email addresses", "oncall@example.com", "textbox", "dialog");
-  await ann.press("button", "Make the notification");
+  await ann.press("button", "Create notification");
   await ann.until("the dialog is closed", async () => (await ann.texts("dialog")).length === 0);
-  await ann.press("button", "Make the alert");
+  await ann.press("button", "Create alert");
   await ann.isAt(/\/alerts\/(?!new)\w+$/);
   await ann.sees("heading", "Orders fail");
   t.notOk((await ann.text("#content")).includes("triggered now"));
@@ -370,9 +372,9 @@ const failure = () => ({
 async function invite(t: Test, scenario: Scenario): Promise<void> {
   const { ann, bob, mailbox, service } = scenario;
   await ann.open(`${service.url}/t/owner/members`);
-  await ann.press("button", "Invite somebody");
+  await ann.press("button", "Invite member");
   await ann.fill("Address", BOB);
-  await ann.press("button", "Invite");
+  await ann.press("button", "Send invite");
   await ann.shows(`${BOB} gets a mail with the invite`);
   const { link } = await mailbox.next(BOB);
   await bob.open(link);
@@ -382,7 +384,7 @@ async function invite(t: Test, scenario: Scenario): Promise<void> {
   await bob.press("button", "Join First team");
   await bob.sees("button", `${BOB}, you and the team`);
   await ann.driver.reload();
-  await ann.shows("2 people");
+  await ann.shows("2 members");
   t.pass();
 }
 
@@ -399,7 +401,7 @@ async function eventLink(t: Test, { ann, bob }: Scenario): Promise<void> {
   const link = await ann.until("the link", () => ann.evaluate<string>("document.querySelector('dialog input').value"));
   await ann.keys("Escape");
   await bob.open(link);
-  await bob.shows("Around it", ".detail");
+  await bob.shows("Context", ".detail");
   t.equal(await bob.text(".detail .tree"), await ann.text(".detail .tree"), "bob sees the same event");
   t.match(await bob.text(".detail"), "req_24");
 }
@@ -407,7 +409,7 @@ async function eventLink(t: Test, { ann, bob }: Scenario): Promise<void> {
 async function savedSearch(_: Test, { ann }: Scenario): Promise<void> {
   await ann.open(shopUrl(ann, "?query=duration > 300"));
   await ann.shows("events", ".summary");
-  await ann.menu("Save, alert or export", "Save this search");
+  await ann.menu("Save or export", "Save this search");
   await ann.fill("Name", "Slow requests", "textbox", "dialog");
   await ann.press("button", "Save", "dialog");
   await ann.shows("Saved Slow requests");
@@ -432,7 +434,7 @@ async function exported(t: Test, { ann, service }: Scenario): Promise<void> {
   const asked = await run("curl", ["-sS", `${service.url}/search`, ...headers, "-d", JSON.stringify(body)]);
   const found: Operations["search"]["output"] = JSON.parse(asked.stdout);
   const download = async (format: string) => {
-    await ann.menu("Save, alert or export", "Export");
+    await ann.menu("Save or export", "Export");
     await ann.pressAt(`dialog label.check:has(input[name=format]):nth-child(${format === "csv" ? 1 : 2})`);
     return ann.downloaded(() => ann.press("button", "Download", "dialog"));
   };
@@ -462,13 +464,13 @@ async function apiToken(t: Test, { ann, service }: Scenario): Promise<void> {
   await ann.open(`${service.url}/t/owner/projects`);
   await ann.menu(`${ANN}, you and the team`, "API tokens");
   await ann.isAt("/t/owner/tokens");
-  await ann.press("button", "Add token");
+  await ann.press("button", "New token");
   await ann.fill("Description", "Reads for a report", "textbox", "dialog");
   await ann.press("checkbox", "events:read", "dialog");
-  await ann.press("button", "Add token", "dialog");
-  await ann.shows("It is shown here only now");
+  await ann.press("button", "Create token", "dialog");
+  await ann.shows("it will not be shown again");
   const token = (await ann.text("dialog .code pre")).trim();
-  await ann.press("button", "I have kept it");
+  await ann.press("button", "Done");
   await ann.shows("Reads for a report", "table");
   const count = () =>
     rpcClient({ url: service.url, token }).call("get_count", {
@@ -477,7 +479,7 @@ async function apiToken(t: Test, { ann, service }: Scenario): Promise<void> {
     });
   t.match(await count(), { count: Number });
   await ann.press("button", "Remove Reads for a report");
-  await ann.press("button", "Remove the token", "dialog");
+  await ann.press("button", "Remove token", "dialog");
   await ann.until("it is gone", async () => !(await ann.text("table")).includes("Reads for a report"));
   t.equal(await count().catch(({ status }) => status), 401);
 }
@@ -487,7 +489,7 @@ async function changeRole(_: Test, { ann, bob, service }: Scenario): Promise<voi
   await ann.choose(`Role of ${BOB}`, "admin");
   await ann.shows(`${BOB} is an admin now`);
   await bob.open(`${service.url}/t/owner/projects`);
-  await bob.sees("button", "Make a project");
+  await bob.sees("button", "New project");
 }
 
 async function audit(t: Test, { ann, service }: Scenario): Promise<void> {
@@ -498,12 +500,12 @@ async function audit(t: Test, { ann, service }: Scenario): Promise<void> {
   for (const sentence of [
     `invited ${BOB} as member`,
     "accepted the invite to the team as member",
-    "made the project shop",
-    "added the API token",
+    "created the project shop",
+    "created the API token",
     "removed the API token",
-    "added the alert",
-    "added the notification",
-    "saved the search",
+    "created the alert",
+    "created the notification",
+    "created the search",
     "tested the alert",
     "signed in",
   ])

@@ -15,10 +15,12 @@ export interface SignInPage {
   readonly form: string;
   /** Whether the service sends mail. */
   readonly isMailed: boolean;
+  /** Whether the person was signed in, and is no more. */
+  readonly hasEnded: boolean;
 }
 
 /** The first page of signing in: asks for the address. Posts `email` and `next` to /sign-in, or `next` to /sign-in/oidc. */
-export function signInPage({ email, next, oidcName, problem, form, isMailed }: SignInPage): string {
+export function signInPage({ email, next, oidcName, problem, form, isMailed, hasEnded }: SignInPage): string {
   const nextField = html`<input type="hidden" name="next" value="${next}">`;
   const byAddress = postForm({
     action: "/sign-in",
@@ -26,7 +28,7 @@ export function signInPage({ email, next, oidcName, problem, form, isMailed }: S
     content: html`${nextField}
 ${problemOf(problem)}<label for="email">Email address</label>
 <input id="email" name="email" type="email" value="${email}" autocomplete="email" maxlength="254" required${describedBy(problem, "email-hint")}>
-${isMailed ? MAILED : html`<div id="email-hint" class="hint"><p>This service sends no mail. The link is printed on the machine that it runs on:</p>${signInCommand(email)}</div>`}
+${isMailed ? MAILED : html`<div id="email-hint" class="hint"><p>This service sends no mail. An owner or admin of your team can make a sign-in link for you, on its page Members. Or the link is printed on the machine that the service runs on:</p>${signInCommand(email)}</div>`}
 <button class="primary">Continue</button>`,
   });
   const byOidc =
@@ -37,7 +39,9 @@ ${isMailed ? MAILED : html`<div id="email-hint" class="hint"><p>This service sen
       content: html`${nextField}
 <button>Continue with ${shownText(oidcName)}</button>`,
     })}`;
-  return pageDocument({ title: "Sign in", content: html`${byAddress}${byOidc}` });
+  return pageDocument({ title: "Sign in", content: html`${hasEnded && ENDED}${byAddress}${byOidc}` });
 }
 
 const MAILED = html`<p id="email-hint" class="hint">We send a link to this address.</p>`;
+const ENDED = html`<p role="status">Your session has ended: your role or team was changed, or you were signed out elsewhere.</p>
+`;

@@ -17,7 +17,7 @@ export interface WaitPage {
 export function waitPage({ email, code, expiresAt, refreshSeconds, isMailed }: WaitPage): string {
   const step = isMailed
     ? html`<p>Open the link in the mail to <strong>${email}</strong>, on any device, and type this code there:</p>`
-    : html`<p>This service sends no mail. On the machine that it runs on, print a link for <strong>${email}</strong>:</p>
+    : html`<p>This service sends no mail. An owner or admin of your team can make a sign-in link for <strong>${email}</strong>. Or print one on the machine that the service runs on:</p>
 ${signInCommand(email)}
 <p>Open that link. If its page asks for a code, type this one:</p>`;
   // Read digit by digit, not as a number. The halves are apart by their style alone, so that a copy has no space.

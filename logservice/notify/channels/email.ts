@@ -108,7 +108,7 @@ function factsOf(message: AlertMessage, query: string): Parts["facts"] {
     ["Project", `${project.name} (${team.name})`],
     ["Value", value === null ? "" : valueText(message)],
     ["Group", groupText(group)],
-    ["Triggers at", conditionText(message)],
+    ["Condition", conditionText(message)],
     ["Query", query],
     ["Time", windowText(message)],
     ["Severity", alert.severity],

@@ -53,7 +53,7 @@ function attachmentOf(message: AlertMessage, origin: string | undefined) {
   const { alert, group, value } = message;
   const fields = [
     value !== null && field("Value", valueText(message), true),
-    field("Triggers at", conditionText(message), true),
+    field("Condition", conditionText(message), true),
     group.length > 0 && field("Group", groupText(group), true),
     field("Severity", alert.severity, true),
     field("Query", alert.query, false),

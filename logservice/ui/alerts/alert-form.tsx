@@ -104,8 +104,8 @@ export function AlertForm(props: AlertFormProps) {
               onQuery={(query) => set({ query })}
             />
             <span class="hint">
-              The events that it matches are counted in each interval. With stages, it gives one number, or one for each
-              of at most 100 groups: <code>error | count by path</code>.
+              The events that match are counted in each interval. With stages, the query gives one number, or one for
+              each of at most 100 groups: <code>error | count by path</code>.
             </span>
           </div>
           <ConditionFields draft={draft} wrongAt={wrongAt} set={set} />
@@ -116,8 +116,8 @@ export function AlertForm(props: AlertFormProps) {
             alert={isWhole ? alertOf(draft, projectId) : undefined}
             why={
               draft.query.trim() === ""
-                ? "Write a query to see when it would have triggered."
-                : "As soon as the query and the numbers are right, it is shown when it would have triggered."
+                ? "Write a query to see when the alert would have triggered."
+                : "Fix the query or the numbers to see when the alert would have triggered."
             }
           />
           <div class="field-row two">
@@ -157,7 +157,7 @@ export function AlertForm(props: AlertFormProps) {
           />
           <Field
             label="Description"
-            hint="What to do when it triggers. All messages but text messages have it."
+            hint="What to do when it triggers. Every message except an SMS includes it."
             wrong={wrongAt("alert.description")}
           >
             {(control) => (
@@ -178,7 +178,7 @@ export function AlertForm(props: AlertFormProps) {
               onChange={(event) => set({ muted: event.currentTarget.checked })}
             />
             <span>
-              Muted <span class="hint">It is evaluated, and tells nobody.</span>
+              Muted: <span class="hint">it is evaluated, but nobody is notified.</span>
             </span>
           </label>
           {problem && (
@@ -194,8 +194,12 @@ export function AlertForm(props: AlertFormProps) {
           )}
           {!isReadOnly && (
             <div class="row">
-              <button type="submit" class="button primary" disabled={saving.isSending}>
-                {id === undefined ? "Make the alert" : "Save"}
+              <button
+                type="submit"
+                class="button primary"
+                disabled={saving.isSending || (id !== undefined && !isChanged)}
+              >
+                {id === undefined ? "Create alert" : "Save"}
               </button>
               <button type="button" class="button" disabled={testing.isSending} onClick={() => void test()}>
                 {testing.isSending ? "Sending …" : "Send a test"}

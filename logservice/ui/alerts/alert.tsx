@@ -2,23 +2,25 @@ import { useSignal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { Alert as Stored } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
+import { changesOf } from "../data/changes.ts";
 import { useEvery } from "../data/every.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { usePages } from "../data/pages.ts";
 import { mayDo } from "../data/session.ts";
+import { LinkedText } from "../kit/linked-text.tsx";
 import { isGone, NoItem } from "../kit/no-item.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
-import { Ago } from "../kit/time.tsx";
+import { Ago, LastingSince } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
 import { Deliveries } from "../notifications/deliveries.tsx";
 import { AlertForm } from "./alert-form.tsx";
 import { type AlertDraft, alertOf, draftOfAlert, searchOfDraft } from "./draft.ts";
 import { Episodes } from "./episodes.tsx";
-import { sinceOf } from "./history.ts";
+import { isUndelivered, sinceOf } from "./history.ts";
 import { setMuted } from "./mute.ts";
 import { NewAlert } from "./new-alert.tsx";
 import { alertPath, listPath } from "./paths.ts";
@@ -56,7 +58,9 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
   const { project_id: projectId } = alert;
   const id = alert.id!;
   const saved = draftOfAlert(alert);
-  const [draft, setDraft] = useState(saved);
+  // What was not typed here follows what others save.
+  const [typed, setTyped] = useState<Partial<AlertDraft>>({});
+  const draft = { ...saved, ...typed };
   const isRemoving = useSignal(false);
   const mayChange = mayDo("alerts:write");
   const names = useLoaded(
@@ -80,12 +84,21 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
   useEvery(AGAIN_MS, () => {
     if (episodes.rows.length <= FIRST_EPISODES) void episodes.load();
   });
+  const last = useLoaded(
+    async (signal) =>
+      (await call("get_deliveries", { project_id: projectId, alert_id: id, limit: 1 }, { signal })).deliveries,
+    [projectId, id],
+  );
+  useEvery(AGAIN_MS, () => void last.load());
   const muting = useSending();
-  const mute = (muted: boolean) =>
+  const mute = (muted: boolean): Promise<unknown> =>
     muting.send(async () => {
-      await setMuted(projectId, id, muted);
-      await of.load();
-      setDraft((before) => ({ ...before, muted }));
+      const show = async (): Promise<void> => {
+        await of.load();
+        setTyped(({ muted: _, ...others }) => others);
+      };
+      await setMuted(alert, muted, () => void show());
+      await show();
     });
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
   const since = sinceOf(alert, episodes.rows);
@@ -106,7 +119,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
               {alert.muted ? "Unmute" : "Mute"}
             </button>
             <a class="button" href={`${alertPath(projectId, "new")}${searchOfDraft({ ...draft, name: "" })}`}>
-              Make a copy
+              Duplicate
             </a>
           </>
         )}
@@ -114,14 +127,8 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
       {muting.problem && <p class="note error">{muting.problem}</p>}
       <section class="card state" aria-label="State">
         <div class="row">
-          <StateTags alert={alert} />
-          <span class="grow">
-            {since !== undefined && (
-              <>
-                since <Ago at={since} />
-              </>
-            )}
-          </span>
+          <StateTags alert={alert} isUndelivered={isUndelivered(id, last.value.value ?? [])} />
+          <span class="grow">{since !== undefined && <LastingSince at={since} />}</span>
           <span>
             Severity <SeverityTag severity={alert.severity} />
           </span>
@@ -131,17 +138,26 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
                 Evaluated <Ago at={alert.evaluated_at} />
               </>
             ) : (
-              "Its first interval is not over yet"
+              "The first interval is not over yet"
             )}
           </span>
         </div>
         {alert.failure !== "" && (
           <p class="note warning spaced">
-            The last evaluation failed: <Text text={alert.failure ?? ""} />
+            The alert cannot be evaluated: <Text text={alert.failure ?? ""} />
           </p>
         )}
       </section>
+      {alert.description?.trim() && (
+        <section class="card" aria-labelledby="what-to-do">
+          <h2 id="what-to-do">What to do</h2>
+          <p class="described">
+            <LinkedText text={alert.description} />
+          </p>
+        </section>
+      )}
       <Episodes alert={alert} pages={episodes} />
+      <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
       {!mayChange && <p class="note">Your role may not change alerts.</p>}
       <AlertForm
         projectId={projectId}
@@ -149,36 +165,30 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
         draft={draft}
         isChanged={isChanged}
         isReadOnly={!mayChange}
-        onChange={(part) => setDraft((before) => ({ ...before, ...part }))}
+        onChange={(part) => setTyped((before) => ({ ...before, ...part }))}
         onSend={async () => {
-          const sent = alertOf(draft, projectId);
-          await call("update_alert", { alert: { ...sent, id } });
+          const changes = changesOf(alertOf(saved, projectId), alertOf(draft, projectId));
+          await call("update_alert", { alert: { ...changes, id, project_id: projectId } });
           await of.load();
-          const clean: Partial<AlertDraft> = {
-            name: sent.name,
-            query: sent.query,
-            description: sent.description ?? "",
-          };
-          setDraft((before) => ({ ...before, ...clean }));
+          setTyped({});
           say("Saved");
         }}
       />
-      <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
       {mayChange && (
         <section class="card" aria-labelledby="remove">
-          <h2 id="remove">Remove the alert</h2>
+          <h2 id="remove">Remove alert</h2>
           <p class="lead">
-            If it is triggered, those it told are told that it is closed. To be quiet for a while, mute it.
+            If it is triggered, its recipients are told that it was closed. To silence it for a while, mute it.
           </p>
           <button type="button" class="button danger" onClick={() => (isRemoving.value = true)}>
-            Remove the alert
+            Remove alert
           </button>
         </section>
       )}
       {isRemoving.value && (
         <RemoveDialog
           title={`Remove ${alert.name}?`}
-          button="Remove it"
+          button="Remove alert"
           onClose={() => (isRemoving.value = false)}
           onRemove={async () => {
             await call("remove_alert", { project_id: projectId, alert_id: id });
@@ -186,7 +196,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
             say(`${alert.name} was removed`);
           }}
         >
-          Nobody is told any more. Its history is kept for 90 days.
+          Nobody is notified any more. Its history is kept for 90 days.
         </RemoveDialog>
       )}
     </>

@@ -1,17 +1,17 @@
 import { useState } from "preact/hooks";
 import type { Alert, AlertEpisode, Notification } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { Failure, Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
-import { Ago } from "../kit/time.tsx";
+import { LastingSince } from "../kit/time.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { KINDS } from "../notifications/kinds.ts";
 import { coloured } from "../query-box/coloured-text.tsx";
-import { sinceOf } from "./history.ts";
+import { isUndelivered, sinceOf } from "./history.ts";
 import { setMuted } from "./mute.ts";
 import { SeverityTag, StateTags } from "./tags.tsx";
 import { useMeasured } from "./use-alert-query.ts";
@@ -19,6 +19,8 @@ import { conditionWords } from "./words.ts";
 
 /** How often the states are asked for again. */
 const AGAIN_MS = 15_000;
+/** So many of the newest deliveries say whether the last message of an alert has arrived. */
+const DELIVERIES = 500;
 /** So many of the newest episodes say since when alerts are what they are. */
 const EPISODES = 1_000;
 
@@ -37,25 +39,31 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
     async (signal) => (await call("get_notifications", { project_id: projectId }, { signal })).notifications,
     [projectId],
   );
+  const deliveries = useLoaded(
+    async (signal) =>
+      (await call("get_deliveries", { project_id: projectId, limit: DELIVERIES }, { signal })).deliveries,
+    [projectId],
+  );
   useEvery(AGAIN_MS, () => {
     void alerts.load();
     void episodes.load();
+    void deliveries.load();
   });
   const [error, setError] = useState<unknown>(undefined);
   const mayChange = mayDo("alerts:write");
   const at = { team: teamId.value, project: projectId };
   const newPath = pathOf({ kind: "item", ...at, section: "alerts", id: "new" });
-  const mute = async ({ id }: Alert, muted: boolean): Promise<void> => {
+  const mute = async (alert: Alert, muted: boolean): Promise<void> => {
     setError(undefined);
     try {
-      await setMuted(projectId, id!, muted);
+      await setMuted(alert, muted, () => void alerts.load());
       await alerts.load();
     } catch (thrown) {
       setError(thrown);
     }
   };
   return (
-    <div class="page wide">
+    <div class="page">
       <header>
         <h1>Alerts</h1>
         {mayChange && (alerts.value.value?.length ?? 0) > 0 && (
@@ -71,19 +79,19 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
             <div class="empty card">
               <h2>No alerts yet</h2>
               <p>
-                An alert counts the events of a query again and again, and tells somebody when there are too many of
-                them, or too few. It is easiest to search for what should not happen, and to choose “Alert on this
-                search” there.
+                An alert counts the events that match a query in each interval, and notifies somebody when there are too
+                many or too few. The easiest way to create one is to search for what should not happen, and to choose
+                “Alert on this search”.
               </p>
               <div class="row centre">
-                <a class="button primary" href={pathOf({ kind: "project", ...at, section: "events" })}>
-                  Search the events
-                </a>
                 {mayChange && (
-                  <a class="button" href={newPath}>
+                  <a class="button primary" href={newPath}>
                     New alert
                   </a>
                 )}
+                <a class="button" href={pathOf({ kind: "project", ...at, section: "events" })}>
+                  Explore
+                </a>
               </div>
             </div>
           ) : (
@@ -93,9 +101,9 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
                   <tr>
                     <th scope="col">State</th>
                     <th scope="col">Alert</th>
-                    <th scope="col">Triggers at</th>
-                    <th scope="col">Tells</th>
-                    <th scope="col">Since</th>
+                    <th scope="col">Condition</th>
+                    <th scope="col">Notifies</th>
+                    <th scope="col">Duration</th>
                     {mayChange && (
                       <th scope="col">
                         <span class="spoken">What to do</span>
@@ -108,6 +116,7 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
                     <Row
                       key={alert.id}
                       alert={alert}
+                      isUndelivered={isUndelivered(alert.id!, deliveries.value.value ?? [])}
                       episodes={episodes.value.value}
                       notification={notifications.value.value?.find(({ id }) => id === alert.notification_id)}
                       onMute={mayChange ? (muted) => mute(alert, muted) : undefined}
@@ -126,11 +135,12 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
 interface RowProps {
   readonly alert: Alert;
   readonly episodes: readonly AlertEpisode[] | undefined;
+  readonly isUndelivered: boolean;
   readonly notification: Notification | undefined;
   readonly onMute: ((muted: boolean) => Promise<void>) | undefined;
 }
 
-function Row({ alert, episodes, notification, onMute }: RowProps) {
+function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps) {
   const { id, project_id: project, name, query, severity, operator, threshold = 0, interval = 5, muted } = alert;
   const measured = useMeasured(query);
   const team = teamId.value;
@@ -138,7 +148,7 @@ function Row({ alert, episodes, notification, onMute }: RowProps) {
   return (
     <tr>
       <td>
-        <StateTags alert={alert} />
+        <StateTags alert={alert} isUndelivered={isUndelivered} />
       </td>
       <td class="grow-cell">
         <a class="strong" href={pathOf({ kind: "item", team, project, section: "alerts", id: id! })}>
@@ -167,7 +177,7 @@ function Row({ alert, episodes, notification, onMute }: RowProps) {
           </>
         )}
       </td>
-      <td class="nowrap">{since === undefined ? "" : <Ago at={since} />}</td>
+      <td class="nowrap">{since === undefined ? "" : <LastingSince at={since} />}</td>
       {onMute && (
         <td class="actions">
           <button

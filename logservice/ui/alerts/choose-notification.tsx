@@ -1,14 +1,16 @@
+import { useState } from "preact/hooks";
 import type { Notification } from "../../../schema/rpc.generated.ts";
-import { call } from "../data/call.ts";
 import type { Loaded } from "../data/loaded.ts";
 import { mayDo, session } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { visibleText } from "../kit/visible.ts";
-import { membersOf, NEW_NOTIFICATION } from "../notifications/draft.ts";
+import { NEW_NOTIFICATION } from "../notifications/draft.ts";
 import { KINDS, missingFor } from "../notifications/kinds.ts";
+import { makeNotification } from "../notifications/make.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "../notifications/notification-form.tsx";
+import { SecretShown } from "../notifications/secret-dialog.tsx";
 
 export interface ChooseProps {
   readonly notifications: Loaded<readonly Notification[]>;
@@ -18,7 +20,7 @@ export interface ChooseProps {
   onMake(): void;
 }
 
-/** Whom an alert tells. */
+/** Whom an alert notifies. */
 export function ChooseNotification({ notifications, chosen, wrong, onChoose, onMake }: ChooseProps) {
   const all = notifications.value.value;
   const one = all?.find(({ id }) => id === chosen);
@@ -29,7 +31,7 @@ export function ChooseNotification({ notifications, chosen, wrong, onChoose, onM
         label="Notification"
         hint={
           all?.length === 0
-            ? "This project has none yet: make one, which keeps what you typed here."
+            ? "This project has none yet. Create one here: what you typed is kept."
             : one && KINDS[one.type].about
         }
         wrong={wrong}
@@ -46,7 +48,7 @@ export function ChooseNotification({ notifications, chosen, wrong, onChoose, onM
             </select>
             {mayDo("notifications:write") && (
               <button type="button" class="button" onClick={onMake}>
-                Make one
+                New notification
               </button>
             )}
           </div>
@@ -67,19 +69,21 @@ export function MakeNotification({
   onMade(id: string): Promise<void>;
   onClose(): void;
 }) {
+  const [secret, setSecret] = useState("");
   const sending = useSending(NOTIFICATION_PATHS);
+  if (secret !== "") return <SecretShown secret={secret} onClose={onClose} />;
   return (
     <Dialog title="New notification" onClose={onClose}>
       <NotificationForm
         first={NEW_NOTIFICATION}
         mask={undefined}
         sending={sending}
-        button="Make the notification"
+        button="Create notification"
+        onCancel={onClose}
         onSend={async (draft) => {
-          const { id } = await call("add_notification", {
-            notification: { ...membersOf(draft), project_id: projectId },
-          });
+          const { id, secret } = await makeNotification(projectId, draft);
           await onMade(id);
+          if (secret !== "") return setSecret(secret);
           onClose();
         }}
       />

@@ -18,7 +18,7 @@ const OPERATOR_TEXTS: Readonly<Record<Operator, string>> = {
 export function ConditionFields({ draft, wrongAt, set }: ConditionProps) {
   return (
     <div class="field-row">
-      <Field label="Triggers at" wrong={wrongAt("alert.operator")}>
+      <Field label="Condition" wrong={wrongAt("alert.operator")}>
         {(control) => (
           <select
             {...control}
@@ -47,22 +47,17 @@ export function MoreFields({ draft, wrongAt, set }: ConditionProps) {
       <NumberField
         name="for"
         label="Triggers after"
-        hint="Intervals in a row that must be over the threshold: 1 to 60."
+        hint="Intervals in a row that must meet the condition, 1 to 60."
         {...all}
       />
       <NumberField
         name="recover"
         label="Resolves after"
-        hint="Intervals in a row that must not be over it: 1 to 60."
+        hint="Intervals in a row that must not meet it, 1 to 60."
         {...all}
       />
-      <NumberField
-        name="repeat"
-        label="Tells again after"
-        hint="Minutes, while it stays triggered; 0 is never."
-        {...all}
-      />
-      <NumberField name="limit" label="Sample events" hint="How many a message shows: 1 to 100." {...all} />
+      <NumberField name="repeat" label="Remind every" hint="Minutes, while it stays triggered; 0 for never." {...all} />
+      <NumberField name="limit" label="Sample events" hint="How many a message shows, 1 to 100." {...all} />
     </div>
   );
 }

@@ -96,7 +96,7 @@ export function problemIn(draft: AlertDraft): string | undefined {
   const wrong = conditionProblem(draft);
   if (wrong !== undefined) return wrong;
   if (draft.name.trim() === "") return "alert.name: give it a name: messages begin with it";
-  if (draft.notification === "") return "alert.notification_id: choose whom it tells, or make a notification";
+  if (draft.notification === "") return "alert.notification_id: choose who is notified, or create a notification";
   return undefined;
 }
 

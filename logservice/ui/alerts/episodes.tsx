@@ -1,7 +1,8 @@
 import type { Alert, AlertEpisode } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import type { Measured } from "../../notify/condition.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { serviceNow } from "../data/clock.ts";
 import type { Pages } from "../data/pages.ts";
 import { teamId } from "../data/session.ts";
 import { longDuration, minuteText } from "../kit/format.ts";
@@ -27,7 +28,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
       <Shown of={pages.first}>
         {() =>
           pages.rows.length === 0 ? (
-            <p class="hint">It was not triggered in the last 90 days, or since it was made.</p>
+            <p class="hint">Not triggered in the last 90 days.</p>
           ) : (
             <>
               <ul class="log-list" aria-label="History">
@@ -55,22 +56,24 @@ interface EpisodeProps {
 function Episode({ alert, episode, query, measured }: EpisodeProps) {
   const { kind, value, reason, muted, group, triggered_at, resolved_at } = episode;
   const isFailure = kind === "failed";
-  const nowMs = Date.now();
+  const nowMs = serviceNow();
   const range = windowOf(episode, { interval: alert.interval ?? 5, for: alert.for ?? 1 }, nowMs);
   const path = pathOf({ kind: "project", team: teamId.value, project: alert.project_id, section: "events" });
   const lastedMs = (resolved_at === null ? nowMs : Date.parse(resolved_at)) - Date.parse(triggered_at);
   const style = resolved_at !== null ? "" : isFailure ? "warning" : "error";
   return (
     <li>
-      <span class={`tag ${style}`}>{isFailure ? "failed" : resolved_at === null ? "triggered" : "resolved"}</span>
+      <span class={`tag ${style}`}>
+        {isFailure ? (resolved_at === null ? "failing" : "failed") : resolved_at === null ? "triggered" : "resolved"}
+      </span>
       <span class="grow">
         <strong>{minuteText(Date.parse(triggered_at))}</strong> <Group of={group} />
         <span class="reason">
           {isFailure ? <Text text={reason} /> : valueWords(value, measured)}
           {"; "}
           <Text text={isFailure || resolved_at === null || reason === "" ? endOf(episode) : reason} />
-          {resolved_at === null ? `, for ${longDuration(lastedMs)} now` : ` after ${longDuration(lastedMs)}`}
-          {muted && "; nobody was told, as it was muted"}
+          {resolved_at === null ? `, for ${longDuration(lastedMs)}` : ` after ${longDuration(lastedMs)}`}
+          {muted && "; nobody was notified, as it was muted"}
         </span>
       </span>
       <a class="button small" href={`${path}${searchOf({ query, range })}`}>

@@ -1,8 +1,8 @@
-import type { Alert, AlertEpisode } from "../../../schema/rpc.generated.ts";
+import type { Alert, AlertEpisode, Delivery } from "../../../schema/rpc.generated.ts";
 
 /** What an alert is just now, as people say it. */
 export interface AlertState {
-  readonly text: "triggered" | "ok" | "cannot be evaluated" | "not evaluated yet";
+  readonly text: "triggered" | "ok" | "failing" | "not evaluated yet";
   readonly style: "error" | "good" | "warning" | "";
 }
 
@@ -11,7 +11,7 @@ export function statesOf({ state, triggered, evaluated_at }: Alert): readonly Al
   const isFailing = state === "failing";
   return [
     ...(triggered ? [{ text: "triggered", style: "error" } as const] : []),
-    ...(isFailing ? [{ text: "cannot be evaluated", style: "warning" } as const] : []),
+    ...(isFailing ? [{ text: "failing", style: "warning" } as const] : []),
     ...(!triggered && !isFailing
       ? [evaluated_at ? ({ text: "ok", style: "good" } as const) : ({ text: "not evaluated yet", style: "" } as const)]
       : []),
@@ -34,9 +34,15 @@ export function sinceOf(
   return ended.sort(byTime).at(-1);
 }
 
+/** Whether the last message of an alert has not arrived, though it was tried. Deliveries are the newest first. */
+export function isUndelivered(id: string, deliveries: readonly Pick<Delivery, "alert_id" | "status" | "attempts">[]) {
+  const last = deliveries.find(({ alert_id }) => alert_id === id);
+  return last !== undefined && (last.status === "failed" || (last.status === "waiting" && last.attempts > 0));
+}
+
 /** How an episode ended. A failure keeps its reason, and ends when the query can be evaluated again. */
 export function endOf({ kind, reason, resolved_at }: AlertEpisode): string {
-  if (resolved_at === null) return kind === "failed" ? "cannot be evaluated still" : "triggered still";
+  if (resolved_at === null) return kind === "failed" ? "still cannot be evaluated" : "still triggered";
   if (kind === "failed") return "could be evaluated again";
   return reason === "" ? "resolved" : reason;
 }

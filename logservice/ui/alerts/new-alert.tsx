@@ -29,7 +29,7 @@ export function NewAlert({ projectId }: { readonly projectId: string }) {
       <header>
         <h1>New alert</h1>
       </header>
-      {!mayMake && <p class="note">Your role may not make alerts.</p>}
+      {!mayMake && <p class="note">Your role may not create alerts.</p>}
       <AlertForm
         projectId={projectId}
         id={undefined}
@@ -43,7 +43,7 @@ export function NewAlert({ projectId }: { readonly projectId: string }) {
         onSend={async () => {
           const { id } = await call("add_alert", { alert: alertOf(draft, projectId) });
           setChanged(false);
-          say("The alert was made");
+          say("Alert created");
           go(alertPath(projectId, id), { replaces: true });
           scrollTo(0, 0);
         }}

@@ -1,4 +1,4 @@
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { teamId } from "../data/session.ts";
 
 /** The page of an alert, or of a new one: `new`. */

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { AlertInput } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { teamId } from "../data/session.ts";
 import { ticksOf } from "../explorer/histogram-ticks.ts";
 import { bytes, count, longDuration, minuteText } from "../kit/format.ts";
@@ -63,7 +63,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
       {preview.missing_bytes === 0 && left > 0 && (
         <p class="note warning">
           {count(left)} {left === 1 ? "interval" : "intervals"} could not be evaluated: the query takes too long there,
-          or gives more than 100 groups. An alert that fails three times in a row tells so.
+          or gives more than 100 groups. An alert that fails three times in a row notifies of it.
         </p>
       )}
       <Strip of={of} />
@@ -87,8 +87,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
                   <Group of={group} />
                 </span>
                 <span class="when">
-                  {valueWords(value, measured)},{" "}
-                  {resolved_at === null ? "triggered still" : `for ${longDuration(lastMs)}`}
+                  {valueWords(value, measured)} · {resolved_at === null ? "still triggered" : longDuration(lastMs)}
                 </span>
               </li>
             );
@@ -162,9 +161,13 @@ function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
         ))}
       </div>
       <p class="hint strip-key">
-        <span class="swatch bar-info" /> events that match, at most {count(strip.most)}{" "}
-        {strip.stepMs === 3_600_000 ? "an hour" : `in ${longDuration(strip.stepMs)}`}
-        <span class="swatch bar-error" /> triggered
+        <span>
+          <span class="swatch bar-info" /> matching events, at most {count(strip.most)}{" "}
+          {strip.stepMs === 3_600_000 ? "an hour" : `per ${longDuration(strip.stepMs)}`}
+        </span>
+        <span>
+          <span class="swatch bar-error" /> triggered
+        </span>
       </p>
     </div>
   );

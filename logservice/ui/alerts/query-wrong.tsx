@@ -5,7 +5,7 @@ import { kindOfQuery } from "../language/query.ts";
 /** What the service would answer to the query, as it says it. */
 export function refusalOf(answer: AlertAnswer | undefined): string | undefined {
   if (answer === undefined || answer.ok) return undefined;
-  return `alert.query: ${answer.refusals[0] ?? "is not a valid query: mend what is underlined"}`;
+  return `alert.query: ${answer.refusals[0] ?? "is not a valid query: fix what is underlined"}`;
 }
 
 interface QueryWrongProps {

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { FieldValues } from "../query-box/values.ts";
 
@@ -9,7 +10,7 @@ const KNOWN_MS = 86_400_000;
 
 /** The fields of the last day and their values, for the completion of a query. */
 export function useFieldValues(projectId: string): FieldValues | undefined {
-  const times = useMemo(() => ({ startMs: Date.now() - KNOWN_MS, stopMs: Date.now() }), [projectId]);
+  const times = useMemo(() => ({ startMs: serviceNow() - KNOWN_MS, stopMs: serviceNow() }), [projectId]);
   const fields = useLoaded(
     async (signal) =>
       (await call("get_discovered_fields", { project_id: projectId, ...rangeTexts(times) }, { signal })).fields,

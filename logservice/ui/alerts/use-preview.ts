@@ -2,8 +2,9 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { withoutStages } from "../../../grammar/query/edit.ts";
 import type { AlertInput } from "../../../schema/rpc.generated.ts";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { type Loaded, loaded } from "../data/loaded.ts";
 import { type Preview, stripBars, type Times } from "./preview-data.ts";
 
@@ -42,7 +43,7 @@ export function useReplay(alert: AlertInput | undefined): Loaded<Replayed> {
 const counts = (alert: AlertInput) => [alert.for, alert.recover];
 
 async function replay(alert: AlertInput, signal: AbortSignal): Promise<Replayed> {
-  const stopMs = Date.now();
+  const stopMs = serviceNow();
   const times = { startMs: stopMs - REPLAYED_MS, stopMs };
   const range = { start: new Date(times.startMs).toISOString(), stop: new Date(stopMs).toISOString() };
   const query = withoutStages(alert.query) ?? "";

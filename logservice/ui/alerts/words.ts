@@ -33,22 +33,22 @@ export function summaryOf(draft: AlertDraft, measured: Measured, isGrouped: bool
   const condition =
     isAbsence && measured.what === "events"
       ? `when no event matches for ${durationText(interval)}${compared.for > 1 ? `, ${compared.for} times in a row` : ""}`
-      : `at ${conditionWords(compared, measured)}`;
+      : `on ${conditionWords(compared, measured)}`;
   const recover = of("recover");
   const repeat = of("repeat");
   return [
     isImpossible
-      ? "Never triggers: there are no fewer than 0 events."
+      ? "Never triggers: there cannot be fewer than 0 events."
       : isAlways
         ? "Always triggered: there are always 0 events or more."
-        : `Triggers ${condition}${isGrouped ? ", each group by itself" : ""}.`,
+        : `Triggers ${condition}${isGrouped ? ", for each group separately" : ""}.`,
     recover > 1
-      ? `Resolves after ${recover} intervals in a row without that (${durationText(recover * interval)}).`
-      : "Resolves at the first interval without that.",
+      ? `Resolves after ${recover} intervals in a row that do not meet the condition (${durationText(recover * interval)}).`
+      : "Resolves after the first interval that does not meet the condition.",
     draft.muted
-      ? "Tells nobody while it is muted."
+      ? "Nobody is notified while it is muted."
       : repeat === 0
-        ? "Tells both once."
-        : `Tells both, and every ${durationText(repeat)} while it stays triggered.`,
+        ? "Notifies once when it triggers and once when it resolves."
+        : `Notifies when it triggers, every ${durationText(repeat)} until it resolves, and when it resolves.`,
   ].join(" ");
 }

@@ -1,8 +1,10 @@
 import type { FunctionComponent } from "preact";
-import type { Page } from "../address/page.ts";
-import { page, session } from "../data/session.ts";
+import type { Page } from "../../address/page.ts";
+import { projectsProblem } from "../data/projects.ts";
+import { page, project, projects, session } from "../data/session.ts";
 import { Explorer } from "../explorer/explorer.tsx";
 import { late } from "../kit/late.tsx";
+import { NoProject } from "../kit/no-project.tsx";
 import { Waiting } from "../kit/state.tsx";
 import { Frame } from "../shell/frame.tsx";
 import { NotHere } from "../shell/not-here.tsx";
@@ -33,6 +35,8 @@ export function App() {
 }
 
 function PageOf({ at }: { readonly at: Page }) {
+  const isKnown = projects.value !== undefined && projectsProblem.value === undefined;
+  if ("project" in at && isKnown && project.value === undefined) return <NoProject key={at.project} />;
   switch (at.kind) {
     case "home":
       return <Home />;

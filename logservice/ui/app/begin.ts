@@ -1,13 +1,13 @@
-import type { FirstData } from "../address/first-data.ts";
+import type { FirstData } from "../../address/first-data.ts";
 import { call } from "../data/call.ts";
 import { loaded } from "../data/loaded.ts";
-import { firstEvents, projects, session } from "../data/session.ts";
+import { byName, firstEvents, projects, session } from "../data/session.ts";
 
 /** Shows what came with the page; without it, asks. */
 export function begin(first: FirstData | undefined): void {
   if (first !== undefined) {
     firstEvents.value = first.events;
-    projects.value = first.projects;
+    projects.value = first.projects && byName(first.projects);
     session.value = first;
     return;
   }

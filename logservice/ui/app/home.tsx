@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { go } from "../data/location.ts";
 import { readKept } from "../data/preferences.ts";
 import { projects, session, teamId } from "../data/session.ts";

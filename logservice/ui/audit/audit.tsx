@@ -9,6 +9,7 @@ import { visibleText } from "../kit/visible.ts";
 import { matchingEntries } from "./matching.ts";
 import { Row } from "./row.tsx";
 import { useAudit } from "./use-audit.ts";
+import { useNames } from "./use-names.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -42,6 +43,7 @@ function Entries() {
     [],
   );
   const { first, entries, hasOlder, sending, loadOlder } = useAudit({ project, lastMs: RANGES[range]!.lastMs });
+  const names = useNames(entries);
   const found = matchingEntries(entries, { typed, isRefused });
   const isFiltered = typed.trim() !== "" || isRefused;
   return (
@@ -89,7 +91,7 @@ function Entries() {
                 ? `${count(found.length)} of the ${count(entries.length)} entries that are loaded${hasOlder ? "; older ones are not searched yet" : ""}`
                 : `${count(entries.length)} ${entries.length === 1 ? "entry" : "entries"}${hasOlder ? " so far" : ""}`}
             </p>
-            {found.length > 0 && <Table entries={found} tokens={tokens.value.value ?? NO_TOKENS} />}
+            {found.length > 0 && <Table entries={found} tokens={tokens.value.value ?? NO_TOKENS} names={names} />}
             {found.length === 0 && !hasOlder && (
               <div class="empty card">
                 <h2>Nothing here</h2>
@@ -116,9 +118,10 @@ const NO_TOKENS: ReadonlyMap<string, string> = new Map();
 interface TableProps {
   readonly entries: readonly AuditEntry[];
   readonly tokens: ReadonlyMap<string, string>;
+  readonly names: ReadonlyMap<string, string>;
 }
 
-function Table({ entries, tokens }: TableProps) {
+function Table({ entries, tokens, names }: TableProps) {
   return (
     <div class="table-wrap">
       <table class="list stacks audit" aria-label="Entries of the audit">
@@ -132,7 +135,7 @@ function Table({ entries, tokens }: TableProps) {
         </thead>
         <tbody>
           {entries.map((entry) => (
-            <Row key={entry.id} entry={entry} tokens={tokens} />
+            <Row key={entry.id} entry={entry} tokens={tokens} names={names} />
           ))}
         </tbody>
       </table>

@@ -9,12 +9,16 @@ interface RowProps {
   readonly entry: AuditEntry;
   /** What API tokens are called, by their public id. */
   readonly tokens: ReadonlyMap<string, string>;
+  /** What other things are called now, by their ids. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 /** An entry of the audit as a sentence, with all that is known of it on demand. */
-export function Row({ entry, tokens }: RowProps) {
+export function Row({ entry, tokens, names }: RowProps) {
   const { at, actor, address, operation, project_id, target_id, result, detail } = entry;
   const project = projects.value?.find(({ id }) => id === project_id)?.name ?? project_id;
+  const nameOf = (id: string) =>
+    names.get(id) ?? tokens.get(id) ?? projects.value?.find((one) => one.id === id)?.name ?? id;
   const parts = sentenceOf(entry);
   const facts: readonly (readonly [string, string])[] = [
     ["Time", `${timeText(Date.parse(at), { isExact: true })} ${zoneName()}`],
@@ -52,7 +56,7 @@ export function Row({ entry, tokens }: RowProps) {
                   part
                 ) : (
                   <strong>
-                    <Text text={part.value} />
+                    <Text text={nameOf(part.value)} />
                   </strong>
                 )}{" "}
               </span>

@@ -12,7 +12,8 @@ export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "
   if (known === undefined) return target_id === "" ? [spoken(operation)] : [spoken(operation), { value: target_id }];
   return known.split(/([#%@])/).flatMap((piece): SentencePart[] => {
     if (piece === "#") return target_id === "" ? [] : [{ value: target_id }];
-    if (piece === "@") return detail === "" ? [] : [{ value: detail }];
+    // Entries of before have no name.
+    if (piece === "@") return detail === "" && target_id === "" ? [] : [{ value: detail || target_id }];
     const words = (piece === "%" ? detail : piece).trim();
     return words === "" ? [] : [words];
   });
@@ -22,40 +23,42 @@ export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "
 export const sentenceText = (parts: readonly SentencePart[]): string =>
   parts.map((part) => (typeof part === "string" ? part : part.value)).join(" ");
 
-/** What was done, by operation: `#` stands for the target, `%` for a role, `@` for a name that is the detail. */
+/** What was done, by operation: `#` stands for the target, `%` for a role, `@` for a name, which is the detail. */
 const SENTENCES: Readonly<Record<string, string>> = {
   accept_invite: "accepted the invite to the team as %",
-  add_alert: "added the alert #",
-  add_ci_token: "added the CI token @",
+  add_alert: "created the alert @",
+  add_ci_token: "created the CI token @",
+  add_export: "exported events of #",
   add_member: "invited # as %",
-  add_member_link: "made a sign-in link for #",
-  add_notification: "added the notification #",
+  add_member_link: "created a sign-in link for #",
+  add_notification: "created the notification @",
   add_owner: "made # an owner",
-  add_project: "made the project #",
-  add_search: "saved the search #",
-  add_team: "made the team #",
-  add_token: "added the API token #",
+  add_project: "created the project #",
+  add_search: "created the search @",
+  add_team: "created the team #",
+  add_token: "created the API token @",
   confirm_sign_in: "signed in",
+  export: "exported %",
   query: "ran SQL",
-  remove_alert: "removed the alert #",
-  remove_ci_token: "removed the CI token #",
+  remove_alert: "removed the alert @",
+  remove_ci_token: "removed the CI token @",
   remove_member: "removed # from the team",
-  remove_notification: "removed the notification #",
+  remove_notification: "removed the notification @",
   remove_project: "removed the project #",
-  remove_search: "removed the search #",
+  remove_search: "removed the search @",
   remove_team: "removed the team #",
-  remove_token: "removed the API token #",
+  remove_token: "removed the API token @",
   retry_delivery: "sent the delivery # again",
-  rotate_webhook_secret: "made a new secret for the webhook of #",
-  sign_in_link: "made a sign-in link for #",
+  rotate_webhook_secret: "created a signing secret for the notification @",
+  sign_in_link: "created a sign-in link for #",
   sign_out: "signed out",
   start_sign_in: "asked for a sign-in, from another address than the one that confirmed it",
-  test_alert: "tested the alert #",
-  update_alert: "changed the alert #",
+  test_alert: "tested the alert @",
+  update_alert: "edited the alert @",
   update_member: "changed the role of # to %",
-  update_notification: "changed the notification #",
-  update_project: "changed the project #",
-  update_search: "changed the search #",
+  update_notification: "edited the notification @",
+  update_project: "edited the project #",
+  update_search: "edited the search @",
   update_team: "renamed the team #",
 };
 

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { AuditEntry, Operations } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { type Sending, useSending } from "../kit/sending.ts";
 
@@ -29,7 +30,7 @@ export function useAudit({ project, lastMs }: AuditRange): AuditPages {
   const [older, setOlder] = useState<{ readonly of: Page; readonly page: Page } | undefined>(undefined);
   const sending = useSending();
   const ask = (cursor: string | undefined, signal?: AbortSignal): Promise<Page> => {
-    const start = lastMs === undefined ? undefined : new Date(Date.now() - lastMs).toISOString();
+    const start = lastMs === undefined ? undefined : new Date(serviceNow() - lastMs).toISOString();
     const input = {
       ...(project !== "" && { project_id: project }),
       ...(start && { start }),

@@ -20,6 +20,7 @@ export function Bars({ of, onFilter }: BarsProps) {
   const column = of.columns[at]!;
   const rows = of.rows.slice(0, MOST);
   const values = rows.map((row) => (typeof row[at] === "number" ? (row[at] as number) : 0));
+  const names = rows.map((row) => groups.map((group) => cellText(row[group])).join(", "));
   const most = Math.max(...values.map(Math.abs), Number.MIN_VALUE);
   return (
     <div class="chart-bars">
@@ -31,7 +32,7 @@ export function Bars({ of, onFilter }: BarsProps) {
         {rows.map((row, i) => (
           <Bar
             key={i}
-            name={groups.map((group) => cellText(row[group])).join(", ")}
+            name={names[i]!}
             share={Math.abs(values[i]!) / most}
             number={row[at] === null ? "none" : numberText(values[i]!, column)}
             onPress={pressOf(groupOf(of, row), onFilter)}

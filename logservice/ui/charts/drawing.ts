@@ -1,5 +1,5 @@
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
-import type { Drawing } from "../address/view.ts";
+import type { Drawing } from "../../address/view.ts";
 
 /** What a result can be drawn as. */
 export function drawingsOf(result: AggregateResponse): ReadonlySet<Drawing> {
@@ -49,15 +49,21 @@ export interface Series {
 const MOST_SERIES = 12;
 
 /** The lines of a result over time: one for each group and column of numbers, those with most first. */
-export function seriesOf(result: AggregateResponse): {
+export function seriesOf(
+  result: AggregateResponse,
+  range?: { readonly startMs: number; readonly stopMs: number },
+): {
   readonly times: number[];
   readonly series: Series[];
   readonly left: number;
+  /** Whether a step is left out that the range cuts off: it would look as if the traffic stopped. */
+  readonly isCut: boolean;
 } {
   const at = timeColumn(result);
   const groups = groupColumns(result);
   const numbers = numberColumns(result);
-  const times = [...new Set(result.rows.map((row) => Date.parse(String(row[at]))))].sort((a, b) => a - b);
+  const all = [...new Set(result.rows.map((row) => Date.parse(String(row[at]))))].sort((a, b) => a - b);
+  const times = range === undefined ? all : wholeSteps(all, range);
   const place = new Map(times.map((time, i) => [time, i]));
   const byName = new Map<string, Series>();
   for (const row of result.rows) {
@@ -68,12 +74,28 @@ export function seriesOf(result: AggregateResponse): {
       const one = byName.get(name) ?? { name, values: new Array<number | null>(times.length).fill(null) };
       byName.set(name, one);
       const value = row[column];
-      one.values[place.get(Date.parse(String(row[at])))!] = typeof value === "number" ? value : null;
+      const step = place.get(Date.parse(String(row[at])));
+      if (step !== undefined) one.values[step] = typeof value === "number" ? value : null;
     }
   }
   const size = ({ values }: Series) => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
   const sorted = [...byName.values()].sort((a, b) => size(b) - size(a));
-  return { times, series: sorted.slice(0, MOST_SERIES), left: Math.max(0, sorted.length - MOST_SERIES) };
+  return {
+    times,
+    series: sorted.slice(0, MOST_SERIES),
+    left: Math.max(0, sorted.length - MOST_SERIES),
+    isCut: times.length < all.length,
+  };
+}
+
+/** A line of fewer steps is shown as it is. */
+const LEAST_STEPS = 4;
+
+/** The steps that are whole in a range; each is named by its beginning. */
+function wholeSteps(times: number[], { startMs, stopMs }: { readonly startMs: number; readonly stopMs: number }) {
+  if (times.length < LEAST_STEPS) return times;
+  const stepMs = Math.min(...times.slice(1).map((time, i) => time - times[i]!));
+  return times.filter((time) => time >= startMs && time + stepMs <= stopMs + 1);
 }
 
 /** A cell as a text. */

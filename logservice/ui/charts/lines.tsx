@@ -7,20 +7,23 @@ import { visibleText } from "../kit/visible.ts";
 import { numberText } from "./cell.tsx";
 import { numberColumns, seriesOf } from "./drawing.ts";
 
-const HEIGHT = 320;
+/** Most of a screen for a chart that is the page. */
+const heightOf = () => Math.max(260, Math.min(560, Math.round(innerHeight * 0.45)));
 /** Room of a time below the chart. */
 const TIME_PX = 90;
 
 export interface LinesProps {
   readonly of: AggregateResponse;
+  /** The range that was asked for. */
+  readonly range: { readonly startMs: number; readonly stopMs: number };
   /** Shows the same for a part of the time; without it a drag only looks closer. */
   onZoom?(range: { readonly startMs: number; readonly stopMs: number }): void;
 }
 
 /** A result as lines over time. A drag zooms in. */
-export function Lines({ of, onZoom }: LinesProps) {
+export function Lines({ of, range, onZoom }: LinesProps) {
   const place = useRef<HTMLDivElement>(null);
-  const { times, series, left } = seriesOf(of);
+  const { times, series, left, isCut } = seriesOf(of, range);
   const column = of.columns[numberColumns(of)[0]!]!;
   const isLevels = of.columns.some(({ type }) => type === "level") && series.every(({ name }) => levelOf(name));
   const isUtc = zone.value === "utc";
@@ -36,7 +39,7 @@ export function Lines({ of, onZoom }: LinesProps) {
     };
     const chart = new uPlot(
       {
-        ...{ width: element.clientWidth, height: HEIGHT },
+        ...{ width: element.clientWidth, height: heightOf() },
         // One zone for the whole page.
         tzDate: (seconds) => (isUtc ? uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC") : new Date(seconds * 1e3)),
         axes: [
@@ -74,7 +77,7 @@ export function Lines({ of, onZoom }: LinesProps) {
       [times.map((time) => time / 1000), ...series.map(({ values }) => values)],
       element,
     );
-    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
+    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: heightOf() }));
     watch.observe(element);
     return () => {
       watch.disconnect();
@@ -90,6 +93,7 @@ export function Lines({ of, onZoom }: LinesProps) {
           `${series.length} lines over time: ${series.map(({ name }) => name).join(", ")}. The table shows the same numbers.`,
         )}
       />
+      {isCut && <p class="hint">Steps that the range cuts off are not drawn; the table has them.</p>}
       {left > 0 && <p class="hint">{count(left)} smaller lines are not drawn; the table has all rows.</p>}
     </div>
   );

@@ -88,7 +88,7 @@ export function ResultTable({ of, onFilter }: ResultTableProps) {
           ))}
         </tbody>
       </table>
-      {rows.length === 0 && <p class="hint no-rows">No event of the range has brought a row.</p>}
+      {rows.length === 0 && <p class="hint no-rows">No events match in this range.</p>}
     </div>
   );
 }

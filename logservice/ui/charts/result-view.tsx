@@ -1,7 +1,9 @@
+import type { ComponentChildren } from "preact";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
-import { DRAWINGS, type Drawing } from "../address/view.ts";
+import { DRAWINGS, type Drawing } from "../../address/view.ts";
 import { count } from "../kit/format.ts";
 import { late } from "../kit/late.tsx";
+import { Text } from "../kit/text.tsx";
 import { Bars } from "./bars.tsx";
 import { drawingOf, drawingsOf, type Group } from "./drawing.ts";
 import type { LinesProps } from "./lines.tsx";
@@ -11,6 +13,10 @@ const Lines = late<LinesProps>(() => import("./lines.tsx").then(({ Lines }) => L
 
 export interface ResultViewProps {
   readonly of: AggregateResponse;
+  /** The range that was asked for. */
+  readonly range: { readonly startMs: number; readonly stopMs: number };
+  /** What the query is called. */
+  readonly name?: ComponentChildren;
   /** What the person chose; otherwise what fits the result. */
   readonly drawn: Drawing | undefined;
   onDraw(drawing: Drawing): void;
@@ -22,10 +28,21 @@ export interface ResultViewProps {
 
 const NAMES: Readonly<Record<Drawing, string>> = { table: "Table", bars: "Bars", lines: "Lines" };
 
+/** Why a result cannot be drawn so, and what the query needs. */
+const MISSING: Readonly<Record<Drawing, string>> = {
+  table: "",
+  bars: "Bars need numbers by a value, without times: | count by path",
+  lines: "Lines need numbers over time: | timeseries 5m count() by path",
+};
+
 /** The answer of a query with stages: a table, bars, or lines over time. */
-export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
+export function ResultView({ of, range, name, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
   const possible = drawingsOf(of);
   const current = drawn !== undefined && possible.has(drawn) ? drawn : drawingOf(of);
+  // A misspelled name groups all events under nothing, which would read as a fact.
+  const nowhere = of.columns.find(
+    ({ type }, at) => type === "value" && of.rows.length > 0 && of.rows.every((row) => row[at] === null),
+  )?.name;
   return (
     <div class="result">
       <div class="row result-head">
@@ -34,6 +51,7 @@ export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewPr
           {of.truncated && ", cut: sort or limit the query to choose which are shown"}
           {of.columns.some(({ is_estimate }) => is_estimate) && ", values marked ≈ are estimates"}
         </span>
+        {name}
         <fieldset class="switcher" aria-label="Show as">
           {DRAWINGS.map((name) => (
             <button
@@ -42,7 +60,7 @@ export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewPr
               class="button small"
               aria-pressed={name === current}
               disabled={!possible.has(name)}
-              title={possible.has(name) ? undefined : "The result has no columns for this"}
+              title={possible.has(name) ? undefined : MISSING[name]}
               onClick={() => onDraw(name)}
             >
               {NAMES[name]}
@@ -50,8 +68,17 @@ export function ResultView({ of, drawn, onDraw, onFilter, onZoom }: ResultViewPr
           ))}
         </fieldset>
       </div>
+      {nowhere !== undefined && (
+        <p class="note warning" role="status">
+          None of these events has a field{" "}
+          <code>
+            <Text text={nowhere} />
+          </code>
+          .
+        </p>
+      )}
       {current === "lines" ? (
-        <Lines of={of} {...(onZoom && { onZoom })} />
+        <Lines of={of} range={range} {...(onZoom && { onZoom })} />
       ) : current === "bars" ? (
         <Bars of={of} {...(onFilter && { onFilter })} />
       ) : (

@@ -1,6 +1,7 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { Operations } from "../../../schema/rpc.generated.ts";
 import { RpcFailure, rpcClient } from "../../../schema/rpc-client.ts";
+import { noteServiceTime } from "./clock.ts";
 import { teamId } from "./session.ts";
 
 /** Whether the session has ended: nothing more can be asked until the person signs in again. */
@@ -8,6 +9,27 @@ export const isSignedOut = signal(false);
 
 /** When the service was last found not to answer; undefined while it does. Milliseconds since 1970. */
 export const goneSince = signal<number | undefined>(undefined);
+
+/** How often it is asked whether the service answers again: a page may ask for nothing by itself. */
+const AGAIN_MS = 3_000;
+
+/** Asks until the service answers, while it is known not to. Returns what ends this. */
+export function askUntilBack(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = effect(() => {
+    clearTimeout(timer);
+    if (goneSince.value === undefined) return;
+    const ask = async (): Promise<void> => {
+      await call("get_account", {}, { team: "" }).catch(() => undefined);
+      if (goneSince.peek() !== undefined) timer = setTimeout(ask, AGAIN_MS);
+    };
+    timer = setTimeout(ask, AGAIN_MS);
+  });
+  return () => {
+    end();
+    clearTimeout(timer);
+  };
+}
 
 /** Calls an operation as the person, in the current team. Rejects with an RpcFailure, and with fetch's errors. */
 export async function call<Name extends keyof Operations>(
@@ -17,9 +39,11 @@ export async function call<Name extends keyof Operations>(
 ): Promise<Operations[Name]["output"]> {
   const client = rpcClient({
     url: "",
-    fetch: (url, init) => {
+    fetch: async (url, init) => {
       const headers = { ...(init?.headers as Record<string, string>), ...(team !== "" && { "X-Team": team }) };
-      return fetch(url, { ...init, headers });
+      const response = await fetch(url, { ...init, headers });
+      noteServiceTime(response.headers.get("date"));
+      return response;
     },
   });
   // A signal that outlives the call would keep its answer in memory, as browsers have it: each call has one of its own.
@@ -30,6 +54,8 @@ export async function call<Name extends keyof Operations>(
   try {
     const output = await client.call(name, input, { signal: own.signal });
     goneSince.value = undefined;
+    // The person has signed in again in another tab.
+    isSignedOut.value = false;
     return output;
   } catch (error) {
     if (isUnreachable(error)) goneSince.value ??= Date.now();

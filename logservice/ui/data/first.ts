@@ -1,4 +1,4 @@
-import type { FirstData } from "../address/first-data.ts";
+import type { FirstData } from "../../address/first-data.ts";
 
 /**
  * The data that come with the page. The script may run before they have arrived: the page is shown meanwhile. Undefined

@@ -13,10 +13,24 @@ export function go(href: string, { replaces = false } = {}): void {
   here.value = { path: url.pathname, search: url.search };
 }
 
+const keepers = new Set<(href: string) => boolean>();
+
+/**
+ * Asks before the buttons back and forward lead to another page: `keep` says whether the page stays. Returns what ends this.
+ */
+export function keepHere(keep: (href: string) => boolean): () => void {
+  keepers.add(keep);
+  return () => void keepers.delete(keep);
+}
+
 /** Makes links to our own pages, and back and forward, show them without asking the server for the page again. */
 export function followLinks(isOurs: (path: string) => boolean): void {
   addEventListener("popstate", () => {
-    here.value = { path: location.pathname, search: location.search };
+    const { path, search } = here.peek();
+    // The address has changed already, and the page has not.
+    if (location.pathname !== path && [...keepers].some((keep) => keep(location.href)))
+      history.pushState(null, "", path + search);
+    else here.value = { path: location.pathname, search: location.search };
   });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;

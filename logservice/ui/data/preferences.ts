@@ -8,6 +8,8 @@ export const zone = kept<"utc" | "local">("zone", "utc", ["utc", "local"]);
 export const wrap = kept<"one line" | "wrapped">("wrap", "one line", ["one line", "wrapped"]);
 /** Whether the facets are shown, where there is room for both. */
 export const facets = kept<"shown" | "hidden">("facets", "shown", ["shown", "hidden"]);
+/** Whether single letters do something. Who dictates, or presses keys by accident, turns them off. */
+export const letterKeys = kept<"on" | "off">("letter-keys", "on", ["on", "off"]);
 
 /** Keeps the colours of the page what they are preferred to be. */
 export function showTheme(): void {

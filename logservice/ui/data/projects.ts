@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
 import { call, reasonOf } from "./call.ts";
-import { projects, session, teamId } from "./session.ts";
+import { byName, projects, session, teamId } from "./session.ts";
 
 /** Why the projects of the team could not be asked for; undefined if they could. */
 export const projectsProblem = signal<string | undefined>(undefined);
@@ -16,7 +16,7 @@ export async function loadProjects(): Promise<void> {
   }
   try {
     const answer = await call("get_projects", {}, { team });
-    if (team === teamId.value) projects.value = answer.projects;
+    if (team === teamId.value) projects.value = byName(answer.projects);
     projectsProblem.value = undefined;
   } catch (error) {
     projectsProblem.value = reasonOf(error);

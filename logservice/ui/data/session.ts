@@ -1,8 +1,8 @@
 import { computed, signal } from "@preact/signals";
 import type { Account, Project, Scope, Team } from "../../../schema/rpc.generated.ts";
 import { ROLE_SCOPES, type TeamScope } from "../../access/roles.ts";
-import type { FirstData, FirstEvents } from "../address/first-data.ts";
-import { pageAt } from "../address/page.ts";
+import type { FirstData, FirstEvents } from "../../address/first-data.ts";
+import { pageAt } from "../../address/page.ts";
 import { here } from "./location.ts";
 
 /** Who is signed in and what the service is; undefined until the first data have arrived. */
@@ -15,6 +15,12 @@ export const firstEvents = signal<FirstEvents | undefined>(undefined);
 
 /** The projects of the current team; undefined while they are not known. */
 export const projects = signal<readonly Project[] | undefined>(undefined);
+
+const names = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+
+/** Projects as people look for them: number 6 before number 50. */
+export const byName = (all: readonly Project[]): readonly Project[] =>
+  [...all].sort((a, b) => names.compare(a.name, b.name));
 
 /** The page at the address; undefined if there is none. */
 export const page = computed(() => pageAt(here.value.path));

@@ -4,6 +4,7 @@ import {
   filterBetween,
   filterIn,
   filterOut,
+  levelFrom,
   type Scalar,
   withoutStages,
 } from "../../../grammar/query/edit.ts";
@@ -14,6 +15,8 @@ import type { ValueActions } from "./value-actions.ts";
 export interface ExplorerActions extends ValueActions {
   /** Only events whose number is within bounds. */
   within(field: string, bounds: { readonly min?: number; readonly max?: number }): void;
+  /** Only warnings, or only errors and what is worse. */
+  severity(level: "warning" | "error"): void;
   /** The events of one group of a result: the values of the fields that it is grouped by. */
   eventsOf(group: readonly (readonly [field: string, value: unknown])[]): void;
 }
@@ -24,19 +27,22 @@ export function actionsOn(state: ExplorerState): ExplorerActions {
     const before = state.view.peek();
     const query = edit(before.query);
     if (query === undefined) {
-      say("The query is not valid: mend it first");
+      say("The query is not valid: fix it first");
       return;
     }
     if (query === before.query) return;
     state.change({ query });
-    say("The query was changed", () => state.change({ query: before.query }));
+    say("Query changed", () => state.change({ query: before.query }));
   };
   return {
     filterIn: (field, value) => apply((query) => filterIn(query, field, scalar(value))),
+    alone: (field, value) => apply(() => filterIn("", field, scalar(value))),
     filterOut: (field, value) => apply((query) => filterOut(query, field, scalar(value))),
     exists: (field) => apply((query) => fieldExists(query, field)),
     groupBy: (field) => apply((query) => countBy(query, field)),
     within: (field, bounds) => apply((query) => filterBetween(query, field, bounds)),
+    severity: (level) =>
+      apply((query) => (level === "error" ? levelFrom(query, level) : filterIn(query, "level", level))),
     eventsOf: (group) =>
       apply((query) =>
         group.reduce<string | undefined>((edited, [field, value]) => {

@@ -1,4 +1,5 @@
 import type { Event } from "../../../schema/rpc.generated.ts";
+import type { RowRange } from "../rows/rows.ts";
 
 /** So many events are kept; the list is read anew when there are more. */
 export const MOST_ARRIVED = 20_000;
@@ -10,6 +11,7 @@ export const MOST_ARRIVED = 20_000;
 export class Arrivals {
   /** Oldest first. */
   #events: Event[] = [];
+  #keys = new Set<string>();
   /** How many have arrived before the first that is kept. */
   #before = 0;
   /** How many of the arrived ones are shown, and how many were told of. */
@@ -27,8 +29,26 @@ export class Arrivals {
     return this.total - this.#shownTo;
   }
 
+  /** Whether an event is among those that are kept. */
+  has(event: Event): boolean {
+    return this.#keys.has(keyOf(event));
+  }
+
+  /** How many of those that are kept are of each step of a range, by the beginning of the step. */
+  counts({ startMs, stopMs }: RowRange, stepMs: number): ReadonlyMap<number, number> {
+    const counts = new Map<number, number>();
+    for (const { timestamp } of this.#events) {
+      const timeMs = Date.parse(timestamp);
+      if (timeMs < startMs || timeMs > stopMs) continue;
+      const at = Math.floor(timeMs / stepMs) * stepMs;
+      counts.set(at, (counts.get(at) ?? 0) + 1);
+    }
+    return counts;
+  }
+
   push(event: Event): void {
     this.#events.push(event);
+    this.#keys.add(keyOf(event));
     // What waits for hours must not fill the memory: it is read from the store when it is wanted.
     if (this.#events.length >= MOST_ARRIVED * 2) this.#drop(this.#events.length - MOST_ARRIVED);
   }
@@ -59,6 +79,7 @@ export class Arrivals {
     const waiting = this.#events.slice(Math.max(from, this.#shownTo - this.#before)).filter(isNew);
     const untold = Math.max(0, this.total - this.#toldTo);
     this.#events = [...shownNow, ...waiting];
+    this.#keys = new Set(this.#events.map(keyOf));
     this.#before = 0;
     this.#shownTo = shownNow.length;
     this.#toldTo = Math.max(0, this.#events.length - untold);
@@ -66,7 +87,10 @@ export class Arrivals {
   }
 
   #drop(count: number): void {
-    this.#events = this.#events.slice(count);
+    for (const event of this.#events.splice(0, count)) this.#keys.delete(keyOf(event));
     this.#before += count;
   }
 }
+
+/** An id alone may be that of an event of another time. */
+const keyOf = ({ id, timestamp }: Event) => `${timestamp} ${id}`;

@@ -1,11 +1,12 @@
-import { filterIn } from "../../../grammar/query/edit.ts";
 import type { Event } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { teamId } from "../data/session.ts";
-import { Waiting } from "../kit/state.tsx";
+import { Failure, Waiting } from "../kit/state.tsx";
 import { Detail } from "./detail.tsx";
+import { DetailPanel } from "./detail-panel.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
+import { requestQuery } from "./request.ts";
 import type { ValueActions } from "./value-actions.ts";
 
 export interface DetailSideProps {
@@ -13,6 +14,9 @@ export interface DetailSideProps {
   /** Undefined while it is read. */
   readonly event: Event | undefined;
   readonly isMissing: boolean;
+  /** Why it could not be read. */
+  readonly error: unknown;
+  onRetry(): void;
   readonly actions: ValueActions;
   /** Opens the event above or below in the list; absent if there is none. */
   readonly onNewer: (() => void) | undefined;
@@ -24,24 +28,34 @@ export interface DetailSideProps {
 const AROUND_MS = 30_000;
 
 /** The event that is open, beside the list or over it. */
-export function DetailSide({ state, event, isMissing, actions, onNewer, onOlder, onClose }: DetailSideProps) {
-  const view = state.view.value;
-  if (event === undefined)
-    return (
-      <aside class="detail" aria-label="Event">
-        {isMissing ? (
-          <p class="lead" role="status">
-            This event is not there any more: it has expired, or its address is cut off.
-          </p>
-        ) : (
-          <Waiting what="Reading the event" />
-        )}
+export function DetailSide(props: DetailSideProps) {
+  const { event, isMissing, error, onRetry, onClose } = props;
+  return (
+    <DetailPanel eventId={event?.id} onClose={onClose}>
+      {event !== undefined ? (
+        <OpenEvent {...props} event={event} />
+      ) : isMissing ? (
+        <p class="lead" role="status">
+          This event is not there any more: it has expired, or its address is cut off.
+        </p>
+      ) : error !== undefined ? (
+        <Failure error={error} retry={onRetry} />
+      ) : (
+        <Waiting what="Reading the event" />
+      )}
+      {event === undefined && (
         <button type="button" class="button small" onClick={onClose}>
           Close
         </button>
-      </aside>
-    );
-  const requestId = requestOf(event);
+      )}
+    </DetailPanel>
+  );
+}
+
+function OpenEvent(props: DetailSideProps & { readonly event: Event }) {
+  const { state, event, actions, onNewer, onOlder, onClose } = props;
+  const view = state.view.value;
+  const request = requestQuery(event);
   const timeMs = Date.parse(event.timestamp);
   const aroundIt = { startMs: timeMs - AROUND_MS, stopMs: timeMs + AROUND_MS };
   // The range of a link does not move on with the clock, so that it shows the same to others.
@@ -55,17 +69,16 @@ export function DetailSide({ state, event, isMissing, actions, onNewer, onOlder,
         pathOf({ kind: "project", team: teamId.value, project: state.projectId, section: "events" }) +
         searchOf({ ...view, isLive: false, range })
       }
-      requestId={requestId}
+      // The list of the request has nothing to lead to.
+      onRequest={
+        request === undefined || request === view.query.trim()
+          ? undefined
+          : () => state.change({ query: request, isLive: false })
+      }
       onAround={() => state.change({ query: "", range: aroundIt, isLive: false })}
-      onRequest={() => state.change({ query: filterIn("", "fields.id", requestId!) ?? "", isLive: false })}
       onNewer={onNewer}
       onOlder={onOlder}
       onClose={onClose}
     />
   );
-}
-
-/** The id of the request that an event is about, as the proxy and many loggers write it. */
-function requestOf({ fields }: Event): string | undefined {
-  return typeof fields.id === "string" && fields.id !== "" ? fields.id : undefined;
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { copy } from "../kit/copy.tsx";
 import { count, timeText, zoneName } from "../kit/format.ts";
@@ -12,10 +12,9 @@ export interface DetailProps {
   readonly columns: readonly string[];
   /** The address of the event, for others. */
   readonly link: string;
-  /** Fields by which the events of one request are found, that this event has. */
-  readonly requestId: string | undefined;
   onAround(): void;
-  onRequest(): void;
+  /** Shows the events of the same request, if the event is of one. */
+  readonly onRequest: (() => void) | undefined;
   readonly onNewer: (() => void) | undefined;
   readonly onOlder: (() => void) | undefined;
   onClose(): void;
@@ -26,28 +25,15 @@ const LONG = 1_200;
 
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */
 export function Detail(props: DetailProps) {
-  const { event, actions, columns, link, requestId, onAround, onRequest, onNewer, onOlder, onClose } = props;
+  const { event, actions, columns, link, onAround, onRequest, onNewer, onOlder, onClose } = props;
   const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
-  const panel = useRef<HTMLElement>(null);
-  useEffect(() => {
-    setWhole(false);
-    panel.current?.scrollTo(0, 0);
-  }, [event.id]);
+  useEffect(() => setWhole(false), [event.id]);
   const isLong = event.message.length > LONG;
   const message = isLong && !isWhole ? event.message.slice(0, LONG) : event.message;
   const json = JSON.stringify(event, null, 2);
   return (
-    <aside
-      class="detail"
-      aria-label="Event"
-      ref={panel}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.stopPropagation();
-        onClose();
-      }}
-    >
+    <>
       <header>
         <button type="button" class="button small back" onClick={onClose}>
           ‹ List
@@ -60,7 +46,7 @@ export function Detail(props: DetailProps) {
           <button
             type="button"
             class="button quiet small icon"
-            aria-label="The newer event"
+            aria-label="Newer event"
             title="Newer  k"
             disabled={onNewer === undefined}
             onClick={onNewer}
@@ -70,7 +56,7 @@ export function Detail(props: DetailProps) {
           <button
             type="button"
             class="button quiet small icon"
-            aria-label="The older event"
+            aria-label="Older event"
             title="Older  j"
             disabled={onOlder === undefined}
             onClick={onOlder}
@@ -81,7 +67,7 @@ export function Detail(props: DetailProps) {
         <button
           type="button"
           class="button quiet small icon close"
-          aria-label="Close the event"
+          aria-label="Close event"
           title="Close  x"
           onClick={onClose}
         >
@@ -98,10 +84,10 @@ export function Detail(props: DetailProps) {
       </h2>
       {event.truncated && <p class="note warning">The message was too long. Only its beginning was stored.</p>}
       <div class="row actions">
-        <button type="button" class="button small" onClick={onAround}>
-          Around it
+        <button type="button" class="button small" title="All events 30 s before and after" onClick={onAround}>
+          Context
         </button>
-        {requestId !== undefined && (
+        {onRequest !== undefined && (
           <button type="button" class="button small" onClick={onRequest}>
             Same request
           </button>
@@ -127,6 +113,6 @@ export function Detail(props: DetailProps) {
       ) : (
         <FieldTree event={event} actions={actions} columns={columns} />
       )}
-    </aside>
+    </>
   );
 }

@@ -1,6 +1,8 @@
 import { useMemo } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { wrap } from "../data/preferences.ts";
+import { timeParts } from "../kit/format.ts";
+import { isNarrow } from "../kit/narrow.ts";
 import type { Rows } from "../rows/rows.ts";
 import { type ListControl, VirtualList } from "../rows/virtual-list.tsx";
 import { EventHead } from "./event-head.tsx";
@@ -22,7 +24,8 @@ export interface EventListProps {
 }
 
 const ROW_HEIGHT = 24;
-const DAY_MS = 86_400_000;
+/** With the columns in a second line. */
+const TWO_LINES_HEIGHT = 44;
 
 /** The events that were found, the newest first, those that have just arrived above them. */
 export function EventList(props: EventListProps) {
@@ -33,9 +36,7 @@ export function EventList(props: EventListProps) {
   const total = arrived.length + (rows?.total ?? 0);
   const at = (row: number): Event | undefined => (row < arrived.length ? arrived[row] : rows?.at(row - arrived.length));
   const isWrapped = wrap.value === "wrapped";
-  const hasDay =
-    times.stopMs - times.startMs > DAY_MS ||
-    new Date(times.startMs).getUTCDate() !== new Date(times.stopMs).getUTCDate();
+  const hasDay = timeParts(times.startMs).date !== timeParts(times.stopMs).date;
   const layout = useMemo(
     () => ({
       "--event-columns": `${hasDay ? 150 : 102}px 66px ${columns.map(() => "minmax(90px, 180px)").join(" ")} minmax(200px, 1fr)`,
@@ -66,6 +67,7 @@ export function EventList(props: EventListProps) {
   return (
     <div
       class={`event-list${isWrapped ? " wrapped" : ""}`}
+      data-day={hasDay}
       style={layout}
       onClick={(event) => {
         const element = (event.target as Element).closest<HTMLElement>("[data-row]");
@@ -80,13 +82,21 @@ export function EventList(props: EventListProps) {
         id="events"
         label="Events, newest first"
         count={total}
-        rowHeight={ROW_HEIGHT}
+        rowHeight={isNarrow.value && columns.length > 0 ? TWO_LINES_HEIGHT : ROW_HEIGHT}
         isMeasured={isWrapped}
         chosen={chosen}
         control={control}
         onMove={onMove}
         onKeyDown={onKeyDown}
-        row={(index) => <EventRow event={at(index)} columns={columns} hasDay={hasDay} isWrapped={isWrapped} />}
+        row={(index) => (
+          <EventRow
+            event={at(index)}
+            columns={columns}
+            hasDay={hasDay}
+            isNarrow={isNarrow.value}
+            isWrapped={isWrapped}
+          />
+        )}
       />
     </div>
   );

@@ -9,6 +9,8 @@ export interface EventRowProps {
   readonly columns: readonly string[];
   /** Whether the rows are of more than one day. */
   readonly hasDay: boolean;
+  /** Whether the columns are in a line of their own, with their names, for want of room. */
+  readonly isNarrow: boolean;
   readonly isWrapped: boolean;
 }
 
@@ -17,7 +19,7 @@ const MOST_IN_LINE = 1_000;
 const MOST_WRAPPED = 3_000;
 
 /** What a row of the list shows of an event: its time, level, chosen columns, message, and fields as room allows. */
-export function EventRow({ event, columns, hasDay, isWrapped }: EventRowProps) {
+export function EventRow({ event, columns, hasDay, isNarrow, isWrapped }: EventRowProps) {
   if (event === undefined)
     return (
       <span role="gridcell" class="event-waiting">
@@ -37,15 +39,28 @@ export function EventRow({ event, columns, hasDay, isWrapped }: EventRowProps) {
       <span role="gridcell" class={`level level-${event.level}`}>
         {event.level}
       </span>
-      {columns.map((name) => (
-        <span role="gridcell" class="column" key={name}>
-          <Text text={textOfValue(valueAt(event, name))} />
-        </span>
-      ))}
+      {!isNarrow &&
+        columns.map((name) => (
+          <span role="gridcell" class="column" key={name}>
+            <Text text={textOfValue(valueAt(event, name))} />
+          </span>
+        ))}
       <span role="gridcell" class="message">
         <Text text={message} keepsLines={isWrapped} />
         {columns.length === 0 && <Fields event={event} />}
       </span>
+      {isNarrow && columns.length > 0 && (
+        <span role="gridcell" class="columns-line">
+          {columns.map((name) => (
+            <span key={name}>
+              <span class="name">
+                <Text text={name} />=
+              </span>
+              <Text text={textOfValue(valueAt(event, name))} />{" "}
+            </span>
+          ))}
+        </span>
+      )}
     </>
   );
 }

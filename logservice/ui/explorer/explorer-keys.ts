@@ -1,5 +1,7 @@
 import { useEffect } from "preact/hooks";
-import { facets, wrap } from "../data/preferences.ts";
+import { serviceNow } from "../data/clock.ts";
+import { facets, letterKeys, wrap } from "../data/preferences.ts";
+import { say } from "../kit/toasts.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
 import { endingNow, shifted, widened } from "./range-steps.ts";
 
@@ -13,22 +15,28 @@ export interface ExplorerKeys {
 export function useExplorerKeys({ state, close }: ExplorerKeys): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
+      if (letterKeys.peek() === "off") return;
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       const target = event.target as HTMLElement;
       if (target.matches("input, textarea, select, dialog *, .menu *")) return;
       const { range, isLive } = state.view.peek();
       const keys: Readonly<Record<string, () => void>> = {
         "/": () => document.querySelector<HTMLElement>(".query-text")?.focus(),
-        l: () => state.change(isLive ? { isLive: false } : { isLive: true, range: endingNow(range) }),
+        l: () => {
+          state.change({ isLive: !isLive, range: endingNow(range) });
+          say(isLive ? "Live off" : "Live on");
+        },
         w: () => {
           wrap.value = wrap.value === "wrapped" ? "one line" : "wrapped";
+          say(wrap.value === "wrapped" ? "Long messages are wrapped" : "Each event is one line");
         },
         f: () => {
           facets.value = facets.value === "shown" ? "hidden" : "shown";
+          say(facets.value === "shown" ? "Fields are shown" : "Fields are hidden");
         },
-        "[": () => state.change({ range: shifted(range, -1, Date.now()), isLive: false }),
-        "]": () => state.change({ range: shifted(range, 1, Date.now()), isLive: false }),
-        "-": () => state.change({ range: widened(range, Date.now()), isLive: false }),
+        "[": () => state.change({ range: shifted(range, -1, serviceNow()), isLive: false }),
+        "]": () => state.change({ range: shifted(range, 1, serviceNow()), isLive: false }),
+        "-": () => state.change({ range: widened(range, serviceNow()), isLive: false }),
         x: close,
         j: () => passOn(event),
         k: () => passOn(event),

@@ -1,14 +1,16 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { AggregateResponse, DiscoveredField, Event, LevelPoint } from "../../../schema/rpc.generated.ts";
+import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../../address/first-data.ts";
+import { isSameRange, rangeTexts, searchOf, timesOf, type View, viewOf } from "../../address/view.ts";
 import { histogramSteps } from "../../events/histogram-steps.ts";
-import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../address/first-data.ts";
-import { isSameRange, rangeTexts, searchOf, timesOf, type View, viewOf } from "../address/view.ts";
 import { call, isAborted, isUnreachable } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { go, here } from "../data/location.ts";
 import { firstEvents } from "../data/session.ts";
 import { kindOfQuery } from "../language/query.ts";
-import { type RowRange, Rows } from "../rows/rows.ts";
+import { type RowRange, type RowReader, Rows } from "../rows/rows.ts";
 import { type Histogram, histogramOf } from "./histogram-data.ts";
+import { type Arrived, withoutArrived } from "./without-arrived.ts";
 
 /** What one run of a query has found so far. */
 export interface Found {
@@ -43,6 +45,8 @@ export interface ExplorerState {
   change(part: Partial<View>, options?: { readonly replaces?: boolean }): void;
   /** Runs the query of the address, over a range that ends now if it ends now. */
   run(): void;
+  /** Leaves events out of the list that are shown above it: they arrived before their rows were read. */
+  follow(arrivals: Arrived): void;
   /** Gives up what is being asked. */
   cancel(): void;
   close(): void;
@@ -56,6 +60,7 @@ export function explorerState(projectId: string): ExplorerState {
   const found = signal<Found | undefined>(undefined);
   const asked = signal<Found | undefined>(undefined);
   let running: AbortController | undefined;
+  let followed: Arrived | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
 
   const cancel = (): void => {
@@ -71,20 +76,24 @@ export function explorerState(projectId: string): ExplorerState {
     const { query, range } = view.peek();
     const first = firstEvents.peek();
     firstEvents.value = undefined;
-    const times = first ?? timesOf(range, Date.now());
+    const times = first ?? timesOf(range, serviceNow());
     const next = emptyFound({ startMs: times.startMs, stopMs: times.stopMs }, query);
     asked.value = next;
     const show = (): void => {
       if (own.signal.aborted || found.value === next) return;
       found.value?.rows.value?.close();
       found.value = next;
+      if (!view.peek().isLive) followed = undefined;
     };
-    void find({ projectId, found: next, first, signal: own.signal, show }).then(() => {
+    void find({ projectId, found: next, first, signal: own.signal, show, followed: () => followed }).then(() => {
       if (!own.signal.aborted && isUnreachable(next.error.peek())) retry = setTimeout(run, RETRY_MS);
     });
   };
   return {
     ...{ projectId, view, found, asked, run, cancel },
+    follow(arrivals) {
+      followed = arrivals;
+    },
     change(part, options) {
       const next = { ...view.peek(), ...part };
       const isSame = next.query === view.peek().query && isSameRange(next.range, view.peek().range);
@@ -123,10 +132,11 @@ interface Run {
   readonly signal: AbortSignal;
   /** Shows what was found in the place of what was found before. */
   show(): void;
+  followed(): Arrived | undefined;
 }
 
 /** Asks for everything that a view shows. It is shown as soon as the list and the histogram are there. */
-async function find({ projectId, found, first, signal, show }: Run): Promise<void> {
+async function find({ projectId, found, first, signal, show, followed }: Run): Promise<void> {
   const range = (times: RowRange) => ({
     project_id: projectId,
     query: found.query,
@@ -165,6 +175,7 @@ async function find({ projectId, found, first, signal, show }: Run): Promise<voi
       newest: searched.events,
       isAll: !searched.cursor,
       range,
+      followed,
     });
     found.newest.value = searched.events;
     found.isRunning.value = false;
@@ -186,12 +197,13 @@ interface RowsInput {
   readonly newest: readonly Event[];
   readonly isAll: boolean;
   range(times: RowRange): { project_id: string; query: string; start: string; stop: string };
+  followed(): Arrived | undefined;
 }
 
-function rowsOf({ found, newest, isAll, range }: RowsInput): Rows {
+function rowsOf({ found, newest, isAll, range, followed }: RowsInput): Rows {
   const { steps, stepMs } = found.histogram.value!;
   const counted = steps.map(({ startMs, total }) => ({ startMs, count: total }));
-  const rows = new Rows(found.times, counted, stepMs, {
+  const reader: RowReader = {
     async events(times, { limit, cursor }, signal) {
       const answer = await call("search", { ...range(times), limit, ...(cursor && { cursor }) }, { signal });
       return { events: answer.events, cursor: answer.cursor || undefined };
@@ -204,7 +216,8 @@ function rowsOf({ found, newest, isAll, range }: RowsInput): Rows {
     failed: (error) => {
       found.error.value = error;
     },
-  });
+  };
+  const rows = new Rows(found.times, counted, stepMs, withoutArrived(reader, followed));
   rows.seed(newest, isAll);
   return rows;
 }

@@ -1,8 +1,9 @@
 import { computed, effect, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { DiscoveredField, Event } from "../../../schema/rpc.generated.ts";
-import type { ViewRange } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
 import { ResultView } from "../charts/result-view.tsx";
+import { goneSince, isSignedOut } from "../data/call.ts";
 import { facets as facetsShown, keep } from "../data/preferences.ts";
 import { teamId } from "../data/session.ts";
 import { bytes } from "../kit/format.ts";
@@ -15,7 +16,7 @@ import { actionsOn } from "./actions.ts";
 import { DetailSide } from "./detail-side.tsx";
 import { EventList } from "./event-list.tsx";
 import { useExplorerKeys } from "./explorer-keys.ts";
-import { explorerState } from "./explorer-state.ts";
+import { explorerState, type Found } from "./explorer-state.ts";
 import { Facets } from "./facet-data.ts";
 import { FacetList } from "./facet-list.tsx";
 import { Histogram } from "./histogram.tsx";
@@ -24,6 +25,7 @@ import { NotAsked } from "./not-asked.tsx";
 import { NothingFound } from "./nothing-found.tsx";
 import { eventText } from "./open-event.ts";
 import { Running } from "./running.tsx";
+import { SavedName, useOpenedSearch } from "./saved-name.tsx";
 import { Summary } from "./summary.tsx";
 import { TimeRange } from "./time-range.tsx";
 import { ToolBar } from "./tool-bar.tsx";
@@ -40,7 +42,11 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
     return () => state.close();
   }, [state]);
   useEffect(() => state.run(), [state, view.query, rangeKey]);
-  useEffect(() => rememberQuery(projectId, view.query), [projectId, view.query]);
+  /** A query that was run by a pause may be half typed: it is remembered once it is run again. */
+  const halfTyped = useRef("");
+  useEffect(() => {
+    if (view.query !== halfTyped.current) rememberQuery(projectId, view.query);
+  }, [projectId, view.query]);
 
   const found = state.found.value;
   const asked = state.asked.value;
@@ -69,7 +75,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const before = useRef<{ facets?: Facets | undefined; fields?: readonly DiscoveredField[] }>({}).current;
   const facets = useMemo(() => {
     const { facets } = before;
-    before.facets = found && new Facets({ projectId, query: found.query, ...found.times }, facets);
+    before.facets = found && new Facets({ projectId, query: found.query, ...found.times }, found.fields, facets);
     return before.facets;
   }, [found]);
   useEffect(() => () => facets?.close(), [facets]);
@@ -114,12 +120,20 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   };
   const zoom = (range: ViewRange): void => state.change({ range, isLive: false, event: "" });
   useExplorerKeys({ state, close });
+  const opened = useOpenedSearch(projectId, view.query);
 
   const isStages = found?.table.value !== undefined;
   const isEmpty = rows !== undefined && total === 0 && !asked?.isRunning.value;
   const isOld = asked !== found && (asked?.error.value !== undefined || asked?.isWrong.value === true);
+  // The frame says it, above the page.
+  const isSaidAbove = goneSince.value !== undefined || isSignedOut.value;
+  const isPast = asked !== undefined && found !== undefined && isOtherView(asked, found, view.isLive);
+  const savedName = opened && <SavedName of={opened} />;
   return (
     <div class="explorer">
+      <a class="skip" href="#events">
+        Skip to events
+      </a>
       <h1 class="spoken">Explore</h1>
       <div class="ask">
         <QueryBox
@@ -129,27 +143,31 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           onRun={(query, isPause) => {
             // A pause that changed nothing has nothing to run.
             if (isPause && query === view.query) return;
+            halfTyped.current = isPause ? query : "";
+            if (!isPause) rememberQuery(projectId, query);
             state.change({ query, event: "" }, { replaces: isPause });
           }}
         />
         <ToolBar state={state} />
         <TimeRange range={view.range} onChange={zoom} />
       </div>
-      {asked?.error.value !== undefined && <Failure error={asked.error.value} retry={state.run} />}
+      {asked?.error.value !== undefined && !isSaidAbove && <Failure error={asked.error.value} retry={state.run} />}
       {found !== undefined && found.missingBytes.value > 0 && (
         <p class="note warning missing" role="status">
-          About {bytes(found.missingBytes.value)} of events in this range are lost. What is shown is without them.
+          <strong>Incomplete results.</strong> About {bytes(found.missingBytes.value)} of events in this range are lost.
         </p>
       )}
       {asked !== undefined && <Running asked={asked} onCancel={state.cancel} />}
       {isOld && found !== undefined && (
         <p class="note old" role="status">
-          What is shown is of the query before: <code>{found.query.trim() || "every event"}</code>
+          These are the results of the previous query: <code>{found.query.trim() || "every event"}</code>
         </p>
       )}
       {isStages ? (
         <ResultView
           of={found.table.value!}
+          range={found.times}
+          name={savedName}
           drawn={view.drawn}
           onDraw={(drawn) => state.change({ drawn })}
           onFilter={actions.eventsOf}
@@ -157,13 +175,20 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
         />
       ) : (
         <>
-          <section class="overview" aria-label="Events by time">
+          <section
+            class="overview"
+            aria-label="Events by time"
+            data-old={isPast}
+            data-empty={found === undefined && asked?.isWrong.value === true}
+          >
             {found?.histogram.value !== undefined && (
               <>
                 <Summary
                   found={found}
                   live={live}
                   arrived={arrived}
+                  name={savedName}
+                  onSeverity={actions.severity}
                   onFields={() => {
                     isDrawerOpen.value = true;
                   }}
@@ -180,6 +205,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           </section>
           <div
             class="found"
+            data-old={isPast}
             data-facets={facetsShown.value}
             data-drawer={isDrawerOpen.value}
             data-detail={open.place !== undefined}
@@ -191,13 +217,14 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
               facets={facets}
               columns={view.columns}
               actions={actions}
+              isDrawer={isDrawerOpen.value}
               onBounds={actions.within}
               onClose={() => {
                 isDrawerOpen.value = false;
               }}
             />
             <section class="list-side" aria-label="Events">
-              {live !== undefined && (
+              {live !== undefined && view.isLive && (
                 <LiveLine
                   live={live}
                   onShow={() => {
@@ -214,6 +241,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   query={view.query}
                   range={view.range}
                   onRange={zoom}
+                  onQuery={(query, range) => state.change({ query, range, isLive: false, event: "" })}
                   onClear={() => state.change({ query: "" })}
                   onRun={state.run}
                 />
@@ -240,6 +268,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                 state={state}
                 event={open.event}
                 isMissing={open.isMissing}
+                error={open.error}
+                onRetry={open.retry}
                 actions={actions}
                 onNewer={chosen.value > 0 ? () => step(-1) : undefined}
                 onOlder={chosen.value >= 0 && chosen.value < total - 1 ? () => step(1) : undefined}
@@ -251,6 +281,13 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
       )}
     </div>
   );
+}
+
+/** Whether what is asked is not what is shown. While it is live, the range goes on and is still the same. */
+function isOtherView(asked: Found, found: Found, isLive: boolean): boolean {
+  const spanOf = ({ times }: Found) => times.stopMs - times.startMs;
+  if (asked.query !== found.query || spanOf(asked) !== spanOf(found)) return true;
+  return !isLive && asked.times.startMs !== found.times.startMs;
 }
 
 const timeOf = (event: Event | undefined) => (event === undefined ? undefined : Date.parse(event.timestamp));

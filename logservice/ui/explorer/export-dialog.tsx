@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { bytes, count, timeText, zoneName } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
@@ -20,19 +21,22 @@ export interface ExportDialogProps {
 
 /** Asks how events, or the table of a query with stages, are to be downloaded. */
 export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
-  const { columns } = state.view.value;
+  const { columns, isLive } = state.view.value;
   const [format, setFormat] = useState<Format>("csv");
   const [isAll, setAll] = useState(columns.length === 0);
   const sending = useSending();
-  const { startMs, stopMs } = found.times;
+  // While it is live, what has arrived since is on the screen, too.
+  const [times] = useState(() => (isLive ? { ...found.times, stopMs: serviceNow() } : found.times));
+  const { startMs, stopMs } = times;
   const isTable = found.table.value !== undefined;
-  const total = found.histogram.value?.total;
+  const total = isLive ? undefined : found.histogram.value?.total;
   const send = async () => {
     const fields = format === "csv" && !isTable && !isAll ? { fields: [...columns] } : {};
-    const asked = { project_id: state.projectId, query: found.query, ...rangeTexts(found.times), format, ...fields };
+    const asked = { project_id: state.projectId, query: found.query, ...rangeTexts(times), format, ...fields };
     const isSent = await sending.send(async () => download((await call("add_export", asked)).ticket));
     if (!isSent) return;
-    say("The download has begun. Your browser shows how far it is.");
+    // The ticket keeps a place for the export, so it is not refused now.
+    say("The download has started. Your browser shows its progress.");
     onClose();
   };
   return (
@@ -64,7 +68,7 @@ export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
           <legend>Format</legend>
           <div>
             <Choice name="format" isChosen={format === "csv"} onChoose={() => setFormat("csv")}>
-              <strong>CSV</strong>, for spreadsheets. A text that would be run as a formula begins with an apostrophe.
+              <strong>CSV</strong>, for spreadsheets. Values that look like formulas get a leading apostrophe.
             </Choice>
             <Choice name="format" isChosen={format === "ndjson"} onChoose={() => setFormat("ndjson")}>
               <strong>NDJSON</strong>, for programs: {isTable ? "a row" : "an event with all its fields"} per line.
@@ -73,17 +77,17 @@ export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
         </fieldset>
         {format === "csv" && !isTable && (
           <fieldset class="field">
-            <legend>Columns, after time, level and message</legend>
+            <legend>Columns</legend>
             <div>
               <Choice name="columns" isChosen={isAll} onChoose={() => setAll(true)}>
                 All fields of these events
               </Choice>
               <Choice name="columns" isChosen={!isAll} onChoose={() => setAll(false)}>
                 {columns.length === 0 ? (
-                  "None: no columns are shown"
+                  "Only time, level and message"
                 ) : (
                   <>
-                    Those that are shown: <Text text={columns.join(", ")} />
+                    Time, level, message and the columns shown: <Text text={columns.join(", ")} />
                   </>
                 )}
               </Choice>

@@ -1,6 +1,6 @@
-import { type Signal, signal } from "@preact/signals";
+import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call, isAborted, reasonOf } from "../data/call.ts";
 
 /** What is known of the values of a field in what a query found. */
@@ -31,28 +31,38 @@ export class Facets {
   readonly #range: FacetRange;
   readonly #over = new AbortController();
   readonly #known = new Map<string, Signal<FacetValues | undefined>>();
-  readonly #waiting: DiscoveredField[] = [];
+  readonly #waiting: string[] = [];
+  readonly #fields: ReadonlySignal<readonly DiscoveredField[] | undefined>;
+  readonly #unfollow: () => void;
   readonly #before: ReadonlyMap<string, Signal<FacetValues | undefined>> | undefined;
   #running = 0;
 
-  /** The values of `before` are shown until those of this run are known. */
-  constructor(range: FacetRange, before?: Facets) {
+  /**
+   * `fields` are those of this run, once they are known: nothing is asked before, as the fields that are still shown count
+   * the events of another query. The values of `before` are shown until those of this run are known.
+   */
+  constructor(range: FacetRange, fields: ReadonlySignal<readonly DiscoveredField[] | undefined>, before?: Facets) {
     this.#range = range;
+    this.#fields = fields;
     this.#before = before === undefined ? undefined : before.#known;
+    this.#unfollow = effect(() => {
+      if (fields.value !== undefined) this.#next();
+    });
   }
 
   close(): void {
+    this.#unfollow();
     this.#over.abort();
   }
 
   /** What is known of a field, which is asked for if it was not yet. */
   of(field: DiscoveredField): Signal<FacetValues | undefined> {
-    const key = `${field.type} ${field.name}`;
+    const key = keyOf(field);
     let known = this.#known.get(key);
     if (known === undefined) {
       known = signal<FacetValues | undefined>(this.#before?.get(key)?.peek());
       this.#known.set(key, known);
-      this.#waiting.push(field);
+      this.#waiting.push(key);
       // Not while a component is being drawn.
       queueMicrotask(() => this.#next());
     }
@@ -60,9 +70,12 @@ export class Facets {
   }
 
   #next(): void {
-    while (this.#running < AT_ONCE) {
-      const field = this.#waiting.shift();
-      if (field === undefined || this.#over.signal.aborted) return;
+    const fields = this.#fields.peek();
+    while (fields !== undefined && this.#running < AT_ONCE) {
+      const key = this.#waiting.shift();
+      if (key === undefined || this.#over.signal.aborted) return;
+      const field = fields.find((one) => keyOf(one) === key);
+      if (field === undefined) continue;
       this.#running++;
       void this.#read(field).finally(() => {
         this.#running--;
@@ -75,7 +88,7 @@ export class Facets {
     const { projectId, query } = this.#range;
     const input = { project_id: projectId, query, ...rangeTexts(this.#range), field: field.name };
     const options = { signal: this.#over.signal };
-    const known = this.#known.get(`${field.type} ${field.name}`)!;
+    const known = this.#known.get(keyOf(field))!;
     try {
       if (field.type === "number") known.value = await this.#readNumbers(field, input, options);
       else if (field.type === "boolean") {
@@ -102,11 +115,14 @@ export class Facets {
       typeof value === "number" ? [{ value, count: Number(found) }] : [],
     );
     const covered = values.reduce((sum, { count }) => sum + count, 0);
-    if (covered >= field.count * LEAST_COVERED) return { kind: "values", values, isCut: covered < field.count };
+    if (rows.length < MOST_VALUES || covered >= field.count * LEAST_COVERED)
+      return { kind: "values", values, isCut: rows.length === MOST_VALUES };
     const { min, avg, max } = await call("get_numeric_field_stats", input, options);
     return { kind: "numbers", min, avg, max };
   }
 }
+
+const keyOf = ({ type, name }: DiscoveredField) => `${type} ${name}`;
 
 /** Numbers are shown as values if those that are shown are at least this share of all. */
 const LEAST_COVERED = 0.8;

@@ -2,6 +2,7 @@ import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
 import { count } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
+import { moveInRow } from "./row-keys.ts";
 
 interface FacetHeadProps {
   readonly field: DiscoveredField;
@@ -22,20 +23,23 @@ export function FacetHead({
   ...on
 }: FacetHeadProps) {
   return (
-    <h3 class="facet-head">
-      <button type="button" class="fold" aria-expanded={isOpen} onClick={on.onOpen}>
-        <span class="turn" aria-hidden="true" />
-        <span class="name" title={name}>
-          <Text text={name} />
-        </span>
-        <span class="share" title={`In ${count(found)} events`}>
-          {percent < 0.01 ? "< 1" : Math.round(percent * 100)} %
-        </span>
-      </button>
+    <div class="facet-head" onKeyDown={moveInRow}>
+      <h3>
+        <button type="button" class="fold" aria-expanded={isOpen} onClick={on.onOpen}>
+          <span class="turn" aria-hidden="true" />
+          <span class="name" title={name}>
+            <Text text={name} />
+          </span>{" "}
+          <span class="share" title={`In ${count(found)} events`}>
+            {percent < 0.01 ? "< 1" : Math.round(percent * 100)} %
+          </span>
+        </button>
+      </h3>
       <span class="facet-tools">
         <button
           type="button"
           class="facet-tool"
+          tabIndex={-1}
           aria-label={visibleText(`Column of ${name}`)}
           aria-pressed={isColumn}
           title={isColumn ? "Remove the column" : "Show as a column"}
@@ -46,6 +50,7 @@ export function FacetHead({
         <button
           type="button"
           class="facet-tool"
+          tabIndex={-1}
           aria-label={visibleText(`Pin ${name}`)}
           aria-pressed={isPinned}
           title={isPinned ? "No longer above the others" : "Keep above the others"}
@@ -54,6 +59,6 @@ export function FacetHead({
           {isPinned ? "★" : "☆"}
         </button>
       </span>
-    </h3>
+    </div>
   );
 }

@@ -1,5 +1,6 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { DiscoveredField, Level } from "../../../schema/rpc.generated.ts";
+import { useDrawer } from "../kit/drawer.ts";
 import { visibleText } from "../kit/visible.ts";
 import type { Facets } from "./facet-data.ts";
 import { FacetHead } from "./facet-head.tsx";
@@ -16,6 +17,8 @@ export interface FacetListProps {
   readonly columns: readonly string[];
   readonly actions: ValueActions;
   onBounds(field: string, bounds: { readonly min?: number; readonly max?: number }): void;
+  /** Whether it is shown over the list, where there is no room beside it. */
+  readonly isDrawer: boolean;
   /** Closes it if it is a drawer over the list. */
   onClose(): void;
 }
@@ -24,7 +27,10 @@ export interface FacetListProps {
 const OPEN_AT_FIRST = 4;
 
 /** The levels and fields of what was found, each with its values, by which to filter. */
-export function FacetList({ projectId, fields, byLevel, facets, columns, actions, onBounds, onClose }: FacetListProps) {
+export function FacetList(props: FacetListProps) {
+  const { projectId, fields, byLevel, facets, columns, actions, onBounds, isDrawer, onClose } = props;
+  const root = useRef<HTMLElement>(null);
+  const modal = useDrawer(root, isDrawer);
   const [typed, setTyped] = useState("");
   const choices = useFieldChoices(projectId);
   const levels = [...STACKED].reverse().flatMap((level) => {
@@ -36,12 +42,21 @@ export function FacetList({ projectId, fields, byLevel, facets, columns, actions
   const shown = (fields ?? []).filter((field) => field.name.toLowerCase().includes(wanted));
   const sorted = [...shown].sort((a, b) => Number(choices.isPinned(b.name)) - Number(choices.isPinned(a.name)));
   return (
-    <aside class="facets" aria-label="Fields">
-      <h2 class="spoken">Fields</h2>
+    <section
+      class="facets"
+      aria-label="Fields"
+      ref={root}
+      {...modal}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || modal === undefined) return;
+        event.stopPropagation();
+        onClose();
+      }}
+    >
       <header class="facets-head">
-        <strong aria-hidden="true">Fields</strong>
+        <h2>Fields</h2>
         <button type="button" class="button small" onClick={onClose}>
-          Done
+          Close
         </button>
       </header>
       {levels.length > 0 && (
@@ -79,7 +94,7 @@ export function FacetList({ projectId, fields, byLevel, facets, columns, actions
         );
       })}
       {typed !== "" && shown.length === 0 && <p class="hint">No field has this name.</p>}
-    </aside>
+    </section>
   );
 }
 

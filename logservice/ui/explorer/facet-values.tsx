@@ -3,6 +3,7 @@ import { count, number } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
 import type { FacetValue } from "./facet-data.ts";
+import { moveInRow } from "./row-keys.ts";
 import type { ValueActions } from "./value-actions.ts";
 
 interface ValuesProps {
@@ -17,12 +18,12 @@ export function Values({ field, values, actions }: ValuesProps) {
   return (
     <ul class="facet-values">
       {values.map(({ value, count: found }) => (
-        <li key={String(value)}>
+        <li key={String(value)} onKeyDown={moveInRow}>
           <span class="facet-bar" style={{ width: `${(found / most) * 100}%` }} aria-hidden="true" />
           <button
             type="button"
             class="facet-value"
-            title={`${visibleText(nameOf(value))}\nPress: only this value. With Alt: not this value`}
+            title={`${visibleText(nameOf(value))}\nPress: only this value. With Alt: not this value. Keys: → for more`}
             onClick={(event) => (event.altKey ? actions.filterOut(field, value) : actions.filterIn(field, value))}
           >
             <span class={field === "level" ? `level-${value}` : undefined}>
@@ -33,6 +34,7 @@ export function Values({ field, values, actions }: ValuesProps) {
             <button
               type="button"
               class="facet-tool"
+              tabIndex={-1}
               aria-label={visibleText(`Only ${field} ${nameOf(value)}`)}
               title="Only this value"
               onClick={() => actions.filterIn(field, value)}
@@ -42,6 +44,7 @@ export function Values({ field, values, actions }: ValuesProps) {
             <button
               type="button"
               class="facet-tool"
+              tabIndex={-1}
               aria-label={visibleText(`Not ${field} ${nameOf(value)}`)}
               title="Not this value"
               onClick={() => actions.filterOut(field, value)}

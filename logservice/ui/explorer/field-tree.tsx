@@ -95,12 +95,17 @@ interface LeafProps extends Omit<FieldTreeProps, "event"> {
   readonly depth: number;
 }
 
+/** A value of no more characters has room beside its name on a phone. */
+const SHORT = 20;
+
 function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
   const [isLong, setLong] = useState(false);
   const whole = textOfValue(value);
   const text = whole.length > 400 && !isLong ? whole.slice(0, 400) : whole;
+  // As a text of several lines, or a long one on a narrow screen, it has the whole width.
+  const shape = /\n/.test(whole) ? " lines" : whole.length > SHORT ? " long" : "";
   return (
-    <div class="leaf">
+    <div class={`leaf${shape}`}>
       <span class="name" style={indent(depth)}>
         <Text text={name} />
       </span>
@@ -138,7 +143,8 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
             label={<span aria-hidden="true">⋮</span>}
             align="right"
             entries={[
-              { text: "Events that have this field", onChoose: () => actions.exists(field) },
+              { text: "All events with this value", onChoose: () => actions.alone(field, value) },
+              { text: "Only events with this field", onChoose: () => actions.exists(field) },
               { text: "Count by this field", onChoose: () => actions.groupBy(field) },
               {
                 text: columns.includes(field) ? "Remove the column" : "Show as a column",

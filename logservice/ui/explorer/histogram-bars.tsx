@@ -19,7 +19,7 @@ interface BarShapeProps {
 export function BarShape({ bar, left, right, widest, isOver }: BarShapeProps) {
   const room = right - left;
   const gap = Math.min(3, Math.max(0.6, room * 0.12));
-  const wide = Math.min(widest, Math.max(0.6, room - gap));
+  const wide = Math.min(Math.max(widest, room * 0.8), Math.max(0.6, room - gap));
   const x = left + (room - wide) / 2;
   let below = 0;
   return (

@@ -59,34 +59,18 @@ export interface Bar extends HistogramStep {
   readonly height: number;
 }
 
-/** At most so many bars are drawn. */
-const MOST_BARS = 60;
-
 /**
- * The bars of a histogram. A range that ends now cuts off its first step, which makes one step too many: it is drawn with
- * the second as one bar. A wider bar is as much lower, so that equal areas are equal counts.
+ * The bars of a histogram. The range may cut off its first and its last step: such a bar is narrower, and as high as what it
+ * counts, so that all bars have one scale.
  */
 export function barsOf({ steps, stepMs }: Histogram, { startMs, stopMs }: RowRange): readonly Bar[] {
-  const isOneMore = steps.length === MOST_BARS + 1;
-  const drawn = isOneMore ? [joined(steps[0]!, steps[1]!), ...steps.slice(2)] : steps;
-  const wide = drawn.map((step, i) => {
-    const end = step.startMs + stepMs * (isOneMore && i === 0 ? 2 : 1);
-    const from = Math.max(step.startMs, startMs);
-    // A step that the range cuts off stays as low as its count is: how dense it is says little.
-    const share = Math.max(1, (end - from) / stepMs);
-    return { step, from, end: Math.min(end, stopMs), size: step.total / share };
-  });
-  const most = wide.reduce((max, { size }) => Math.max(max, size), 0);
-  return wide.map(({ step, from, end, size }) => ({
-    ...{ ...step, startMs: from, stopMs: end },
-    height: most === 0 ? 0 : size / most,
+  const most = steps.reduce((max, { total }) => Math.max(max, total), 0);
+  return steps.map((step) => ({
+    ...step,
+    startMs: Math.max(step.startMs, startMs),
+    stopMs: Math.min(step.startMs + stepMs, stopMs),
+    height: most === 0 ? 0 : step.total / most,
   }));
-}
-
-function joined(a: HistogramStep, b: HistogramStep): HistogramStep {
-  const byLevel = new Map(a.byLevel);
-  for (const [level, count] of b.byLevel) byLevel.set(level, (byLevel.get(level) ?? 0) + count);
-  return { startMs: a.startMs, byLevel, total: a.total + b.total };
 }
 
 const NONE: ReadonlyMap<Level, number> = new Map();

@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ViewRange } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
 import { count, longDuration, timeText } from "../kit/format.ts";
 import { BarShape, HEIGHT, Mark, Tip } from "./histogram-bars.tsx";
 import { type Bar, barsOf, type Histogram as Counts } from "./histogram-data.ts";
@@ -17,8 +17,8 @@ export interface HistogramProps {
   onSeek(timeMs: number): void;
 }
 
-/** Wider bars look like blocks. */
-const WIDEST = 34;
+/** The part of its step that a bar takes at most. */
+const WIDEST = 0.85;
 /** After this the table for who does not see the bars is made. */
 const TABLE_MS = 250;
 /** A shorter movement is a press. */
@@ -101,7 +101,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
     <div class="histogram">
       {most.total > 0 && (
         <span class="scale" aria-hidden="true">
-          {count(most.total)} in {longDuration(counts.stepMs)}
+          max {count(most.total)} per {longDuration(counts.stepMs)}
         </span>
       )}
       <div
@@ -142,7 +142,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
               bar={bar}
               left={share(bar.startMs) * width}
               right={share(bar.stopMs) * width}
-              widest={WIDEST * Math.max(1, (bar.stopMs - bar.startMs) / counts.stepMs)}
+              widest={WIDEST * (share(bar.stopMs) - share(bar.startMs)) * width}
               isOver={i === over}
             />
           ))}

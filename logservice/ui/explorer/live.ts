@@ -1,6 +1,10 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Event } from "../../../schema/rpc.generated.ts";
+import { RpcFailure } from "../../../schema/rpc-client.ts";
+import { call, reasonOf } from "../data/call.ts";
 import { Arrivals } from "./arrivals.ts";
+import { takeLivePlace, whileSeen } from "./live-place.ts";
+import type { Arrived } from "./without-arrived.ts";
 
 /** Events as they arrive. */
 export interface Live {
@@ -9,11 +13,14 @@ export interface Live {
   readonly waiting: Signal<number>;
   /** Events that the service could not send in time. They are stored. */
   readonly dropped: Signal<number>;
-  readonly status: Signal<"connecting" | "open" | "gone">;
+  /** `crowded` while other tabs have all places for streams: the list is read anew from time to time then. */
+  readonly status: Signal<"connecting" | "open" | "gone" | "crowded">;
   /** Since when the stream is not open, in milliseconds since 1970. */
   readonly since: Signal<number>;
   /** Why the service ended it, such as a removed project. */
   readonly problem: Signal<string | undefined>;
+  /** All that arrived and are not in the list. */
+  readonly arrivals: Arrived;
   /** Shows what waits. */
   show(): void;
   /** While held, new events wait. */
@@ -29,16 +36,22 @@ export interface Live {
 const DRAW_MS = 100;
 /** How long to wait before a stream is opened again that the service has refused. */
 const RETRY_MS = 3_000;
+/** How often the list is read anew without a stream. */
+export const CROWDED_MS = 5_000;
+/** How long a stream stays open in a tab that is not seen: people go to another tab and come back. */
+const UNSEEN_MS = 10_000;
 
 export interface LiveOptions {
   readonly projectId: string;
   readonly team: string;
   readonly query: string;
+  /** Whether an event was read with the list already: it was on its way. */
+  isInList(event: Event): boolean;
   /** Called with what arrived since the last call. */
   arrived(events: readonly Event[]): void;
   /** Called if the list has to be read anew, since events may be missing between it and the stream. */
   stale(): void;
-  /** Called if more have arrived than are kept: those before are to be read with the list. */
+  /** Called if what has arrived is to be read with the list, unless that is being read. */
   full(): void;
 }
 
@@ -46,11 +59,11 @@ export interface LiveOptions {
  * Opens a stream of new events. The list is read after it is open, so that no event is between the two. The browser opens
  * it again when it breaks, from where it was; one that was refused is opened anew here.
  */
-export function openLive({ projectId, team, query, arrived, stale, full }: LiveOptions): Live {
+export function openLive({ projectId, team, query, isInList, arrived, stale, full }: LiveOptions): Live {
   const shown = signal<readonly Event[]>([]);
   const waiting = signal(0);
   const dropped = signal(0);
-  const status = signal<"connecting" | "open" | "gone">("connecting");
+  const status = signal<"connecting" | "open" | "gone" | "crowded">("connecting");
   const since = signal(Date.now());
   const problem = signal<string | undefined>(undefined);
   const all = new Arrivals();
@@ -59,15 +72,42 @@ export function openLive({ projectId, team, query, arrived, stale, full }: LiveO
   let isEnded = false;
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let giveBack: (() => void) | undefined;
+  /** Grows when the stream is closed: a place that comes after that is not for it. */
+  let round = 0;
   const asked = new URLSearchParams({ project_id: projectId, query, ...(team !== "" && { team }) });
   const tellStale = (): void => {
     // What is looked at does not move: the list is read anew when its beginning is shown.
     isStale = isHeld;
     if (!isHeld) stale();
   };
-  const lost = (next: "connecting" | "gone"): void => {
+  const lost = (next: "connecting" | "gone" | "crowded"): void => {
     if (status.value === "open") since.value = Date.now();
     status.value = next;
+  };
+  const close = (): void => {
+    round++;
+    clearTimeout(retry);
+    source?.close();
+    giveBack?.();
+    giveBack = undefined;
+  };
+  const end = (why: string): void => {
+    problem.value = why;
+    isEnded = true;
+    lost("gone");
+    close();
+  };
+  const begin = async (): Promise<void> => {
+    const own = ++round;
+    const place = await livePlace().catch(() => () => {});
+    if (own !== round) return place?.();
+    giveBack = place;
+    if (place !== undefined) return open();
+    lost("crowded");
+    if (isHeld) isStale = true;
+    else full();
+    retry = setTimeout(() => void begin(), CROWDED_MS);
   };
   const open = (): void => {
     let isNew = true;
@@ -82,9 +122,18 @@ export function openLive({ projectId, team, query, arrived, stale, full }: LiveO
       if (isEnded) return;
       lost("connecting");
       if (source!.readyState !== EventSource.CLOSED) return;
-      retry = setTimeout(open, RETRY_MS);
+      const own = round;
+      // A stream does not say why it was refused.
+      void whyRefused({ projectId, team, query }).then((why) => {
+        if (own !== round) return;
+        if (why === undefined) retry = setTimeout(open, RETRY_MS);
+        else end(why);
+      });
     };
-    source.onmessage = ({ data }: MessageEvent<string>) => all.push(JSON.parse(data) as Event);
+    source.onmessage = ({ data }: MessageEvent<string>) => {
+      const event = JSON.parse(data) as Event;
+      if (!isInList(event)) all.push(event);
+    };
     source.addEventListener("dropped", ({ data }: MessageEvent<string>) => {
       const { count } = JSON.parse(data) as { count: number | null };
       if (count === null) tellStale();
@@ -93,17 +142,14 @@ export function openLive({ projectId, team, query, arrived, stale, full }: LiveO
     source.addEventListener("error", (event) => {
       const { data } = event as MessageEvent<string | undefined>;
       if (typeof data !== "string") return;
-      problem.value = (JSON.parse(data) as { message: string }).message;
-      isEnded = true;
-      lost("gone");
-      source!.close();
+      end((JSON.parse(data) as { message: string }).message);
     });
   };
   const draw = (): void => {
     const news = all.untold();
     if (news.length > 0) arrived(news);
     if (isHeld) waiting.value = all.waiting;
-    else if (all.waiting > 0) show();
+    else if (all.waiting > 0 || isStale) show();
   };
   const show = (): void => {
     const isWhole = all.show();
@@ -113,10 +159,20 @@ export function openLive({ projectId, team, query, arrived, stale, full }: LiveO
     else if (!isWhole) full();
     isStale = false;
   };
-  open();
+  const unwatch = whileSeen(document, UNSEEN_MS, {
+    seen() {
+      if (isEnded) return;
+      since.value = Date.now();
+      void begin();
+    },
+    unseen() {
+      close();
+      if (!isEnded) lost("connecting");
+    },
+  });
   const timer = setInterval(draw, DRAW_MS);
   return {
-    ...{ shown, waiting, dropped, status, since, problem },
+    ...{ shown, waiting, dropped, status, since, problem, arrivals: all },
     show() {
       isHeld = false;
       draw();
@@ -133,9 +189,27 @@ export function openLive({ projectId, team, query, arrived, stale, full }: LiveO
     },
     close() {
       clearInterval(timer);
-      clearTimeout(retry);
       isEnded = true;
-      source?.close();
+      unwatch();
+      close();
     },
   };
+}
+
+/** Why the service refuses what a stream is about; undefined if it does not, or cannot be asked. */
+async function whyRefused({ projectId, team, query }: Pick<LiveOptions, "projectId" | "team" | "query">) {
+  const now = new Date().toISOString();
+  try {
+    await call("search", { project_id: projectId, query, start: now, stop: now, limit: 1 }, { team });
+  } catch (error) {
+    if (error instanceof RpcFailure && [400, 401, 403, 404].includes(error.status)) return reasonOf(error);
+  }
+  return undefined;
+}
+
+/** Without locks, which browsers have on safe addresses alone, and by HTTP/2, which needs one connection, places are not counted. */
+async function livePlace(): Promise<(() => void) | undefined> {
+  const [page] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  const isOneByOne = page === undefined || /^(http\/1\..*)?$/.test(page.nextHopProtocol);
+  return navigator.locks !== undefined && isOneByOne ? takeLivePlace(navigator.locks) : () => {};
 }

@@ -11,8 +11,8 @@ export function NotAsked({ isWrong, onRun }: NotAskedProps) {
       <h2>{isWrong ? "The query is not valid" : "The query was not answered"}</h2>
       <p>
         {isWrong
-          ? "What is wrong is underlined above. Its events are shown when it is mended."
-          : "It was given up, or it failed."}
+          ? "What is wrong is underlined above. Fix it and the events appear."
+          : "It was cancelled or it failed."}
       </p>
       {!isWrong && (
         <button type="button" class="button" onClick={onRun}>

@@ -1,10 +1,13 @@
-import type { ViewRange } from "../address/view.ts";
-import { rangeTexts } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { count } from "../kit/format.ts";
 import { late } from "../kit/late.tsx";
+import { Text } from "../kit/text.tsx";
 import type { FirstEventProps } from "../start/start.tsx";
+import { type NearFound, nearTo } from "./near-queries.ts";
 import { rangeText } from "./range-steps.ts";
 
 export interface NothingFoundProps {
@@ -12,6 +15,8 @@ export interface NothingFoundProps {
   readonly query: string;
   readonly range: ViewRange;
   onRange(range: ViewRange): void;
+  /** Asks another query, over another range. */
+  onQuery(query: string, range: ViewRange): void;
   onClear(): void;
   /** Asks again, such as once the first event has arrived. */
   onRun(): void;
@@ -28,29 +33,32 @@ const WIDER: readonly { readonly text: string; readonly lastMs: number }[] = [
 ];
 
 /** Nothing matches in the range: whether there is something in a wider one, and how to get there. */
-export function NothingFound({ projectId, query, range, onRange, onClear, onRun }: NothingFoundProps) {
+export function NothingFound({ projectId, query, range, onRange, onQuery, onClear, onRun }: NothingFoundProps) {
   const wider = useLoaded(
     async (signal) => {
       for (const one of WIDER) {
-        const times = { startMs: Date.now() - one.lastMs, stopMs: Date.now() };
+        const times = { startMs: serviceNow() - one.lastMs, stopMs: serviceNow() };
         const input = { project_id: projectId, query, ...rangeTexts(times) };
         const { count: found } = await call("get_count", input, { signal });
-        if (found > 0) return { ...one, found };
+        if (found > 0) return { more: { ...one, found } };
       }
-      return undefined;
+      return { more: undefined };
     },
     [projectId, query],
   );
-  const more = wider.value.value;
-  const isNever =
-    query.trim() === "" && !wider.isLoading.value && more === undefined && wider.error.value === undefined;
+  const more = wider.value.value?.more;
+  const isAsked = wider.value.value !== undefined;
+  const isNowhere = query.trim() !== "" && isAsked && more === undefined;
+  const near = useLoaded(
+    async (signal) => (isNowhere ? await nearTo({ projectId, query, range, signal }) : undefined),
+    [projectId, query, JSON.stringify(range), isNowhere],
+  ).value.value;
+  const isNever = query.trim() === "" && !wider.isLoading.value && isAsked && more === undefined;
   if (isNever)
     return (
       <div class="first-use">
         <h2>No events yet</h2>
-        <p class="lead">
-          The project has had none in the last year. Send the first one: it is shown here when it arrives.
-        </p>
+        <p class="lead">Send your first event and it appears here.</p>
         <FirstEvent projectId={projectId} onExplore={onRun} />
       </div>
     );
@@ -59,13 +67,48 @@ export function NothingFound({ projectId, query, range, onRange, onClear, onRun 
       <h2>No events {query.trim() === "" ? "" : "match "}in this range</h2>
       <p>
         {rangeText(range)}
-        {more
-          ? `. There are ${count(more.found)} in ${more.text}.`
-          : wider.isLoading.value
-            ? ""
-            : ", and none in the last year."}
+        {more ? `. There are ${count(more.found)} in ${more.text}.` : !isAsked ? "" : ", and none in the last year."}
       </p>
+      {near && near.words.length > 0 && (
+        <p>
+          A word alone is a field, and no event has the field{" "}
+          <code>
+            <Text text={near.words[0]!} />
+          </code>
+          . A text is written in quotes.
+        </p>
+      )}
+      {near && near.unknown.length > 0 && (
+        <p>
+          No event has a field{" "}
+          <code>
+            <Text text={near.unknown[0]!} />
+          </code>
+          .
+        </p>
+      )}
+      {near && near.words.length === 0 && near.texts.length > 0 && (
+        <p>
+          A text in quotes is looked for in messages alone.
+          {near.found.length === 0 && (
+            <>
+              {" "}
+              To look into a field, name it:{" "}
+              <code>
+                <Text text={`field contains "${near.texts[0]}"`} />
+              </code>
+            </>
+          )}
+        </p>
+      )}
       <div class="row center">
+        {near?.found.map((one) => (
+          <button type="button" class="button primary" key={one.query} onClick={() => onQuery(one.query, one.range)}>
+            <span>
+              <NearText of={one} /> ({count(one.count)})
+            </span>
+          </button>
+        ))}
         {more && (
           <button type="button" class="button primary" onClick={() => onRange({ lastMs: more.lastMs })}>
             Show {more.text}
@@ -78,5 +121,21 @@ export function NothingFound({ projectId, query, range, onRange, onClear, onRun 
         )}
       </div>
     </div>
+  );
+}
+
+/** What a similar query looks for. */
+function NearText({ of: { term } }: { readonly of: NearFound }) {
+  const text = /^message contains (".*")$/.exec(term)?.[1];
+  if (text !== undefined)
+    return (
+      <>
+        Search for the text <Text text={text} />
+      </>
+    );
+  return (
+    <>
+      Search for <Text text={term} />
+    </>
   );
 }

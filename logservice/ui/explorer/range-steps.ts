@@ -1,4 +1,4 @@
-import { lastText, timesOf, type ViewRange } from "../address/view.ts";
+import { lastText, timesOf, type ViewRange } from "../../address/view.ts";
 import { longDuration, timeParts } from "../kit/format.ts";
 
 /** The range before or after one, by its own length. */

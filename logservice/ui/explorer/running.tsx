@@ -33,14 +33,16 @@ export function Running({ asked, onCancel }: RunningProps) {
     <>
       <div class="progress" role="progressbar" aria-label="The query runs" />
       {passedMs >= SLOW_MS && (
-        <p class="running" role="status">
-          <span class="grow">
-            Reading the events of {span}, for {Math.round(passedMs / 1000)} s. A shorter range is faster.
-          </span>
-          <button type="button" class="button small" onClick={onCancel}>
-            Cancel
-          </button>
-        </p>
+        <div class="running-place">
+          <p class="running" role="status">
+            <span class="grow">
+              Searching {span} of events … {Math.round(passedMs / 1000)} s. A shorter range is faster.
+            </span>
+            <button type="button" class="button small" onClick={onCancel}>
+              Cancel
+            </button>
+          </p>
+        </div>
       )}
     </>
   );

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { bytes, count, duration } from "../kit/format.ts";
 import type { Found } from "./explorer-state.ts";
 import { isBad } from "./histogram-bars.tsx";
@@ -8,31 +9,46 @@ export interface SummaryProps {
   readonly live: LiveView | undefined;
   /** How many have arrived since. */
   readonly arrived: number;
+  /** Says which saved search it is. */
+  readonly name: ComponentChildren;
+  /** Shows only warnings, or only errors and what is worse. */
+  onSeverity(level: "warning" | "error"): void;
   /** Shows the fields over the list, where they are not beside it. */
   onFields(): void;
 }
 
 /** How many events were found, and what it took. */
-export function Summary({ found, live, arrived, onFields }: SummaryProps) {
+export function Summary({ found, live, arrived, name, onSeverity, onFields }: SummaryProps) {
   const histogram = live?.histogram.value ?? found.histogram.value!;
   const total = live === undefined ? histogram.total : (found.rows.value?.total ?? 0) + arrived;
   const bad = [...histogram.byLevel].reduce((sum, [level, found]) => sum + (isBad(level) ? found : 0), 0);
   const warnings = histogram.byLevel.get("warning") ?? 0;
   const stats = found.stats.value;
   return (
-    <div class="summary" role="status">
-      <span>
+    <div class="summary">
+      {/* While it is live, the numbers change without end: who hears them would hear nothing else. */}
+      <span role={live === undefined ? "status" : undefined}>
         <strong>{count(total)}</strong> {total === 1 ? "event" : "events"}
       </span>
       {bad > 0 && (
-        <span class="level-error">
+        <button
+          type="button"
+          class="summary-level level-error"
+          title="Show only these"
+          onClick={() => onSeverity("error")}
+        >
           {count(bad)} {bad === 1 ? "error" : "errors"}
-        </span>
+        </button>
       )}
       {warnings > 0 && (
-        <span class="level-warning">
+        <button
+          type="button"
+          class="summary-level level-warning"
+          title="Show only these"
+          onClick={() => onSeverity("warning")}
+        >
           {count(warnings)} {warnings === 1 ? "warning" : "warnings"}
-        </span>
+        </button>
       )}
       {stats !== undefined && (
         <span class="took">
@@ -40,6 +56,7 @@ export function Summary({ found, live, arrived, onFields }: SummaryProps) {
           {stats.bytes > 0 && `, ${bytes(stats.bytes)} read`}
         </span>
       )}
+      {name}
       <button type="button" class="button small drawer-button" onClick={onFields}>
         Fields
       </button>

@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { ViewRange } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
+import { serviceNow } from "../data/clock.ts";
 import { zone } from "../data/preferences.ts";
 import { zoneName } from "../kit/format.ts";
 import { rangeInput, rangeText, shifted, widened } from "./range-steps.ts";
@@ -76,27 +77,27 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
         <button
           type="button"
           class="button icon"
-          aria-label="An earlier range"
+          aria-label="Earlier range"
           title="Earlier  ["
-          onClick={change(shifted(range, -1, Date.now()))}
+          onClick={change(shifted(range, -1, serviceNow()))}
         >
           ‹
         </button>
         <button
           type="button"
           class="button icon"
-          aria-label="A later range"
+          aria-label="Later range"
           title="Later  ]"
-          onClick={change(shifted(range, 1, Date.now()))}
+          onClick={change(shifted(range, 1, serviceNow()))}
         >
           ›
         </button>
         <button
           type="button"
           class="button icon"
-          aria-label="A wider range"
+          aria-label="Wider range"
           title="Wider  -"
-          onClick={change(widened(range, Date.now()))}
+          onClick={change(widened(range, serviceNow()))}
         >
           ⤢
         </button>
@@ -106,12 +107,12 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
           <form
             onSubmit={(event) => {
               event.preventDefault();
-              const read = readTypedRange(typed, { nowMs: Date.now(), isUtc: zone.value === "utc" });
+              const read = readTypedRange(typed, { nowMs: serviceNow(), isUtc: zone.value === "utc" });
               if ("problem" in read) setProblem(read.problem);
               else choose(read.range);
             }}
           >
-            <label for={`${id}-typed`}>Any range</label>
+            <label for={`${id}-typed`}>Custom range</label>
             <input
               id={`${id}-typed`}
               ref={input}

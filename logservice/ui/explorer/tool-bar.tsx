@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { go, here } from "../data/location.ts";
 import { facets, wrap } from "../data/preferences.ts";
 import { mayDo, teamId } from "../data/session.ts";
@@ -28,7 +28,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
   const isStages = kindOfQuery(query) === "stages";
   const history: readonly MenuEntry[] =
     past.length === 0
-      ? [{ title: "Queries that you run are remembered here" }]
+      ? [{ title: "No earlier queries yet" }]
       : past.map((text) => ({
           text: (
             <code>
@@ -52,35 +52,28 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
   ];
   return (
     <div class="tool-bar">
-      <Menu
-        class="button icon"
-        name="Queries of before"
-        label={<span aria-hidden="true">↺</span>}
-        entries={history}
-        align="right"
-      />
+      <Menu class="button icon" name="Earlier queries" label={<Clock />} entries={history} align="right" />
       <button
         type="button"
         class="button live"
         aria-pressed={isLive}
         disabled={isStages}
         title={isStages ? "A query with stages cannot be live" : "Show events as they arrive  l"}
-        onClick={() => state.change(isLive ? { isLive: false } : { isLive: true, range: endingNow(range) })}
+        onClick={() => state.change({ isLive: !isLive, range: endingNow(range) })}
       >
         Live
       </button>
       <Menu
-        name="Save, alert or export"
         label={
           <>
-            Save <span aria-hidden="true">▾</span>
+            Save or export <span aria-hidden="true">▾</span>
           </>
         }
         align="right"
         entries={saveEntries}
       />
       <Menu
-        name="How the list looks"
+        name="View options"
         class="button icon"
         label={<span aria-hidden="true">⋯</span>}
         align="right"
@@ -93,7 +86,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
             },
           },
           {
-            text: "Show the fields",
+            text: "Show fields",
             isChosen: facets.value === "shown",
             onChoose: () => {
               facets.value = facets.value === "shown" ? "hidden" : "shown";
@@ -107,6 +100,15 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
       {isSaving && <SearchDialog projectId={state.projectId} first={{ query }} onClose={() => setSaving(false)} />}
       {isExporting && isFound && <ExportDialog state={state} found={found} onClose={() => setExporting(false)} />}
     </div>
+  );
+}
+
+function Clock() {
+  return (
+    <svg class="stroked" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <circle cx="8" cy="8" r="6.25" />
+      <path d="M8 4.500V8l2.500 1.500" />
+    </svg>
   );
 }
 

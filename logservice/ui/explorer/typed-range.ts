@@ -1,5 +1,5 @@
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
-import type { ViewRange } from "../address/view.ts";
+import type { ViewRange } from "../../address/view.ts";
 
 /** What a person typed for a range: read, or what is wrong with it. */
 export type TypedRange = { readonly range: ViewRange } | { readonly problem: string };

@@ -1,6 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
+import { serviceNow } from "../data/clock.ts";
 import { teamId } from "../data/session.ts";
 import type { ExplorerState } from "./explorer-state.ts";
 import type { Histogram } from "./histogram-data.ts";
@@ -16,17 +17,25 @@ export interface LiveView extends Live {
 /** How often the histogram moves on. */
 const MOVE_MS = 1_000;
 
-/** The new events of the explorer while it is live; undefined while it is not. `chosen` stays on its event. */
+/**
+ * The new events of the explorer while it is live, and after that until the list was read with them; undefined otherwise.
+ * `chosen` stays on its event.
+ */
 export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView | undefined {
   const [live, setLive] = useState<LiveView | undefined>(undefined);
   const { isLive, query } = state.view.value;
   useEffect(() => {
-    if (!isLive) return setLive(undefined);
+    if (!isLive) return;
     const histogram = signal<Histogram | undefined>(undefined);
     const times = signal<{ startMs: number; stopMs: number } | undefined>(undefined);
     let arrived: Event[] = [];
     const opened = openLive({
       ...{ projectId: state.projectId, team: teamId.peek(), query },
+      isInList(event) {
+        const found = state.found.peek();
+        // One that is being read anew may be without what the one before has.
+        return found === state.asked.peek() && (found?.rows.peek()?.has(event) ?? false);
+      },
       arrived(events) {
         arrived.push(...events);
       },
@@ -36,6 +45,7 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
         if (!state.asked.peek()?.isRunning.peek()) state.run();
       },
     });
+    state.follow(opened.arrivals);
     let count = 0;
     const unsubscribe = opened.shown.subscribe((events) => {
       if (chosen.peek() >= 0) chosen.value = Math.max(-1, chosen.peek() + events.length - count);
@@ -60,18 +70,26 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
       const whole = histogram.peek() ?? found?.histogram.peek();
       if (found === undefined || whole === undefined) return;
       const { startMs, stopMs } = found.times;
-      const nowMs = Date.now();
+      const nowMs = serviceNow();
       histogram.value = grown(whole, arrived, nowMs, stopMs - startMs);
       arrived = [];
       times.value = { startMs: nowMs - (stopMs - startMs), stopMs: nowMs };
     };
     const timer = setInterval(move, MOVE_MS);
-    setLive({ ...opened, histogram, times });
+    const view: LiveView = { ...opened, histogram, times };
+    setLive(view);
     return () => {
       clearInterval(timer);
-      for (const end of [unsubscribe, unmark, unbase]) end();
       opened.close();
+      // What was watched stays until it is in the list.
+      const first = state.found.peek();
+      const unfollow = state.found.subscribe((found) => {
+        if (found === first && !state.view.peek().isLive) return;
+        for (const end of [unsubscribe, unmark, unbase]) end();
+        setLive((now) => (now === view ? undefined : now));
+        queueMicrotask(() => unfollow());
+      });
     };
   }, [isLive, query, state]);
-  return isLive ? live : undefined;
+  return live;
 }

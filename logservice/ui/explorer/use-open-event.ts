@@ -20,6 +20,10 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
   readonly place: EventPlace | undefined;
   readonly event: Event | undefined;
   readonly isMissing: boolean;
+  /** Why it could not be read. */
+  readonly error: unknown;
+  /** Reads it again. */
+  retry(): void;
   /** An event is about to be opened that is known already. */
   take(event: Event): void;
 } {
@@ -27,9 +31,12 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
   const place = text === "" ? undefined : eventPlace(text);
   const event = useSignal<Event | undefined>(undefined);
   const isMissing = useSignal(false);
+  const error = useSignal<unknown>(undefined);
+  const attempt = useSignal(0);
   const rows = state.found.value?.rows.value;
   useEffect(() => {
     isMissing.value = false;
+    error.value = undefined;
     if (place === undefined) {
       event.value = undefined;
       return;
@@ -42,12 +49,12 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
         event.value = found;
         isMissing.value = found === undefined;
       },
-      (error) => {
-        isMissing.value = !isAborted(error);
+      (thrown) => {
+        if (!isAborted(thrown)) error.value = thrown;
       },
     );
     return () => over.abort();
-  }, [text]);
+  }, [text, attempt.value]);
   useEffect(() => {
     if (place === undefined || rows === undefined || chosen.peek() >= 0) return;
     void rows.rowOf(place.id, place.timeMs).then((row) => {
@@ -57,7 +64,10 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
     });
   }, [text, rows]);
   return {
-    ...{ place, event: event.value, isMissing: isMissing.value },
+    ...{ place, event: event.value, isMissing: isMissing.value, error: error.value },
+    retry() {
+      attempt.value++;
+    },
     take(known) {
       event.value = known;
     },

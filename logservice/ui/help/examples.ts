@@ -39,7 +39,7 @@ export const WORD_EXAMPLES: Readonly<Record<string, string>> = {
 /** How terms and values are written. */
 export const WRITTEN: readonly { readonly title: string; readonly queries: readonly string[] }[] = [
   {
-    title: "Words alone",
+    title: "Single words",
     queries: ["error production", '"checkout failed"', "user.email"],
   },
   {
@@ -54,11 +54,11 @@ export const WRITTEN: readonly { readonly title: string; readonly queries: reado
     ],
   },
   {
-    title: "Together",
+    title: "Combining terms",
     queries: ["error (path = /pay or path = /cart)", "not (status = 200)"],
   },
   {
-    title: "Times",
+    title: "Time",
     queries: ["timestamp > 15m", 'timestamp >= "2026-01-31T14:00:00Z"'],
   },
 ];
@@ -67,7 +67,7 @@ export const WRITTEN: readonly { readonly title: string; readonly queries: reado
 export function meaningOf(text: string): string | undefined {
   const read = readPipeline(text);
   if (read === undefined) return undefined;
-  const condition = text.trim().startsWith("|") ? "Every entry" : capital(explain(read.query));
+  const condition = text.trim().startsWith("|") ? "All events" : capital(explain(read.query));
   return [`${condition}.`, ...explainStages(read.stages)].join(" ");
 }
 

@@ -9,8 +9,8 @@ import {
   STAGE_WORDS,
   WORD_DOCS,
 } from "../../../grammar/query/reference.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { readKept } from "../data/preferences.ts";
 import { session } from "../data/session.ts";
 import { QueryCode } from "../query-box/query-code.tsx";
@@ -44,7 +44,7 @@ export function Language() {
           </a>
         ))}
       </nav>
-      <Part title="To begin with">
+      <Part title="Basics">
         <Examples queries={FIRST} events={events} />
       </Part>
       {WRITTEN.map(({ title, queries }) => (
@@ -112,7 +112,7 @@ export function Language() {
 
 /** What the parts are called, in their order. */
 const TITLES: readonly string[] = [
-  "To begin with",
+  "Basics",
   ...WRITTEN.map(({ title }) => title),
   ...["Operators", "Levels", "Sizes and durations", "Stages", "Functions", "Fields"],
 ];

@@ -22,6 +22,11 @@ export function Dialog({ title, children, onClose }: DialogProps) {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
+  useEffect(() => {
+    const dialog = element.current!;
+    // Another title is another step of the window: what had the focus may be gone.
+    if (!dialog.contains(document.activeElement)) firstControl(dialog)?.focus();
+  }, [title]);
   return (
     <dialog
       ref={element}

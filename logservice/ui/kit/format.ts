@@ -52,7 +52,10 @@ export function zoneName(): string {
 /** `3 min ago`; exact times are for titles. */
 export function ago(timeMs: number, nowMs: number): string {
   const ms = nowMs - timeMs;
-  if (ms < 5_000) return "just now";
-  const [largest] = longDuration(ms).match(/^\d+ \w+/)!;
-  return `${largest} ago`;
+  return ms < 5_000 ? "just now" : `${lasting(timeMs, nowMs)} ago`;
+}
+
+/** `3 min`: how long it is since a time, in its largest unit. */
+export function lasting(timeMs: number, nowMs: number): string {
+  return longDuration(Math.max(1_000, nowMs - timeMs)).match(/^\d+ \w+/)![0];
 }

@@ -2,6 +2,9 @@ import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Failure, Waiting } from "./state.tsx";
 
+/** How long to wait before it is tried again. */
+const RETRY_MS = 3_000;
+
 /** A component that is loaded when it is first shown. */
 export function late<Props extends object = object>(
   load: () => Promise<FunctionComponent<Props>>,
@@ -11,19 +14,29 @@ export function late<Props extends object = object>(
     const [, redraw] = useState(0);
     const [error, setError] = useState<unknown>(undefined);
     const ask = () => {
-      setError(undefined);
       load().then((component) => {
         found = component;
+        setError(undefined);
         redraw((n) => n + 1);
       }, setError);
     };
     useEffect(() => {
       if (found === undefined) ask();
     }, []);
+    useEffect(() => {
+      if (error === undefined) return;
+      // The service may only be gone for a moment.
+      const timer = setInterval(ask, RETRY_MS);
+      return () => clearInterval(timer);
+    }, [error]);
     if (error !== undefined) {
       // After an upgrade of the service, the files of the page that is shown are gone.
-      const reason = new Error("this part of the page could not be loaded: load the page again if this stays");
-      return <Failure error={reason} retry={ask} />;
+      const reason = new Error("this part of the page could not be loaded. It is tried again every few seconds");
+      return (
+        <div class="page">
+          <Failure error={reason} retry={() => location.reload()} what="Load the page again" />
+        </div>
+      );
     }
     const Found = found;
     return Found === undefined ? <Waiting /> : <Found {...props} />;

@@ -33,19 +33,30 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
   useEffect(() => {
     if (!isOpen) return;
     const items = itemsIn(list.current!);
-    (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
+    (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0] ?? list.current!).focus();
     const leave = (event: Event) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
-    document.addEventListener("pointerdown", leave);
-    return () => document.removeEventListener("pointerdown", leave);
+    const leavings = ["pointerdown", "focusin"];
+    for (const name of leavings) document.addEventListener(name, leave);
+    return () => {
+      for (const name of leavings) document.removeEventListener(name, leave);
+    };
   }, [isOpen]);
   const close = () => {
     setOpen(false);
     button.current!.focus();
   };
   return (
-    <span class="with-menu" ref={root}>
+    <span
+      class="with-menu"
+      ref={root}
+      onKeyDown={(event) => {
+        if (!isOpen || event.key !== "Escape") return;
+        event.stopPropagation();
+        close();
+      }}
+    >
       <button
         type="button"
         ref={button}
@@ -54,11 +65,16 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
         aria-label={name}
+        title={name}
         onClick={() => setOpen(!isOpen)}
         onKeyDown={(event) => {
-          if (event.key !== "ArrowDown") return;
-          event.preventDefault();
-          setOpen(true);
+          if (event.key === "ArrowDown") {
+            event.preventDefault();
+            setOpen(true);
+          } else if (event.key === "Escape" && isOpen) {
+            event.stopPropagation();
+            setOpen(false);
+          }
         }}
       >
         {label}
@@ -69,13 +85,10 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
           id={id}
           ref={list}
           role="menu"
+          tabIndex={-1}
           style={{ top: "calc(100% + 4px)", [align]: "0" }}
           onKeyDown={(event) => {
             if (event.key === "Tab") return setOpen(false);
-            if (event.key === "Escape") {
-              event.stopPropagation();
-              return close();
-            }
             const items = itemsIn(list.current!);
             const to = nextOf(items, event.key);
             if (to === undefined) return;

@@ -17,7 +17,7 @@ export function NoItem({ what, href }: NoItemProps) {
       <h1>There is no such {what}</h1>
       <p>It was removed, or it belongs to another project.</p>
       <a class="button" href={href}>
-        To all {what}s
+        All {what}s
       </a>
     </div>
   );

@@ -11,22 +11,12 @@ export interface RemoveDialogProps {
   /** Must be typed first, where what is removed cannot be made again. */
   readonly typed?: string;
   readonly button: string;
-  /** What the button says that removes nothing. */
-  readonly keep?: string;
   onRemove(): Promise<unknown>;
   onClose(): void;
 }
 
 /** Asks before something is removed, and removes it. Closes when it is gone. */
-export function RemoveDialog({
-  title,
-  children,
-  typed,
-  button,
-  keep = "Keep it",
-  onRemove,
-  onClose,
-}: RemoveDialogProps) {
+export function RemoveDialog({ title, children, typed, button, onRemove, onClose }: RemoveDialogProps) {
   const [text, setText] = useState("");
   const sending = useSending();
   return (
@@ -54,7 +44,7 @@ export function RemoveDialog({
         {sending.problem && <p class="note error">{sending.problem}</p>}
         <div class="row end">
           <button type="button" class="button" onClick={onClose}>
-            {keep}
+            Cancel
           </button>
           <button
             type="submit"

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { reasonOf } from "../data/call.ts";
+import { isUnreachable, reasonOf } from "../data/call.ts";
 
 /** A change that a form sends. */
 export interface Sending {
@@ -32,7 +32,7 @@ export function useSending(paths: readonly string[] = []): Sending {
         await change();
         return true;
       } catch (error) {
-        reason.value = reasonOf(error);
+        reason.value = isUnreachable(error) ? NOT_SENT : reasonOf(error);
         return false;
       } finally {
         isSending.value = false;
@@ -43,6 +43,9 @@ export function useSending(paths: readonly string[] = []): Sending {
     },
   };
 }
+
+/** What is read is asked for again; a change is not. */
+const NOT_SENT = "The log service does not answer. This is not sent again by itself: try it again later.";
 
 /** Whether a message is about a part of a field, such as `notification.email_addresses[1]`. */
 const startsAt = (reason: string, path: string) =>

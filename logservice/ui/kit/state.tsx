@@ -20,15 +20,22 @@ export function Waiting({ what = "Loading" }: { readonly what?: string }) {
   );
 }
 
+interface FailureProps {
+  readonly error: unknown;
+  /** What the button says. */
+  readonly what?: string;
+  retry?(): void;
+}
+
 /** What went wrong, and a button to try again. */
-export function Failure({ error, retry }: { readonly error: unknown; retry?(): void }) {
+export function Failure({ error, retry, what = "Try again" }: FailureProps) {
   return (
     <div class="note error" role="alert">
       <div class="row">
         <span class="grow">{reasonOf(error)}</span>
         {retry && (
           <button type="button" class="button small" onClick={retry}>
-            Try again
+            {what}
           </button>
         )}
       </div>

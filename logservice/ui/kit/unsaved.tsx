@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { pageAt } from "../address/page.ts";
-import { go } from "../data/location.ts";
+import { pageAt } from "../../address/page.ts";
+import { go, keepHere } from "../data/location.ts";
 import { Dialog } from "./dialog.tsx";
 
-/** Asks before a link leads away from changes that are not saved. The browser asks before the page is closed. */
+/** Asks before a link or the button back leads away from changes that are not saved. The browser asks before the page is closed. */
 export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
   const [to, setTo] = useState("");
   const isLeaving = useRef(false);
@@ -17,6 +17,10 @@ export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
       event.preventDefault();
       setTo(link.href);
     };
+    const letBack = keepHere((href) => {
+      if (!isLeaving.current) setTo(href);
+      return !isLeaving.current;
+    });
     const onClose = (event: Event): void => {
       if (!isLeaving.current) event.preventDefault();
     };
@@ -25,6 +29,7 @@ export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
     addEventListener("beforeunload", onClose);
     return () => {
       document.removeEventListener("click", onLink, { capture: true });
+      letBack();
       removeEventListener("beforeunload", onClose);
     };
   }, [isChanged]);

@@ -1,5 +1,5 @@
 import type { Problem } from "../../../grammar/problem.ts";
-import type { CompletionItem, KnownField, KnownValue } from "../../../grammar/query/index.ts";
+import type { CompletionItem, KnownField, KnownValue, NearQuery } from "../../../grammar/query/index.ts";
 import type { AlertGroupValue } from "../../../schema/rpc.generated.ts";
 import type { Measured } from "../../notify/condition.ts";
 
@@ -15,7 +15,9 @@ export type Question =
       readonly values: Readonly<Record<string, readonly KnownValue[]>>;
     }
   /** What an alert with this query compares, and which events belong to groups of it. */
-  | { readonly kind: "alert"; readonly text: string; readonly groups?: readonly (readonly AlertGroupValue[])[] };
+  | { readonly kind: "alert"; readonly text: string; readonly groups?: readonly (readonly AlertGroupValue[])[] }
+  /** What may have been meant by a query that finds nothing, with the names of the fields that there are. */
+  | { readonly kind: "near"; readonly text: string; readonly fields: readonly string[] };
 
 export interface Answers {
   readonly problems: readonly Problem[];
@@ -25,6 +27,26 @@ export interface Answers {
     readonly wanted: readonly string[];
   };
   readonly alert: AlertAnswer;
+  readonly near: NearAnswer;
+}
+
+export interface NearAnswer {
+  /** The words of the query that are no field, though a word alone is one. */
+  readonly words: readonly string[];
+  /** The fields of the query that no event has, but those words. */
+  readonly unknown: readonly string[];
+  /** Similar queries, the likeliest first. */
+  readonly queries: readonly NearQuery[];
+  /** The texts that are looked for in messages, to be looked for in fields. */
+  readonly texts: readonly NearText[];
+}
+
+export interface NearText {
+  readonly text: string;
+  /** The query that looks for it in all fields. */
+  readonly anywhere: string;
+  /** The queries that look for it in each: for fields that are the text, and for those that contain it. */
+  readonly fields: readonly { readonly name: string; readonly is: NearQuery; readonly has: NearQuery }[];
 }
 
 export type AlertAnswer =

@@ -2,6 +2,7 @@
 import { parsePipeline, QuerySession } from "../../../grammar/query/index.ts";
 import { alertAnswer } from "./alert-answer.ts";
 import type { Answers, Numbered, Question } from "./messages.ts";
+import { nearAnswer } from "./near-answer.ts";
 
 /** What a worker is to itself, of which the types for pages know nothing. */
 interface WorkerScope {
@@ -20,6 +21,7 @@ function answer(question: Question): Answers[Question["kind"]] {
     return parsed.ok ? [] : parsed.problems;
   }
   if (question.kind === "alert") return alertAnswer(question.text, question.groups);
+  if (question.kind === "near") return nearAnswer(question.text, question.fields);
   const { text, offset, fields, values } = question;
   const wanted = new Set<string>();
   session.update(text);

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Delivery } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { useEvery } from "../data/every.ts";
 import { type Pages, usePages } from "../data/pages.ts";
 import { mayDo, teamId } from "../data/session.ts";
@@ -23,7 +24,7 @@ const PAGE = 20;
 /** A delivery that waits is tried within seconds. */
 const AGAIN_MS = 10_000;
 
-/** What was told, with its result; what was given up can be sent again. */
+/** What was sent, with its result; what was given up can be sent again. */
 export function Deliveries({ projectId, of, names }: DeliveriesProps) {
   const key = JSON.stringify(of);
   const pages = usePages(
@@ -41,14 +42,11 @@ export function Deliveries({ projectId, of, names }: DeliveriesProps) {
   return (
     <section class="card" aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries</h2>
-      <p class="lead">
-        What was told in the last 30 days. A target that does not answer is tried again for a day, then the message is
-        given up.
-      </p>
+      <p class="lead">Messages of the last 30 days. A target that does not answer is retried for a day.</p>
       <Shown of={pages.first}>
         {() =>
           pages.rows.length === 0 ? (
-            <p class="hint">Nothing was told yet.</p>
+            <p class="hint">No deliveries yet. Tests are not listed here.</p>
           ) : (
             <>
               <ul class="log-list wraps" aria-label="Deliveries">
@@ -74,7 +72,7 @@ export function Deliveries({ projectId, of, names }: DeliveriesProps) {
 const KIND_TEXTS = {
   triggered: "Triggered",
   resolved: "Resolved",
-  failed: "Cannot be evaluated",
+  failed: "Failing",
   repeated: "Still triggered",
 } as const satisfies Record<Delivery["kind"], string>;
 
@@ -91,12 +89,13 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
   const [isSending, setSending] = useState(false);
   const { status, kind, attempts, failure, created_at, due_at, finished_at, alert_id, alert_name } = delivery;
   const isRetriable = status === "failed" || (status === "waiting" && attempts > 0);
+  const shown = status === "waiting" && attempts > 0 ? RETRYING : STATUS[status];
   const retry = async (): Promise<void> => {
     setSending(true);
     setError(undefined);
     try {
       await call("retry_delivery", { project_id: projectId, delivery_id: delivery.id });
-      say("It is sent again");
+      say("Sending again");
       await pages.load();
     } catch (thrown) {
       setError(thrown);
@@ -106,7 +105,7 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
   };
   return (
     <li>
-      <span class={`tag ${STATUS[status].style}`}>{STATUS[status].text}</span>
+      <span class={`tag ${shown.style}`}>{shown.text}</span>
       <span class="grow">
         <strong>{KIND_TEXTS[kind]}</strong>{" "}
         {name === undefined ? (
@@ -125,7 +124,7 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
         )}
         {status === "waiting" && attempts > 0 && (
           <span class="hint">
-            {attempts} {attempts === 1 ? "attempt" : "attempts"}; next one {soon(due_at)}
+            Failed {attempts === 1 ? "once" : `${attempts} times`}, next try {soon(due_at)}
           </span>
         )}
         {error !== undefined && <Failure error={error} />}
@@ -145,12 +144,15 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
 const STATUS = {
   delivered: { text: "delivered", style: "good" },
   waiting: { text: "waiting", style: "warning" },
-  failed: { text: "given up", style: "error" },
+  failed: { text: "failed", style: "error" },
 } as const satisfies Record<Delivery["status"], { text: string; style: string }>;
+
+/** Shown for a delivery that has failed and is tried again. */
+const RETRYING = { text: "retrying", style: "error" };
 
 /** When a time that is to come is: the attempt itself is made by the service. */
 function soon(at: string): string {
-  const seconds = Math.round((Date.parse(at) - Date.now()) / 1000);
+  const seconds = Math.round((Date.parse(at) - serviceNow()) / 1000);
   if (seconds <= 1) return "now";
   return seconds < 90 ? `in ${seconds} s` : `in ${Math.round(seconds / 60)} min`;
 }

@@ -30,8 +30,8 @@ export interface Sends {
 /** What the service cannot send, and what mends that; undefined if it can send the kind. */
 export function missingFor(kind: Kind, { isMailing, isTexting }: Sends): string | undefined {
   if (kind === "email" && !isMailing)
-    return "This service sends no mails yet: its operator has to start it with --smtp. What is saved is told then.";
+    return "This service sends no mails yet: its operator has to start it with --smtp. What is saved is sent then.";
   if (kind === "sms" && !isTexting)
-    return "This service sends no text messages yet: its operator has to start it with --sms. What is saved is told then.";
+    return "This service sends no text messages yet: its operator has to start it with --sms. What is saved is sent then.";
   return undefined;
 }

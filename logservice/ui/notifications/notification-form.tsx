@@ -18,8 +18,12 @@ export interface NotificationFormProps {
   readonly isReadOnly?: boolean;
   readonly sending: Sending;
   readonly button: string;
+  /** Whether there is nothing to save. */
+  readonly isUnchanged?: boolean;
   /** Other buttons. */
   readonly children?: ComponentChildren;
+  /** For a form in a window. */
+  onCancel?(): void;
   onChange?(draft: NotificationDraft): void;
   /** Sends a draft in which nothing is wrong that can be seen here. Rejects with what the service says. */
   onSend(draft: NotificationDraft): Promise<unknown>;
@@ -27,13 +31,25 @@ export interface NotificationFormProps {
 
 /** The fields of a notification: those of its kind. What was typed for another kind stays. */
 export function NotificationForm(props: NotificationFormProps) {
-  const { first, mask, isReadOnly = false, sending, button, children, onChange, onSend } = props;
-  const [draft, setDraft] = useState(first);
+  const {
+    first,
+    mask,
+    isReadOnly = false,
+    isUnchanged = false,
+    sending,
+    button,
+    children,
+    onCancel,
+    onChange,
+    onSend,
+  } = props;
+  // What was not typed here follows what others save.
+  const [typed, setTyped] = useState<Partial<NotificationDraft>>({});
+  const draft = { ...first, ...typed };
   const isNew = mask === undefined;
   const set = (part: Partial<NotificationDraft>): void => {
-    const next = { ...draft, ...part };
-    setDraft(next);
-    onChange?.(next);
+    setTyped((before) => ({ ...before, ...part }));
+    onChange?.({ ...draft, ...part });
   };
   const missing = session.value && missingFor(draft.type, session.value);
   return (
@@ -47,8 +63,8 @@ export function NotificationForm(props: NotificationFormProps) {
           const problem = problemOf(draft, isNew);
           if (problem !== undefined) throw new Error(problem);
           await onSend(draft);
-          // It is stored now, and only its mask is shown.
-          setDraft((before) => ({ ...before, secret: "" }));
+          // It is stored now, and of a secret only its mask is shown.
+          setTyped((before) => (isNew ? { ...before, secret: "" } : {}));
         });
       }}
     >
@@ -85,8 +101,13 @@ export function NotificationForm(props: NotificationFormProps) {
           </p>
         )}
         {!isReadOnly && (
-          <div class="row">
-            <button type="submit" class="button primary" disabled={sending.isSending}>
+          <div class={onCancel ? "row end" : "row"}>
+            {onCancel && (
+              <button type="button" class="button" onClick={onCancel}>
+                Cancel
+              </button>
+            )}
+            <button type="submit" class="button primary" disabled={sending.isSending || isUnchanged}>
               {button}
             </button>
             {children}
@@ -198,7 +219,7 @@ const PUBLIC = "It begins with https://. Plain http and private addresses need a
 const SECRETS = {
   slack: {
     label: "Webhook address",
-    hint: `The address of an incoming webhook, which the chat shows when one is made. ${PUBLIC}`,
+    hint: `The address of an incoming webhook, which the chat shows when you create one. ${PUBLIC}`,
   },
   webhook: { label: "Webhook address", hint: `Where your program takes alerts. ${PUBLIC}` },
   pagerduty: {

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Alert, Notification as Stored } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
+import { changesOf } from "../data/changes.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
@@ -15,8 +16,9 @@ import { Unsaved } from "../kit/unsaved.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { draftOfNotification, maskOf, membersOf, NEW_NOTIFICATION } from "./draft.ts";
 import { missingFor } from "./kinds.ts";
+import { makeNotification, makeSecret } from "./make.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "./notification-form.tsx";
-import { SecretDialog } from "./secret-dialog.tsx";
+import { SecretDialog, SecretShown } from "./secret-dialog.tsx";
 import { testOf } from "./test-alert.ts";
 import { UsedBy } from "./used-by.tsx";
 
@@ -30,7 +32,12 @@ const listPath = (project: string) =>
 
 function NewNotification({ projectId }: { readonly projectId: string }) {
   const [isChanged, setChanged] = useState(false);
+  const [made, setMade] = useState<{ readonly id: string; readonly secret: string } | undefined>(undefined);
   const sending = useSending(NOTIFICATION_PATHS);
+  const show = (id: string): void =>
+    go(pathOf({ kind: "item", team: teamId.value, project: projectId, section: "notifications", id }), {
+      replaces: true,
+    });
   return (
     <div class="page narrow">
       <header>
@@ -41,16 +48,14 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
           first={NEW_NOTIFICATION}
           mask={undefined}
           sending={sending}
-          button="Make the notification"
+          button="Create notification"
           onChange={() => setChanged(true)}
           onSend={async (draft) => {
-            const notification = { ...membersOf(draft), project_id: projectId };
-            const { id } = await call("add_notification", { notification });
+            const next = await makeNotification(projectId, draft);
             setChanged(false);
-            say("The notification was made");
-            go(pathOf({ kind: "item", team: teamId.value, project: projectId, section: "notifications", id }), {
-              replaces: true,
-            });
+            if (next.secret !== "") return setMade(next);
+            say("Notification created");
+            show(next.id);
           }}
         >
           <a class="button" href={listPath(projectId)}>
@@ -58,6 +63,7 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
           </a>
         </NotificationForm>
       </section>
+      {made && <SecretShown secret={made.secret} onClose={() => show(made.id)} />}
       <Unsaved isChanged={isChanged} />
     </div>
   );
@@ -98,7 +104,6 @@ interface KnownProps {
 
 function Known({ of, notification }: KnownProps) {
   const [isChanged, setChanged] = useState(false);
-  const [isRotating, setRotating] = useState(false);
   const sending = useSending(NOTIFICATION_PATHS);
   const testing = useSending();
   const [tested, setTested] = useState(false);
@@ -123,6 +128,7 @@ function Known({ of, notification }: KnownProps) {
           first={draftOfNotification(notification)}
           mask={maskOf(notification)}
           isReadOnly={!mayChange}
+          isUnchanged={!isChanged}
           sending={sending}
           button="Save"
           onChange={() => {
@@ -131,7 +137,8 @@ function Known({ of, notification }: KnownProps) {
             setTested(false);
           }}
           onSend={async (draft) => {
-            await call("update_notification", { notification: { ...membersOf(draft), id, project_id } });
+            const changes = changesOf(membersOf(draftOfNotification(notification)), membersOf(draft));
+            await call("update_notification", { notification: { ...changes, id, project_id } });
             setChanged(false);
             await of.load();
             say("Saved");
@@ -165,25 +172,57 @@ function Known({ of, notification }: KnownProps) {
               {testing.isSending ? "Sending …" : "Send a test"}
             </button>
             {isChanged && <span class="hint">Save first.</span>}
-            {isMissing && <span class="hint">Not while the service sends none of these.</span>}
+            {isMissing && <span class="hint">Not possible while the service sends none of these.</span>}
           </div>
         </section>
       )}
-      {type === "webhook" && mayChange && (
-        <section class="card" aria-labelledby="signing">
-          <h2 id="signing">Signature</h2>
-          <p class="lead">
-            With a secret, each request is signed, so that your program can tell that it comes from here and was not
-            changed. Without one, requests have no signature.
-          </p>
-          <button type="button" class="button" onClick={() => setRotating(true)}>
-            Make a new secret
-          </button>
-        </section>
-      )}
-      {isRotating && <SecretDialog projectId={project_id} notificationId={id} onClose={() => setRotating(false)} />}
+      {type === "webhook" && <Signature of={of} notification={notification} />}
       <Unsaved isChanged={isChanged} />
     </>
+  );
+}
+
+/** Whether what is posted to a webhook is signed, and what makes its secret. */
+function Signature({ of, notification: { project_id, id, signed } }: KnownProps) {
+  const [isRotating, setRotating] = useState(false);
+  const [secret, setSecret] = useState("");
+  const sending = useSending();
+  const mayChange = mayDo("notifications:write");
+  const make = (): void => {
+    if (signed) setRotating(true);
+    else void sending.send(async () => setSecret(await makeSecret(project_id, id!)));
+  };
+  const close = (): void => {
+    setRotating(false);
+    setSecret("");
+    void of.load();
+  };
+  return (
+    <section class="card" aria-labelledby="signing">
+      <h2 id="signing">Signature</h2>
+      {signed ? (
+        <p class="lead">
+          Each request is signed with a secret, so that your program can tell that it comes from here and was not
+          changed.
+        </p>
+      ) : (
+        <p class="note warning">
+          Requests are not signed yet: your program cannot tell who sent them. They are once you have created a secret.
+        </p>
+      )}
+      {sending.problem && (
+        <p class="note error" role="alert">
+          {sending.problem}
+        </p>
+      )}
+      {mayChange && (
+        <button type="button" class="button" disabled={sending.isSending} onClick={make}>
+          {signed ? "Make a new secret" : "Create the secret"}
+        </button>
+      )}
+      {isRotating && <SecretDialog projectId={project_id} notificationId={id!} onClose={close} />}
+      {secret !== "" && <SecretShown secret={secret} onClose={close} />}
+    </section>
   );
 }
 
@@ -199,19 +238,19 @@ function Remove({
   const isUsed = (alerts?.length ?? 0) > 0;
   return (
     <section class="card" aria-labelledby="remove">
-      <h2 id="remove">Remove the notification</h2>
+      <h2 id="remove">Remove notification</h2>
       <p class="lead">
         {isUsed
-          ? `Not while ${alerts!.length === 1 ? "an alert uses" : `${alerts!.length} alerts use`} it: let ${alerts!.length === 1 ? "it" : "them"} tell another one, or remove ${alerts!.length === 1 ? "it" : "them"} first.`
-          : "What waits to be told there is given up."}
+          ? `${alerts!.length === 1 ? "An alert still uses" : `${alerts!.length} alerts still use`} it. Choose another notification there first.`
+          : "Messages that still wait for it are dropped."}
       </p>
       <button type="button" class="button danger" disabled={isUsed} onClick={() => setRemoving(true)}>
-        Remove the notification
+        Remove notification
       </button>
       {isRemoving && (
         <RemoveDialog
           title={`Remove ${name}?`}
-          button="Remove it"
+          button="Remove notification"
           onClose={() => setRemoving(false)}
           onRemove={async () => {
             await call("remove_notification", { project_id, notification_id: notification.id! });

@@ -1,5 +1,5 @@
 import type { Notification } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
@@ -8,7 +8,7 @@ import { Text } from "../kit/text.tsx";
 import { maskOf } from "./draft.ts";
 import { KINDS, missingFor } from "./kinds.ts";
 
-/** The notifications of a project: whom alerts tell. */
+/** The notifications of a project: whom alerts notify. */
 export function Notifications({ projectId }: { readonly projectId: string }) {
   const found = useLoaded(
     async (signal) => (await call("get_notifications", { project_id: projectId }, { signal })).notifications,
@@ -31,7 +31,7 @@ export function Notifications({ projectId }: { readonly projectId: string }) {
         <h1>Notifications</h1>
         {(found.value.value?.length ?? 0) > 0 && add}
       </header>
-      <p class="lead">Where alerts of this project are told: each alert chooses one of them.</p>
+      <p class="lead">Where alerts of this project are sent. Each alert chooses one of these.</p>
       <Shown of={found}>
         {(all) =>
           all.length === 0 ? (
@@ -84,6 +84,14 @@ function Row({ one, uses }: { readonly one: Notification; readonly uses: number 
             {" "}
             <span class="tag warning" title={missing}>
               not sent by this service
+            </span>
+          </>
+        )}
+        {one.type === "webhook" && !one.signed && (
+          <>
+            {" "}
+            <span class="tag warning" title="Create a secret on its page">
+              not signed yet
             </span>
           </>
         )}

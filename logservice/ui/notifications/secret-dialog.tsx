@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { call } from "../data/call.ts";
 import { Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { useSending } from "../kit/sending.ts";
+import { makeSecret } from "./make.ts";
 
 export interface SecretDialogProps {
   readonly projectId: string;
@@ -10,31 +10,16 @@ export interface SecretDialogProps {
   onClose(): void;
 }
 
-/** Makes a secret that signs what is posted to a webhook, and shows it once. */
+/** Makes another secret that signs what is posted to a webhook, and shows it once. */
 export function SecretDialog({ projectId, notificationId, onClose }: SecretDialogProps) {
   const [secret, setSecret] = useState("");
   const sending = useSending();
-  if (secret !== "")
-    return (
-      <Dialog title="The signing secret" onClose={onClose}>
-        <p class="lead">
-          It is shown here only now. Give it to the program that takes the webhook: each request has a header{" "}
-          <code>X-Signature: t=…,v1=…</code>, and one <code>v1</code> is the HMAC-SHA256, in hex, of <code>t</code>, a
-          dot and the body, with this secret. Refuse requests whose <code>t</code> is more than a few minutes old.
-        </p>
-        <Code text={secret} />
-        <div class="row end spaced">
-          <button type="button" class="button primary" onClick={onClose}>
-            I have kept it
-          </button>
-        </div>
-      </Dialog>
-    );
+  if (secret !== "") return <SecretShown secret={secret} onClose={onClose} />;
   return (
     <Dialog title="Make a new signing secret?" onClose={onClose}>
       <p class="lead">
-        What is posted is signed with it from now on. An earlier secret signs, too, for 24 hours: in that time, give the
-        new one to your program.
+        What is posted is signed with it from now on. The secret of before signs, too, for 24 hours: in that time, give
+        the new one to your program.
       </p>
       {sending.problem && <p class="note error">{sending.problem}</p>}
       <div class="row end">
@@ -47,12 +32,30 @@ export function SecretDialog({ projectId, notificationId, onClose }: SecretDialo
           disabled={sending.isSending}
           onClick={() =>
             void sending.send(async () => {
-              const input = { project_id: projectId, notification_id: notificationId };
-              setSecret((await call("rotate_webhook_secret", input)).secret);
+              setSecret(await makeSecret(projectId, notificationId));
             })
           }
         >
           Make a new secret
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** A secret that was just made. */
+export function SecretShown({ secret, onClose }: { readonly secret: string; onClose(): void }) {
+  return (
+    <Dialog title="The signing secret" onClose={onClose}>
+      <p class="lead">
+        Copy it now: it will not be shown again. Give it to the program that takes the webhook: each request has a
+        header <code>X-Signature: t=…,v1=…</code>, and one <code>v1</code> is the HMAC-SHA256, in hex, of <code>t</code>
+        , a dot and the body, with this secret. Refuse requests whose <code>t</code> is more than a few minutes old.
+      </p>
+      <Code text={secret} />
+      <div class="row end spaced">
+        <button type="button" class="button primary" onClick={onClose}>
+          Done
         </button>
       </div>
     </Dialog>

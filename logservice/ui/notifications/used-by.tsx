@@ -1,5 +1,5 @@
 import type { Alert } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import type { Loaded } from "../data/loaded.ts";
 import { teamId } from "../data/session.ts";
 import { Shown } from "../kit/state.tsx";

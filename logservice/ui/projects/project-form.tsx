@@ -3,11 +3,13 @@ import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Project } from "../../../schema/rpc.generated.ts";
 import { Field } from "../kit/field.tsx";
 import type { Sending } from "../kit/sending.ts";
+import { Unsaved } from "../kit/unsaved.tsx";
 
 /** What a person may say of a project. */
 export type ProjectDraft = Pick<Project, "name" | "id" | "description" | "retention" | "mode">;
 
-export const PROJECT_PATHS = ["name", "id", "description", "retention", "mode"].map((name) => `project.${name}`);
+const FIELDS = ["name", "id", "description", "retention", "mode"] as const;
+export const PROJECT_PATHS = FIELDS.map((name) => `project.${name}`);
 
 export interface ProjectFormProps {
   readonly first: ProjectDraft;
@@ -16,15 +18,20 @@ export interface ProjectFormProps {
   readonly sending: Sending;
   readonly button: string;
   onSend(draft: ProjectDraft): void;
+  /** For a form in a window. */
+  onCancel?(): void;
 }
 
 /** The fields of a project. What was typed stays if it is refused. */
-export function ProjectForm({ first, isNew, isReadOnly = false, sending, button, onSend }: ProjectFormProps) {
+export function ProjectForm(props: ProjectFormProps) {
+  const { first, isNew, isReadOnly = false, sending, button, onSend, onCancel } = props;
   const [draft, setDraft] = useState(first);
   const set = (part: Partial<ProjectDraft>) => setDraft({ ...draft, ...part });
   const isShorter =
     !isNew && (draft.retention ?? 0) > 0 && ((first.retention ?? 0) === 0 || draft.retention! < first.retention!);
+  const isUnchanged = !isNew && FIELDS.every((name) => (draft[name] ?? "") === (first[name] ?? ""));
   const made = projectIdOf(draft.name);
+  const isChanged = JSON.stringify({ ...first, ...draft }) !== JSON.stringify(first);
   return (
     <form
       onSubmit={(event) => {
@@ -48,7 +55,7 @@ export function ProjectForm({ first, isNew, isReadOnly = false, sending, button,
         {isNew && (
           <Field
             label="Id"
-            hint={`Part of addresses and calls; it never changes. ${draft.id ? "" : `Left empty, it is made from the name${made === undefined ? "" : `: ${made}`}.`}`}
+            hint={`Part of addresses and calls; it never changes. ${draft.id ? "" : `Left empty, it is derived from the name${made === undefined ? "" : `: ${made}`}.`}`}
             wrong={sending.wrongAt("project.id")}
           >
             {(control) => (
@@ -78,7 +85,7 @@ export function ProjectForm({ first, isNew, isReadOnly = false, sending, button,
         </Field>
         <Field
           label="Days to keep events"
-          hint="Older events are removed. 0 keeps all of them for good."
+          hint="Older events are deleted. 0 keeps them forever."
           wrong={sending.wrongAt("project.retention")}
         >
           {(control) => (
@@ -98,11 +105,11 @@ export function ProjectForm({ first, isNew, isReadOnly = false, sending, button,
           </p>
         )}
         <Field
-          label="Events are"
+          label="Format"
           hint={
             draft.mode === "plain_text"
-              ? "Lines of text: they are not parsed, and fields that are sent are not kept."
-              : "Structured: JSON with fields, which are searched and counted by name."
+              ? "Lines of text. They are not parsed, and fields that are sent are not kept."
+              : "JSON with fields, which are searched and counted by name."
           }
           wrong={sending.wrongAt("project.mode")}
         >
@@ -112,18 +119,26 @@ export function ProjectForm({ first, isNew, isReadOnly = false, sending, button,
               value={draft.mode ?? "structured"}
               onChange={(event) => set({ mode: event.currentTarget.value as "structured" })}
             >
-              <option value="structured">structured</option>
-              <option value="plain_text">plain text</option>
+              <option value="structured">Structured</option>
+              <option value="plain_text">Plain text</option>
             </select>
           )}
         </Field>
         {sending.problem && <p class="note error">{sending.problem}</p>}
         {!isReadOnly && (
-          <button type="submit" class="button primary" disabled={sending.isSending}>
-            {button}
-          </button>
+          <div class={onCancel ? "row end" : "row"}>
+            {onCancel && (
+              <button type="button" class="button" onClick={onCancel}>
+                Cancel
+              </button>
+            )}
+            <button type="submit" class="button primary" disabled={sending.isSending || isUnchanged}>
+              {button}
+            </button>
+          </div>
         )}
       </fieldset>
+      <Unsaved isChanged={isChanged && !isReadOnly} />
     </form>
   );
 }

@@ -1,36 +1,44 @@
 import { useEffect, useState } from "preact/hooks";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem } from "../data/projects.ts";
-import { mayDo, projects, team, teamId } from "../data/session.ts";
+import { mayDo, projects, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { bytes, count } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
+
+/** From so many on, a list is filtered by typing. */
+const MANY = 10;
 
 /** The projects of the team. */
 export function Projects() {
   const [isMaking, setMaking] = useState(false);
   const mayMake = mayDo("projects:write");
+  const [typed, setTyped] = useState("");
   const all = projects.value;
+  const words = typed.toLowerCase().split(/\s+/);
+  const found = (all ?? []).filter(({ id, name }) => {
+    const whole = `${name} ${id}`.toLowerCase();
+    return words.every((word) => whole.includes(word));
+  });
   // Others make projects too.
   useEffect(() => void loadProjects(), []);
   const make = mayMake && (
     <button type="button" class="button primary" onClick={() => setMaking(true)}>
-      Make a project
+      New project
     </button>
   );
   return (
     <div class="page">
       <header>
-        <h1>
-          <Text text={team.value?.name ?? teamId.value} />
-        </h1>
+        <h1>Projects</h1>
         {(all?.length ?? 0) > 0 && make}
       </header>
       {projectsProblem.value && <p class="note error">{projectsProblem.value}</p>}
@@ -41,60 +49,85 @@ export function Projects() {
           <h2>No projects yet</h2>
           <p>
             A project holds the events of one app or service, with its own alerts and saved searches.
-            {!mayMake && " An admin or owner of the team can make one."}
+            {!mayMake && " An admin or owner of the team can create one."}
           </p>
           {make}
         </div>
       ) : (
-        <div class="table-wrap">
-          <table class="list stacks">
-            <thead>
-              <tr>
-                <th scope="col">Project</th>
-                <th scope="col">Id</th>
-                <th scope="col" class="number">
-                  Events
-                </th>
-                <th scope="col" class="number">
-                  Storage
-                </th>
-                <th scope="col">Kept</th>
-                <th scope="col">Made</th>
-              </tr>
-            </thead>
-            <tbody>
-              {all.map(({ id, name, description, retention, created_at }) => (
-                <tr key={id}>
-                  <td class="named">
-                    <a
-                      class="strong"
-                      href={pathOf({ kind: "project", team: teamId.value, project: id!, section: "events" })}
-                    >
-                      <Text text={name} />
-                    </a>
-                    {description && (
-                      <div class="hint">
-                        <Text text={description} />
-                      </div>
-                    )}
-                  </td>
-                  <td>
-                    <code>{id}</code>
-                  </td>
-                  <Stats projectId={id!} />
-                  <td>
-                    <span class="when-stacked">kept </span>
-                    {retention ? `${count(retention)} ${retention === 1 ? "day" : "days"}` : "forever"}
-                  </td>
-                  <td>
-                    <span class="when-stacked">made </span>
-                    <Ago at={created_at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <>
+          {all.length >= MANY && (
+            <input
+              class="filter"
+              type="search"
+              aria-label="Filter the projects"
+              placeholder="Filter by name or id"
+              value={typed}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+          )}
+          <p class="spoken" role="status">
+            {typed === "" ? "" : `${found.length} found`}
+          </p>
+          {found.length === 0 ? (
+            <div class="empty card">
+              <h2>No project has this in its name or id</h2>
+              <button type="button" class="button" onClick={() => setTyped("")}>
+                Show all {all.length}
+              </button>
+            </div>
+          ) : (
+            <div class="table-wrap">
+              <table class="list stacks">
+                <thead>
+                  <tr>
+                    <th scope="col">Project</th>
+                    <th scope="col">Id</th>
+                    <th scope="col" class="number">
+                      Events
+                    </th>
+                    <th scope="col" class="number">
+                      Storage
+                    </th>
+                    <th scope="col">Kept</th>
+                    <th scope="col">Created</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {found.map(({ id, name, description, retention, created_at }) => (
+                    <tr key={id}>
+                      <td class="named">
+                        <a
+                          class="strong"
+                          href={pathOf({ kind: "project", team: teamId.value, project: id!, section: "events" })}
+                          title={visibleText(name)}
+                        >
+                          <Text text={name} />
+                        </a>
+                        {description && (
+                          <div class="hint">
+                            <Text text={description} />
+                          </div>
+                        )}
+                      </td>
+                      <td>
+                        <code>{id}</code>
+                      </td>
+                      <Stats projectId={id!} />
+                      <td>
+                        <span class="when-stacked">kept </span>
+                        {retention ? `${count(retention)} ${retention === 1 ? "day" : "days"}` : "forever"}
+                      </td>
+                      <td>
+                        <span class="when-stacked">created </span>
+                        <Ago at={created_at} />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )}
+        </>
       )}
       {isMaking && <MakeProject onClose={() => setMaking(false)} />}
     </div>
@@ -118,12 +151,13 @@ function Stats({ projectId }: { readonly projectId: string }) {
 function MakeProject({ onClose }: { onClose(): void }) {
   const sending = useSending(PROJECT_PATHS);
   return (
-    <Dialog title="Make a project" onClose={onClose}>
+    <Dialog title="New project" onClose={onClose}>
       <ProjectForm
         isNew
         first={{ name: "", id: "", description: "", retention: 0, mode: "structured" }}
         sending={sending}
-        button="Make the project"
+        button="Create project"
+        onCancel={onClose}
         onSend={(draft) =>
           void sending.send(async () => {
             const { id } = await call("add_project", { project: { ...draft, name: draft.name.trim() } });

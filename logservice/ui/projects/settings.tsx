@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
+import { changesOf } from "../data/changes.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
-import { loadProjects } from "../data/projects.ts";
-import { mayDo, project, projects, teamId } from "../data/session.ts";
+import { loadProjects, projectsProblem } from "../data/projects.ts";
+import { mayDo, project, teamId } from "../data/session.ts";
 import { bytes, count } from "../kit/format.ts";
-import { NoProject } from "../kit/no-project.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
@@ -25,7 +25,10 @@ export function Settings({ projectId }: { readonly projectId: string }) {
     async (signal) => (isThere ? call("get_project_stats", { project_id: projectId }, { signal }) : undefined),
     [projectId, isThere],
   );
-  if (it === undefined) return projects.value === undefined ? <Waiting /> : <NoProject />;
+  if (it === undefined) {
+    const problem = projectsProblem.value;
+    return problem === undefined ? <Waiting /> : <p class="note error">{problem}</p>;
+  }
   const mayChange = mayDo("projects:write");
   const known = stats.value.value;
   return (
@@ -43,12 +46,12 @@ export function Settings({ projectId }: { readonly projectId: string }) {
             <code>{projectId}</code>
           </dd>
           <dt>Location</dt>
-          <dd>{it.location || "this service"}</dd>
+          <dd>{it.location || "This server"}</dd>
           <dt>Events</dt>
           <dd>{known ? count(known.events_total) : "…"}</dd>
           <dt>Storage used</dt>
           <dd>{known ? bytes(known.bytes_total) : "…"}</dd>
-          <dt>Made</dt>
+          <dt>Created</dt>
           <dd>{it.created_at && <At at={it.created_at} />}</dd>
         </dl>
         {(known?.missing_bytes ?? 0) > 0 && (
@@ -59,7 +62,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
         )}
       </section>
       <section class="card">
-        {!mayChange && <p class="hint">Admins and owners of the team can change a project.</p>}
+        {!mayChange && <p class="hint">Admins and owners of the team can edit a project.</p>}
         <ProjectForm
           key={it.updated_at ?? ""}
           isNew={false}
@@ -69,9 +72,10 @@ export function Settings({ projectId }: { readonly projectId: string }) {
           button="Save"
           onSend={({ name, description = "", retention = 0, mode = "structured" }) =>
             void sending.send(async () => {
-              await call("update_project", {
-                project: { id: projectId, name: name.trim(), description, retention, mode },
-              });
+              const { description: text = "", retention: days = 0, mode: kind = "structured" } = it;
+              const before = { name: it.name, description: text, retention: days, mode: kind };
+              const changes = changesOf(before, { name: name.trim(), description, retention, mode });
+              await call("update_project", { project: { id: projectId, ...changes } });
               await loadProjects();
               say("Saved");
             })
@@ -80,13 +84,13 @@ export function Settings({ projectId }: { readonly projectId: string }) {
       </section>
       {mayChange && (
         <section class="card">
-          <h2>Remove the project</h2>
+          <h2>Remove project</h2>
           <p class="lead">
             Its events, alerts, notifications and saved searches are gone for good. Programs that send to it are
             refused.
           </p>
           <button type="button" class="button danger" onClick={() => setRemoving(true)}>
-            Remove the project
+            Remove project
           </button>
         </section>
       )}
@@ -94,7 +98,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
         <RemoveDialog
           title={`Remove ${it.name}?`}
           typed={typeable(it.name, projectId)}
-          button="Remove the project"
+          button="Remove project"
           onClose={() => setRemoving(false)}
           onRemove={async () => {
             await call("remove_project", { project_id: projectId });

@@ -24,11 +24,15 @@ export function colouredPieces(text: string, problems: readonly Problem[]): read
     const at = tokens[token];
     return {
       text: text.slice(start, end),
-      type: at !== undefined && at.start <= start ? at.type : "",
+      type: at === undefined || at.start > start ? "" : isUnit(tokens, token) ? "number" : at.type,
       isWrong: spans.some((span) => span.start <= start && span.end >= end),
     };
   });
 }
+
+/** Whether a token is the unit of the number before it, as in 100ms. */
+const isUnit = (tokens: ReturnType<typeof highlightQuery>, at: number) =>
+  tokens[at]!.type === "keyword" && tokens[at - 1]?.type === "number" && tokens[at - 1]!.end === tokens[at]!.start;
 
 /** A problem at one place, such as the end, marks the character before it. */
 function visibleSpan({ start, end }: Problem["span"], length: number): Problem["span"] {

@@ -23,7 +23,7 @@ export function Completions({ id, items, chosen, countOf, onTake }: CompletionsP
   const about = items[chosen]?.documentation;
   return (
     <div class="completions">
-      <ul id={id} role="listbox" aria-label="What may follow" ref={list}>
+      <ul id={id} role="listbox" aria-label="Suggestions" ref={list}>
         {items.map((item, i) => (
           <li
             key={`${item.label}\n${item.kind}\n${item.span.start}`}

@@ -15,11 +15,11 @@ export function ProblemLine({ id, text, problem, onFix }: ProblemLineProps) {
   return (
     <p class="query-problem" id={id} role="status">
       <span>
-        <Text text={sentence(problem.message)} />
+        <Text text={`${sentence(problem.message)}.`} />
         {problem.hint !== undefined && (
           <span class="query-hint">
             {" "}
-            <Text text={sentence(problem.hint)} />
+            <Text text={`${sentence(problem.hint)}.`} />
           </span>
         )}
       </span>
@@ -27,6 +27,7 @@ export function ProblemLine({ id, text, problem, onFix }: ProblemLineProps) {
         const fixed = fixedText(text, fix);
         return (
           <button type="button" class="button small" key={fixed} onClick={() => onFix(fixed)}>
+            Use{" "}
             <code>
               <Text text={fixed.length > 80 ? fix.title : fixed} keepsLines />
             </code>
@@ -44,4 +45,4 @@ function fixedText(text: string, { edits }: Fix): string {
     .reduce((fixed, { span, text: inserted }) => fixed.slice(0, span.start) + inserted + fixed.slice(span.end), text);
 }
 
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.$/, "");

@@ -123,6 +123,7 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
       });
     const isStill = () => area.current?.value === value && area.current.selectionStart === offset;
     try {
+      await values?.known();
       let answer = await ask();
       if (answer.wanted.length > 0 && values !== undefined) {
         await Promise.all(answer.wanted.map((field) => values.read(field)));
@@ -189,11 +190,15 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
     } else if (["ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown"].includes(event.key)) setItems([]);
   };
   const listId = `${id}-list`;
+  const [problem] = problems;
+  // A text whose end is still open is not wrong while its suggestions are shown.
+  const isUnfinished = items.length > 0 && problem !== undefined && problem.span.end >= text.trimEnd().length;
+  const isWrong = problem !== undefined && isTold && !isUnfinished;
   return (
     <div class="query">
-      <div class="query-box" data-wrong={problems.length > 0 && isTold ? "true" : undefined}>
+      <div class="query-box" data-wrong={isWrong ? "true" : undefined}>
         <pre class="query-mirror" aria-hidden="true" ref={mirror}>
-          {coloured(text, isTold ? problems : [])}
+          {coloured(text, isWrong ? problems : [])}
           {"\n"}
         </pre>
         <textarea
@@ -209,8 +214,8 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
           aria-expanded={items.length > 0}
           aria-controls={listId}
           aria-activedescendant={chosen >= 0 && items.length > 0 ? `${listId}-${chosen}` : undefined}
-          aria-invalid={problems.length > 0 && isTold}
-          aria-describedby={problems.length > 0 && isTold ? `${id}-problem` : undefined}
+          aria-invalid={isWrong}
+          aria-describedby={isWrong ? `${id}-problem` : undefined}
           aria-keyshortcuts="/"
           placeholder='Every event. Try: error, "a text", status >= 500, | count by path'
           value={text}
@@ -243,10 +248,10 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
           />
         )}
       </div>
-      {isTold && problems.length > 0 && (
+      {isWrong && (
         <ProblemLine
           id={`${id}-problem`}
-          problem={problems[0]!}
+          problem={problem}
           onFix={(fixed) => {
             cursor.current = fixed.length;
             setText(fixed);

@@ -1,16 +1,19 @@
 import type { KnownField, KnownValue } from "../../../grammar/query/index.ts";
 import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
-import { rangeTexts } from "../address/view.ts";
+import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 
 /** So many values of a field are offered. */
 const MOST_VALUES = 50;
+/** A range without events has the fields of this long before it. */
+const EARLIER_MS = 7 * 86_400_000;
 
 /** What is known of the fields of a range: their names, and their values once they are asked for. */
 export class FieldValues {
   readonly #projectId: string;
   readonly #times: { readonly startMs: number; readonly stopMs: number };
-  readonly #fields: readonly DiscoveredField[];
+  #fields: readonly DiscoveredField[];
+  #all: Promise<void> | undefined;
   readonly #asked = new Map<string, Promise<void>>();
   readonly values: Record<string, readonly KnownValue[]> = {};
 
@@ -31,6 +34,27 @@ export class FieldValues {
       type,
       count: found,
     }));
+  }
+
+  /** Makes sure that fields are known: if the query has found none, those of all events of the range or of the last days. */
+  known(): Promise<void> {
+    this.#all ??= this.#fields.length > 0 ? Promise.resolve() : this.#readFields();
+    return this.#all;
+  }
+
+  async #readFields(): Promise<void> {
+    const { startMs, stopMs } = this.#times;
+    for (const from of [startMs, stopMs - EARLIER_MS]) {
+      try {
+        const input = { project_id: this.#projectId, ...rangeTexts({ startMs: Math.min(from, startMs), stopMs }) };
+        this.#fields = (await call("get_discovered_fields", input)).fields;
+      } catch {
+        // The next question may be answered.
+        this.#all = undefined;
+        return;
+      }
+      if (this.#fields.length > 0) return;
+    }
   }
 
   /** In how many events a field is, for the list of completion; undefined for what is no discovered field. */

@@ -10,6 +10,7 @@ export interface RowReader {
   ): Promise<{ readonly events: readonly Event[]; readonly cursor: string | undefined }>;
   /** Counts by the steps of a range, at most so many, and how long one is; steps without events may be absent. */
   steps(range: RowRange, most: number, signal: AbortSignal): Promise<{ steps: readonly RowStep[]; stepMs: number }>;
+  /** Told of what went wrong, and of undefined once reading goes well again. */
   failed(error: unknown): void;
 }
 
@@ -38,6 +39,8 @@ interface Part extends RowRange {
 
 /** Parts with more events are divided before they are read. */
 const MOST_READ = 500;
+/** How long to wait before a part is read again that could not be read: it is looked at with each drawing. */
+const RETRY_MS = 3_000;
 /** Into so many parts at most, and into fewer if those would be small: each is a request. */
 const DIVISIONS = 100;
 /** Steps are whole seconds: shorter parts are read page after page. */
@@ -55,6 +58,7 @@ export class Rows {
   readonly #reader: RowReader;
   readonly #root: Part;
   readonly #over = new AbortController();
+  #isFailing = false;
   #clock = 0;
   #kept = 0;
 
@@ -91,6 +95,7 @@ export class Rows {
       if (part.startMs <= oldestMs || Number.isNaN(oldestMs)) {
         // It may have more events, which are read when they are looked at.
         if (own.length > 0) this.#keep(part, own);
+        if (own.length > part.count) this.#correct(part, own.length + 1);
         break;
       }
       this.#keep(part, own);
@@ -146,6 +151,15 @@ export class Rows {
     }
   }
 
+  /** Whether an event is among those that were read. */
+  has({ id, timestamp }: Event): boolean {
+    const timeMs = Date.parse(timestamp);
+    let part: Part | undefined = this.#root;
+    while (part?.parts !== undefined)
+      part = part.parts.find(({ startMs, stopMs }) => startMs <= timeMs && timeMs <= stopMs);
+    return part?.events?.some((one) => one.id === id && one.timestamp === timestamp) ?? false;
+  }
+
   #find(row: number): { readonly part: Part; readonly offset: number } | undefined {
     if (row < 0 || row >= this.total) return undefined;
     let part = this.#root;
@@ -184,6 +198,7 @@ export class Rows {
       // One of which only the first events are known, without a cursor to go on from, is divided too.
       if (part.count > MOST_READ && part.stopMs - part.startMs >= LEAST_MS && part.cursor === undefined) {
         await this.#divide(part, signal);
+        this.#wentWell();
         return;
       }
       do {
@@ -197,15 +212,27 @@ export class Rows {
         part.cursor = cursor;
         part.isWhole = cursor === undefined;
         this.#keep(part, [...known, ...events]);
-        if (part.isWhole) this.#correct(part, part.events!.length);
+        const read = part.events!.length;
+        // Events that have arrived since they were counted must have rows, too, or the oldest would have none.
+        if (part.isWhole) this.#correct(part, read);
+        else if (read >= part.count) this.#correct(part, read + 1);
       } while (!part.isWhole && part.events!.length <= offset);
       this.#forget(part);
+      this.#wentWell();
     } catch (error) {
-      if (!signal.aborted) this.#reader.failed(error);
+      if (signal.aborted) return;
+      this.#isFailing = true;
+      this.#reader.failed(error);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     } finally {
       part.isReading = false;
       if (!signal.aborted) this.version.value++;
     }
+  }
+
+  #wentWell(): void {
+    if (this.#isFailing) this.#reader.failed(undefined);
+    this.#isFailing = false;
   }
 
   async #divide(part: Part, signal: AbortSignal): Promise<void> {

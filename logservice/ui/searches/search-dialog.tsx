@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
+import { changesOf } from "../data/changes.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
@@ -39,7 +40,10 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
       setSame(found);
       if (found !== undefined) throw new Error("search.name: another search has this name");
       if (id === undefined) await call("add_search", { search });
-      else await call("update_search", { search: { ...search, id } });
+      else {
+        const changes = changesOf({ project_id: "", name: first.name ?? "", query: first.query ?? "" }, search);
+        await call("update_search", { search: { ...changes, project_id: projectId, id } });
+      }
     });
     if (!isSaved) return;
     say(`Saved ${(replaced ?? search).name}`);
@@ -47,7 +51,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
     onClose();
   };
   return (
-    <Dialog title={id === undefined ? "Save a search" : "Change the search"} onClose={onClose}>
+    <Dialog title={id !== undefined ? "Edit search" : isTyped ? "New search" : "Save search"} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

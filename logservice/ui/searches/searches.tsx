@@ -1,11 +1,11 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { pathOf } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
-import { mayDo, project, projects, teamId } from "../data/session.ts";
-import { NoProject } from "../kit/no-project.tsx";
+import { mayDo, teamId } from "../data/session.ts";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
@@ -29,20 +29,20 @@ export function Searches({ projectId }: { readonly projectId: string }) {
   );
   const mayChange = mayDo("searches:write");
   const events = pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" });
-  if (projects.value !== undefined && project.value === undefined) return <NoProject />;
+  const add = mayChange && (
+    <button type="button" class="button primary" onClick={() => setChanging({})}>
+      New search
+    </button>
+  );
   return (
     <div class="page">
       <header>
         <h1>Saved searches</h1>
-        {mayChange && (
-          <button type="button" class="button primary" onClick={() => setChanging({})}>
-            Add search
-          </button>
-        )}
+        {(searches.value.value?.length ?? 0) > 0 && add}
       </header>
       <Shown of={searches}>
         {(all) => {
-          if (all.length === 0) return <NoSearches events={events} />;
+          if (all.length === 0) return <NoSearches events={events} add={add} />;
           const found = matchingSearches(all, typed);
           return (
             <>
@@ -73,7 +73,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                       <tr>
                         <th scope="col">Name</th>
                         <th scope="col">Query</th>
-                        <th scope="col">Changed</th>
+                        <th scope="col">Edited</th>
                         {mayChange && (
                           <th scope="col">
                             <span class="spoken">What to do</span>
@@ -85,7 +85,11 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                       {found.map((search) => (
                         <tr key={search.id}>
                           <td class="named">
-                            <a class="strong" href={events + searchOf({ query: search.query })}>
+                            <a
+                              class="strong"
+                              href={events + searchOf({ query: search.query })}
+                              title={visibleText(search.name)}
+                            >
                               <Text text={search.name} />
                             </a>
                           </td>
@@ -100,10 +104,10 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                               <button
                                 type="button"
                                 class="button small"
-                                aria-label={visibleText(`Change ${search.name}`)}
+                                aria-label={visibleText(`Edit ${search.name}`)}
                                 onClick={() => setChanging(search)}
                               >
-                                Change
+                                Edit
                               </button>{" "}
                               <button
                                 type="button"
@@ -136,21 +140,21 @@ export function Searches({ projectId }: { readonly projectId: string }) {
       {removing && (
         <RemoveDialog
           title="Remove this search?"
-          button="Remove the search"
+          button="Remove search"
           onClose={() => setRemoving(undefined)}
           onRemove={async () => {
             await call("remove_search", { project_id: projectId, search_id: removing.id! });
             await searches.load();
           }}
         >
-          <Text text={removing.name} /> is removed for everybody in the team. Links to what it shows go on working.
+          <Text text={removing.name} /> is removed for everybody in the team. Links to its results still work.
         </RemoveDialog>
       )}
     </div>
   );
 }
 
-function NoSearches({ events }: { readonly events: string }) {
+function NoSearches({ events, add }: { readonly events: string; readonly add: ComponentChildren }) {
   return (
     <div class="empty card">
       <h2>No saved searches yet</h2>
@@ -158,9 +162,12 @@ function NoSearches({ events }: { readonly events: string }) {
         Search in the explorer, and choose Save: everybody in the team then finds the search here, and by its name with{" "}
         <kbd>Ctrl K</kbd>.
       </p>
-      <a class="button" href={events}>
-        Explore
-      </a>
+      <div class="row center">
+        {add}
+        <a class="button" href={events}>
+          Explore
+        </a>
+      </div>
     </div>
   );
 }

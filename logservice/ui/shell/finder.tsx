@@ -1,16 +1,17 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { PROJECT_NAMES, TEAM_NAMES } from "../address/names.ts";
-import { type ProjectSection, pathOf, type TeamSection } from "../address/page.ts";
-import { searchOf } from "../address/view.ts";
+import { PROJECT_NAMES, TEAM_NAMES } from "../../address/names.ts";
+import { type ProjectSection, pathOf, type TeamSection } from "../../address/page.ts";
+import { searchOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { mayDo, page, projects, session, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Text } from "../kit/text.tsx";
+import { visibleText } from "../kit/visible.ts";
 import { foundPlaces, type Place } from "./found-places.ts";
 
-/** A search over pages, projects, teams and the project's saved searches. */
+/** A search over pages, projects, teams and saved searches. */
 export function Finder({ onClose }: { onClose(): void }) {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
@@ -57,6 +58,7 @@ export function Finder({ onClose }: { onClose(): void }) {
       <ul class="places" id={id} role="listbox" aria-label="Found" ref={list}>
         {places.map((place, i) => (
           <li
+            title={visibleText(place.text)}
             key={place.href + place.text}
             id={`${id}-${i}`}
             role="option"
@@ -67,26 +69,51 @@ export function Finder({ onClose }: { onClose(): void }) {
           </li>
         ))}
       </ul>
-      {places.length === 0 && <p class="wait">Nothing has this name.</p>}
+      <p class={places.length === 0 ? "hint none-found" : "spoken"} role="status">
+        {places.length === 0 ? (
+          <>
+            No page, project or search matches “<Text text={typed.trim()} />
+            ”.
+          </>
+        ) : typed.trim() === "" ? (
+          ""
+        ) : (
+          `${places.length} found`
+        )}
+      </p>
     </Dialog>
   );
 }
+
+/** The saved searches of so many projects are looked through. */
+const MOST_SEARCHED = 20;
 
 function usePlaces(): readonly Place[] {
   const team = teamId.value;
   const at = page.value;
   const project = at !== undefined && "project" in at ? at.project : undefined;
-  const canSearch = project !== undefined && mayDo("searches:read");
+  const canSearch = mayDo("searches:read");
+  // The project that one is in comes first.
+  const all = [...(projects.value ?? [])].sort((a, b) => Number(b.id === project) - Number(a.id === project));
+  const searched = canSearch ? all.slice(0, MOST_SEARCHED) : [];
   const searches = useLoaded(
-    async (signal) => (canSearch ? (await call("get_searches", { project_id: project }, { signal })).searches : []),
-    [project, canSearch],
+    async (signal) =>
+      (
+        await Promise.all(
+          searched.map(async ({ id, name }) => {
+            const { searches } = await call("get_searches", { project_id: id! }, { signal });
+            return searches.map((search) => ({ ...search, project: { id: id!, name } }));
+          }),
+        )
+      ).flat(),
+    [team, project, searched.length],
   );
   const ofProject = project === undefined ? [] : sectionsOf(team, project);
   return [
     ...ofProject,
-    ...(searches.value.value ?? []).map(({ name, query }) => ({
-      ...{ text: name, kind: "saved search" },
-      href: pathOf({ kind: "project", team, project: project!, section: "events" }) + searchOf({ query }),
+    ...(searches.value.value ?? []).map(({ name, query, project: of }) => ({
+      ...{ text: name, kind: of.id === project ? "saved search" : `saved search of ${visibleText(of.name)}` },
+      href: pathOf({ kind: "project", team, project: of.id, section: "events" }) + searchOf({ query }),
     })),
     ...(projects.value ?? []).map(({ id, name }) => ({
       ...{ text: name, kind: "project" },

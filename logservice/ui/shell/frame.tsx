@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { pageKey, titleOf } from "../address/names.ts";
-import { goneSince, isSignedOut } from "../data/call.ts";
+import { pageKey, titleOf } from "../../address/names.ts";
+import { askUntilBack, goneSince, isSignedOut } from "../data/call.ts";
 import { here } from "../data/location.ts";
 import { page, project, session, team, teamId } from "../data/session.ts";
-import { ago } from "../kit/format.ts";
+import { timeParts, zoneName } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { Toasts } from "../kit/toasts.tsx";
 import { visibleText } from "../kit/visible.ts";
@@ -21,23 +21,31 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
     document.title = title;
   }, [title]);
   usePageFocus(pageKey(at));
+  useEffect(askUntilBack, []);
   const isForeign = session.value !== undefined && teamId.value !== "" && team.value === undefined;
   return (
     <>
       <a class="skip" href="#content">
-        To the content
+        Skip to content
       </a>
       <Header />
       {isSignedOut.value && (
         <p class="banner" role="alert">
           Your session has ended.{" "}
-          <a href={`/sign-in?next=${encodeURIComponent(here.value.path + here.value.search)}`}>Sign in again</a>
+          <a
+            href={`/sign-in?next=${encodeURIComponent(here.value.path + here.value.search)}`}
+            target="_blank"
+            rel="noopener"
+          >
+            Sign in again
+          </a>{" "}
+          in another tab: what you typed here stays.
         </p>
       )}
       {goneSince.value !== undefined && (
         <p class="banner" role="alert">
-          The log service has not answered since {ago(goneSince.value, Date.now())}. It is asked again every few
-          seconds; what is shown is from before.
+          The log service has not answered since {timeParts(goneSince.value).second} {zoneName()}. Retrying every few
+          seconds; what is shown may be out of date.
         </p>
       )}
       <main id="content" tabIndex={-1}>
@@ -57,7 +65,7 @@ function Foreign() {
       </h1>
       <p>You are signed in as {session.value!.account.email}. Ask an admin of that team for an invite.</p>
       <a class="button" href="/">
-        To your own projects
+        Your projects
       </a>
     </div>
   );

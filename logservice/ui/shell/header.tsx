@@ -1,6 +1,6 @@
-import { PROJECT_NAMES, TEAM_NAMES } from "../address/names.ts";
-import { type ProjectSection, pathOf, type TeamSection } from "../address/page.ts";
-import { theme, zone } from "../data/preferences.ts";
+import { PROJECT_NAMES, TEAM_NAMES } from "../../address/names.ts";
+import { type ProjectSection, pathOf, type TeamSection } from "../../address/page.ts";
+import { letterKeys, theme, zone } from "../data/preferences.ts";
 import { mayDo, page, project, projects, session, team, teamId } from "../data/session.ts";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
@@ -157,13 +157,16 @@ function personEntries(): readonly MenuEntry[] {
     { text: "UTC", isChosen: zone.value === "utc", onChoose: () => (zone.value = "utc") },
     { text: "Local time", isChosen: zone.value === "local", onChoose: () => (zone.value = "local") },
     { title: "Colours" },
-    { text: "As the system", isChosen: theme.value === "auto", onChoose: () => (theme.value = "auto") },
+    { text: "Same as system", isChosen: theme.value === "auto", onChoose: () => (theme.value = "auto") },
     { text: "Light", isChosen: theme.value === "light", onChoose: () => (theme.value = "light") },
     { text: "Dark", isChosen: theme.value === "dark", onChoose: () => (theme.value = "dark") },
+    { title: "Single-key shortcuts" },
+    { text: "On", isChosen: letterKeys.value === "on", onChoose: () => (letterKeys.value = "on") },
+    { text: "Off", isChosen: letterKeys.value === "off", onChoose: () => (letterKeys.value = "off") },
     "line" as const,
     { text: "Query language", href: "/help/language" },
     { text: "API reference", href: "/reference" },
-    { text: "Keys", onChoose: () => (overlay.value = "keys") },
+    { text: "Keyboard shortcuts", onChoose: () => (overlay.value = "keys") },
     "line" as const,
     { text: "Sign out", onChoose: () => void signOut() },
   ];

@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { letterKeys } from "../data/preferences.ts";
 import { Finder } from "./finder.tsx";
 import { KeyList } from "./key-list.tsx";
 import { overlay } from "./open.ts";
@@ -10,7 +11,7 @@ export function Overlay() {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && !event.shiftKey) {
         event.preventDefault();
         overlay.value = overlay.value === "find" ? undefined : "find";
-      } else if (event.key === "?" && !isTyping(event.target)) {
+      } else if (event.key === "?" && letterKeys.peek() === "on" && !isTyping(event.target)) {
         event.preventDefault();
         overlay.value = "keys";
       }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { Code } from "../kit/copy.tsx";
@@ -29,7 +29,10 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
         <h2>1. A token</h2>
         {token !== "" ? (
           <>
-            <p class="lead">It may send events and nothing else. It is shown here only now: keep it.</p>
+            <p class="lead">
+              It may send events to every project of the team, and nothing else. Copy it now: it will not be shown
+              again.
+            </p>
             <Code text={token} />
           </>
         ) : mayDo("tokens:write") ? (
@@ -41,20 +44,20 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
               disabled={sending.isSending}
               onClick={() =>
                 void sending.send(async () => {
-                  const description = `Sends events to ${projectId}`;
+                  const description = `Sends events, made for ${projectId}`;
                   const { id } = await call("add_token", { token: { description, scopes: ["events:write"] } });
                   setToken(id);
                 })
               }
             >
-              Make a token for sending
+              Create a token for sending
             </button>
             {sending.problem && <p class="note error">{sending.problem}</p>}
           </>
         ) : (
           <p class="lead">
-            Programs send events with a token. Admins and owners of the team make them; put yours in the place of TOKEN
-            below.
+            Programs send events with a token. Admins and owners of the team create them; put yours in the place of
+            TOKEN below.
           </p>
         )}
       </section>
@@ -83,14 +86,14 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
         ) : (
           <>
             <p class="note good">
-              {arrived.length === 1 ? "An event has arrived." : "Events arrive."}{" "}
+              {arrived.length === 1 ? "Your first event has arrived." : "Your events arrive."}{" "}
               {onExplore === undefined ? (
                 <a href={pathOf({ kind: "project", team: teamId.value, project: projectId, section: "events" })}>
-                  Explore them
+                  Explore events
                 </a>
               ) : (
                 <button type="button" class="button small" onClick={onExplore}>
-                  Explore them
+                  Explore events
                 </button>
               )}
             </p>

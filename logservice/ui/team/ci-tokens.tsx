@@ -24,12 +24,12 @@ export function CiTokens() {
       <div class="head">
         <h2 id="ci-tokens">CI tokens</h2>
         <button type="button" class="button" onClick={() => setAdding(true)}>
-          Add CI token
+          New CI token
         </button>
       </div>
       <p class="lead">
-        A build uses one as the secret <code>TOOL_CONFIG</code>. It may read projects and send events, and ends after a
-        year.
+        A build uses one as the secret <code>TOOL_CONFIG</code>. It may read projects and send events, and expires after
+        a year.
       </p>
       <Shown of={tokens}>
         {(all) =>
@@ -41,9 +41,9 @@ export function CiTokens() {
                 <thead>
                   <tr>
                     <th scope="col">Name</th>
-                    <th scope="col">Made by</th>
+                    <th scope="col">Created by</th>
                     <th scope="col">Last used</th>
-                    <th scope="col">Ends</th>
+                    <th scope="col">Expires</th>
                     <th scope="col">
                       <span class="spoken">What to do</span>
                     </th>
@@ -66,7 +66,7 @@ export function CiTokens() {
                         <Ago at={token.last_used_at} />
                       </td>
                       <td class="soft">
-                        <span class="when-stacked">ends </span>
+                        <span class="when-stacked">expires </span>
                         <At at={token.expires_at} />
                       </td>
                       <td class="actions">
@@ -98,7 +98,7 @@ export function CiTokens() {
       {removing && (
         <RemoveDialog
           title="Remove this CI token?"
-          button="Remove the token"
+          button="Remove token"
           onClose={() => setRemoving(undefined)}
           onRemove={async () => {
             await call("remove_ci_token", { token_id: removing.id });
@@ -120,19 +120,19 @@ function AddCiToken({ onClose }: { onClose(): void }) {
     return (
       <Dialog title="The CI token" onClose={onClose}>
         <p class="lead">
-          Keep this as the secret <code>TOOL_CONFIG</code> of the build. It is shown here only now, and ends at{" "}
-          <At at={made.endsAt} />.
+          Store this as the secret <code>TOOL_CONFIG</code> of the build. Copy it now: it will not be shown again. It
+          expires at <At at={made.endsAt} />.
         </p>
         <Code text={made.config} />
         <div class="row end after-code">
           <button type="button" class="button primary" onClick={onClose}>
-            I have kept it
+            Done
           </button>
         </div>
       </Dialog>
     );
   return (
-    <Dialog title="Add CI token" onClose={onClose}>
+    <Dialog title="New CI token" onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -168,7 +168,7 @@ function AddCiToken({ onClose }: { onClose(): void }) {
             Cancel
           </button>
           <button type="submit" class="button primary" disabled={sending.isSending}>
-            Add CI token
+            Create CI token
           </button>
         </div>
       </form>

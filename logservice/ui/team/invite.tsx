@@ -23,7 +23,7 @@ export function Invite({ members, onMade, onClose }: InviteProps) {
   const [role, setRole] = useState<Role>("member");
   const sending = useSending(["email", "role"]);
   return (
-    <Dialog title="Invite somebody" onClose={onClose}>
+    <Dialog title="Invite member" onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -41,8 +41,8 @@ export function Invite({ members, onMade, onClose }: InviteProps) {
           label="Address"
           hint={
             session.value!.isMailing
-              ? "The invite goes there by mail, and ends after 7 days."
-              : "This service sends no mails: you get a link to hand over. It ends after 7 days."
+              ? "The invite goes there by mail, and expires after 7 days."
+              : "This service sends no mails: you get a link to hand over. It expires after 7 days."
           }
           wrong={sending.wrongAt("email")}
         >
@@ -77,7 +77,7 @@ export function Invite({ members, onMade, onClose }: InviteProps) {
             Cancel
           </button>
           <button type="submit" class="button primary" disabled={sending.isSending}>
-            Invite
+            Send invite
           </button>
         </div>
       </form>

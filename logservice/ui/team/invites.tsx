@@ -19,7 +19,7 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
   const again = ({ email, role }: Member): void => {
     void sending.send(async () => {
       const { link, expires_at } = await call("add_member", { email, role });
-      if (link === undefined) say(`${email} gets another mail; the link of the one before has ended`);
+      if (link === undefined) say(`${email} gets another mail; the link in the one before no longer works`);
       else onLink(email, { link, expires_at });
       await reload();
     });
@@ -27,7 +27,7 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
   const takeBack = ({ email }: Member): void => {
     void sending.send(async () => {
       await call("remove_member", { email });
-      say(`The invite of ${email} was taken back`);
+      say(`The invite of ${email} was revoked`);
       await reload();
     });
   };
@@ -46,7 +46,7 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
               <th scope="col">Address</th>
               <th scope="col">Role</th>
               <th scope="col">Invited</th>
-              <th scope="col">Ends</th>
+              <th scope="col">Expires</th>
               <th scope="col">
                 <span class="spoken">What to do</span>
               </th>
@@ -65,7 +65,7 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
                 <td class="soft">
                   {member.expires_at && (
                     <>
-                      <span class="when-stacked">ends </span>
+                      <span class="when-stacked">expires </span>
                       <At at={member.expires_at} />
                     </>
                   )}
@@ -77,19 +77,19 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
                         type="button"
                         class="button small"
                         disabled={sending.isSending}
-                        aria-label={`${session.value!.isMailing ? "Mail again to" : "New link for"} ${member.email}`}
+                        aria-label={`${session.value!.isMailing ? "Resend to" : "New link for"} ${member.email}`}
                         onClick={() => again(member)}
                       >
-                        {session.value!.isMailing ? "Mail again" : "New link"}
+                        {session.value!.isMailing ? "Resend" : "New link"}
                       </button>{" "}
                       <button
                         type="button"
                         class="button small"
                         disabled={sending.isSending}
-                        aria-label={`Take back the invite of ${member.email}`}
+                        aria-label={`Revoke the invite of ${member.email}`}
                         onClick={() => takeBack(member)}
                       >
-                        Take back
+                        Revoke
                       </button>
                     </>
                   )}

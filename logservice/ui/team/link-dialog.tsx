@@ -26,7 +26,7 @@ export function LinkDialog({
         {kind === "invite"
           ? "whoever opens it can join the team."
           : "whoever opens it is signed in as this person, once."}{" "}
-        It is shown only now, and ends at <At at={expires_at} />.
+        Copy it now: it will not be shown again. It expires at <At at={expires_at} />.
       </p>
       <Code text={link} />
       <div class="row end after-code">

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { pathOf } from "../address/page.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
@@ -36,7 +36,7 @@ export function MakeTeam() {
       </Field>
       <Field
         label="Id of the new team"
-        hint="Part of addresses; it never changes. Left empty, it is made from the name."
+        hint="Part of addresses; it never changes. Left empty, it is derived from the name."
         wrong={sending.wrongAt("id")}
       >
         {(control) => (
@@ -55,7 +55,7 @@ export function MakeTeam() {
       </Field>
       {sending.problem && <p class="note error">{sending.problem}</p>}
       <button type="submit" class="button primary" disabled={sending.isSending}>
-        Make the team
+        Create team
       </button>
     </form>
   );

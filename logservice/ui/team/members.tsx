@@ -1,9 +1,8 @@
 import { call } from "../data/call.ts";
 import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";
-import { mayDo, team, teamId } from "../data/session.ts";
+import { mayDo } from "../data/session.ts";
 import { Shown } from "../kit/state.tsx";
-import { Text } from "../kit/text.tsx";
 import { CiTokens } from "./ci-tokens.tsx";
 import { People } from "./people.tsx";
 import { RoleTable } from "./role-table.tsx";
@@ -19,9 +18,9 @@ export function Members() {
   useEvery(REFRESH_MS, () => void members.load());
   return (
     <div class="page">
-      <h1 class="of-page">
-        <Text text={team.value?.name ?? teamId.value} />: people
-      </h1>
+      <header>
+        <h1>Members</h1>
+      </header>
       <Shown of={members}>{(all) => <People members={all} reload={members.load} />}</Shown>
       <RoleTable />
       {mayDo("team:write") && <CiTokens />}

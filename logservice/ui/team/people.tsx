@@ -7,11 +7,12 @@ import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
+import { ChangeRole } from "./change-role.tsx";
 import { Invite } from "./invite.tsx";
 import { Invites } from "./invites.tsx";
 import { type HandedLink, LinkDialog } from "./link-dialog.tsx";
 import { RemovePerson } from "./remove-person.tsx";
-import { isLastOwner, mayChange, rolesUpTo } from "./roles.ts";
+import { isLastOwner, mayChange, rolesUpTo, withArticle } from "./roles.ts";
 import { TokensLeft, type TokensLeftProps } from "./tokens-left.tsx";
 
 export interface PeopleProps {
@@ -23,6 +24,7 @@ export interface PeopleProps {
 export function People({ members, reload }: PeopleProps) {
   const [isInviting, setInviting] = useState(false);
   const [removing, setRemoving] = useState<Member | undefined>(undefined);
+  const [changing, setChanging] = useState<{ readonly member: Member; readonly role: Role } | undefined>(undefined);
   const [link, setLink] = useState<HandedLink | undefined>(undefined);
   const [left, setLeft] = useState<TokensLeftProps["of"] | undefined>(undefined);
   const sending = useSending();
@@ -32,22 +34,22 @@ export function People({ members, reload }: PeopleProps) {
   const joined = members.filter(({ state }) => state === "member");
   const invited = members.filter(({ state }) => state === "invited");
 
-  const setRole = (member: Member, role: Role): void => {
-    void sending
-      .send(async () => {
-        const { tokens } = await call("update_member", { email: member.email, role });
-        say(`${member.email} is ${withArticle(role)} now`);
-        // A change of one's own role changes what the page may show.
-        if (member.email === self) return location.reload();
-        if (tokens.length > 0)
-          setLeft({
-            title: "Tokens that may do more than the new role",
-            text: `${member.email} is ${withArticle(role)} now. Tokens that this person made before may still do more:`,
-            ids: tokens,
-          });
-      })
-      // A refused role must not stay chosen.
-      .finally(() => reload());
+  const roleChanged = (member: Member, role: Role, tokens: readonly string[]): void => {
+    say(`${member.email} is ${withArticle(role)} now`);
+    // A change of one's own role changes what the page may show.
+    if (member.email === self) location.reload();
+    else if (tokens.length > 0)
+      setLeft({
+        title: "Tokens that may do more than the new role",
+        text: `${member.email} is ${withArticle(role)} now. Tokens that they created before may still do more:`,
+        ids: tokens,
+      });
+  };
+  const setRole = async (member: Member, role: Role): Promise<void> => {
+    const { email } = member;
+    await sending.send(async () => roleChanged(member, role, (await call("update_member", { email, role })).tokens));
+    // A refused role must not stay chosen.
+    await reload();
   };
   const makeLink = (member: Member): void => {
     void sending.send(async () => {
@@ -65,10 +67,10 @@ export function People({ members, reload }: PeopleProps) {
       )}
       <section>
         <div class="head">
-          <h2 id="people">{joined.length === 1 ? "1 person" : `${joined.length} people`}</h2>
+          <h2 id="people">{joined.length === 1 ? "1 member" : `${joined.length} members`}</h2>
           {mayWrite && (
             <button type="button" class="button primary" onClick={() => setInviting(true)}>
-              Invite somebody
+              Invite member
             </button>
           )}
         </div>
@@ -103,7 +105,8 @@ export function People({ members, reload }: PeopleProps) {
                             const role = event.currentTarget.value as Role;
                             // Until the service has agreed, the page shows what is.
                             event.currentTarget.value = member.role;
-                            setRole(member, role);
+                            if (session.value!.isMailing) void setRole(member, role);
+                            else setChanging({ member, role });
                           }}
                         >
                           {ROLES.filter((role) => rolesUpTo(own).includes(role)).map((role) => (
@@ -176,7 +179,7 @@ export function People({ members, reload }: PeopleProps) {
             if (tokens.length > 0)
               setLeft({
                 title: "Tokens that still work",
-                text: `${removing.email} was removed. Tokens that this person made go on working:`,
+                text: `${removing.email} was removed. Tokens that they created still work:`,
                 ids: tokens,
               });
             return reload();
@@ -184,9 +187,19 @@ export function People({ members, reload }: PeopleProps) {
           onClose={() => setRemoving(undefined)}
         />
       )}
-      {left && <TokensLeft of={left} onClose={() => setLeft(undefined)} />}
+      {changing && (
+        <ChangeRole
+          {...changing}
+          isSelf={changing.member.email === self}
+          onChanged={(tokens) => {
+            roleChanged(changing.member, changing.role, tokens);
+            void reload();
+          }}
+          onLink={setLink}
+          onClose={() => setChanging(undefined)}
+        />
+      )}
+      {left && !changing && !link && <TokensLeft of={left} onClose={() => setLeft(undefined)} />}
     </>
   );
 }
-
-const withArticle = (role: Role) => (role === "member" ? "a member" : `an ${role}`);

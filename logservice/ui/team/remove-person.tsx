@@ -48,9 +48,8 @@ export function RemovePerson({ member, isSelf, isLastOwner, onRemoved, onClose }
   const known = (made.value.value ?? []).map(({ id, name }) => ({ id, name, kind: "CI" as const }));
   return (
     <RemoveDialog
-      title={isSelf ? "Leave the team?" : "Remove this person?"}
-      button={isSelf ? "Leave the team" : "Remove the person"}
-      keep={isSelf ? "Stay" : "Keep the person"}
+      title={isSelf ? "Leave the team?" : "Remove this member?"}
+      button={isSelf ? "Leave team" : "Remove member"}
       onClose={onClose}
       onRemove={async () => {
         const { tokens } = await call("remove_member", { email: member.email, tokens: isWithTokens });
@@ -72,7 +71,7 @@ export function RemovePerson({ member, isSelf, isLastOwner, onRemoved, onClose }
       </p>
       {known.length > 0 && (
         <>
-          <p>CI tokens that {isSelf ? "you" : "this person"} made:</p>
+          <p>CI tokens that {isSelf ? "you" : "this member"} created:</p>
           <TokenNames tokens={known} />
         </>
       )}
@@ -83,7 +82,7 @@ export function RemovePerson({ member, isSelf, isLastOwner, onRemoved, onClose }
           onChange={(event) => setWithTokens(event.currentTarget.checked)}
         />
         <span>
-          Also remove the API and CI tokens that {isSelf ? "you" : "this person"} made: programs that use them are
+          Also remove the API and CI tokens that {isSelf ? "you" : "this member"} created: programs that use them are
           refused at once
         </span>
       </label>

@@ -18,15 +18,17 @@ export function isLastOwner(members: readonly Member[], { email }: Pick<Member, 
 /** What people may do, in words, with a scope that says who may. */
 const ABILITIES: readonly { readonly text: string; readonly scope: Scope | TeamScope }[] = [
   { text: "Search events, and send them", scope: "events:read" },
-  { text: "Saved searches, alerts and notifications: see and change", scope: "alerts:write" },
-  { text: "See projects and the people of the team", scope: "team:read" },
-  { text: "Make, change and remove projects", scope: "projects:write" },
+  { text: "Saved searches, alerts and notifications: see and edit", scope: "alerts:write" },
+  { text: "See projects and the members of the team", scope: "team:read" },
+  { text: "Create, edit and remove projects", scope: "projects:write" },
   { text: "API tokens and the audit", scope: "tokens:write" },
-  { text: "Invite and remove people up to admin, CI tokens, the team's name", scope: "team:write" },
-  { text: "Make and remove owners, remove the team", scope: "team:owner" },
+  { text: "Invite and remove members up to admin, CI tokens, the team's name", scope: "team:write" },
+  { text: "Add and remove owners, remove the team", scope: "team:owner" },
 ];
 
 /** A row for each thing to do, with the roles that may. */
 export const ROLE_TABLE: readonly { readonly text: string; readonly roles: readonly Role[] }[] = ABILITIES.map(
   ({ text, scope }) => ({ text, roles: ROLES.filter((role) => ROLE_SCOPES[role].has(scope)) }),
 );
+
+export const withArticle = (role: Role) => (role === "member" ? "a member" : `an ${role}`);

@@ -32,7 +32,7 @@ export function TeamSettings({ members }: { readonly members: readonly Member[] 
       {mayDo("team:write") && <TeamName key={it.name} name={it.name} />}
       <div class="row parts">
         <button type="button" class="button" onClick={() => setMaking(true)}>
-          Make another team
+          New team
         </button>
         {mayDo("team:owner") && (
           <button
@@ -42,7 +42,7 @@ export function TeamSettings({ members }: { readonly members: readonly Member[] 
             disabled={held > 0}
             onClick={() => setRemoving(true)}
           >
-            Remove the team
+            Remove team
           </button>
         )}
       </div>
@@ -53,8 +53,8 @@ export function TeamSettings({ members }: { readonly members: readonly Member[] 
         </p>
       )}
       {isMaking && (
-        <Dialog title="Make another team" onClose={() => setMaking(false)}>
-          <p class="lead">It has its own projects, tokens, alerts and people. You are its owner.</p>
+        <Dialog title="New team" onClose={() => setMaking(false)}>
+          <p class="lead">It has its own projects, tokens, alerts and members. You are its owner.</p>
           <MakeTeam />
         </Dialog>
       )}
@@ -62,7 +62,7 @@ export function TeamSettings({ members }: { readonly members: readonly Member[] 
         <RemoveDialog
           title={`Remove ${it.name}?`}
           typed={typeable(it.name, it.id)}
-          button="Remove the team"
+          button="Remove team"
           onClose={() => setRemoving(false)}
           onRemove={async () => {
             await call("remove_team", { team_id: teamId.value });
@@ -70,7 +70,7 @@ export function TeamSettings({ members }: { readonly members: readonly Member[] 
           }}
         >
           The team with its {members.length === 1 ? "one member" : `${members.length} members and invites`} and all of
-          its tokens are gone for good. <Text text={it.name} /> cannot be made again with what it held.
+          its tokens are gone for good. <Text text={it.name} /> cannot be restored.
         </RemoveDialog>
       )}
     </section>

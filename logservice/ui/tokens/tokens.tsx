@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
 import type { Scope, Token } from "../../../schema/rpc.generated.ts";
+import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
-import { mayDo } from "../data/session.ts";
+import { mayDo, teamId } from "../data/session.ts";
 import { Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Field } from "../kit/field.tsx";
@@ -20,26 +21,34 @@ export function Tokens() {
   const [isAdding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Token | undefined>(undefined);
   const mayChange = mayDo("tokens:write");
+  const create = mayChange && (
+    <button type="button" class="button primary" onClick={() => setAdding(true)}>
+      New token
+    </button>
+  );
   return (
     <div class="page">
       <header>
         <h1>API tokens</h1>
-        {mayChange && (
-          <button type="button" class="button primary" onClick={() => setAdding(true)}>
-            Add token
-          </button>
-        )}
+        {(tokens.value.value?.length ?? 0) > 0 && create}
       </header>
       <p class="lead">
         Programs use tokens, people sign in. A token acts for the team, in all of its projects, and may do what its
-        scopes say. The <a href="/reference">API reference</a> names the scope of each operation.
+        scopes say. The <a href="/reference">API reference</a> names the scope of each operation.{" "}
+        {mayDo("team:write") && (
+          <>
+            Builds use{" "}
+            <a href={`${pathOf({ kind: "team", team: teamId.value, section: "members" })}#ci-tokens`}>CI tokens</a>.
+          </>
+        )}
       </p>
       <Shown of={tokens}>
         {(all) =>
           all.length === 0 ? (
             <div class="empty card">
               <h2>No tokens</h2>
-              <p>Add one for each program, so that it can be removed alone.</p>
+              <p>Create one for each program, so that each can be removed by itself.</p>
+              {create}
             </div>
           ) : (
             <div class="table-wrap">
@@ -48,7 +57,7 @@ export function Tokens() {
                   <tr>
                     <th scope="col">Description</th>
                     <th scope="col">Scopes</th>
-                    <th scope="col">Made</th>
+                    <th scope="col">Created</th>
                     <th scope="col">Last used</th>
                     {mayChange && (
                       <th scope="col">
@@ -66,15 +75,17 @@ export function Tokens() {
                           <code>{token.id}</code>
                         </div>
                       </td>
-                      <td class="tags">
-                        {token.scopes.map((scope) => (
-                          <span class="tag" key={scope}>
-                            {scope}
-                          </span>
-                        ))}
+                      <td>
+                        <span class="tags">
+                          {token.scopes.map((scope) => (
+                            <span class="tag" key={scope}>
+                              {scope}
+                            </span>
+                          ))}
+                        </span>
                       </td>
                       <td>
-                        <span class="when-stacked">made </span>
+                        <span class="when-stacked">created </span>
                         <Ago at={token.created_at} />
                       </td>
                       <td>
@@ -112,7 +123,7 @@ export function Tokens() {
       {removing && (
         <RemoveDialog
           title="Remove this token?"
-          button="Remove the token"
+          button="Remove token"
           onClose={() => setRemoving(undefined)}
           onRemove={async () => {
             await call("remove_token", { token_id: removing.id! });
@@ -140,17 +151,17 @@ function AddToken({ onClose }: { onClose(): void }) {
   if (made !== "")
     return (
       <Dialog title="The token" onClose={onClose}>
-        <p class="lead">It is shown here only now. Whoever has it can use it: keep it as you keep passwords.</p>
+        <p class="lead">Copy it now: it will not be shown again. Store it like a password.</p>
         <Code text={made} />
-        <div class="row end">
+        <div class="row end spaced">
           <button type="button" class="button primary" onClick={onClose}>
-            I have kept it
+            Done
           </button>
         </div>
       </Dialog>
     );
   return (
-    <Dialog title="Add token" onClose={onClose}>
+    <Dialog title="New token" onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -160,7 +171,11 @@ function AddToken({ onClose }: { onClose(): void }) {
           });
         }}
       >
-        <Field label="Description" hint="Which program has it, and where." wrong={sending.wrongAt("token.description")}>
+        <Field
+          label="Description"
+          hint="Which program uses it, and where."
+          wrong={sending.wrongAt("token.description")}
+        >
           {(control) => (
             <input
               type="text"
@@ -172,7 +187,7 @@ function AddToken({ onClose }: { onClose(): void }) {
           )}
         </Field>
         <fieldset class="field">
-          <legend>May</legend>
+          <legend>Scopes</legend>
           <div class="row">
             {PRESETS.map(({ text, scopes: preset }) => (
               <button type="button" key={text} class="button small" onClick={() => setScopes(new Set(preset))}>
@@ -214,12 +229,15 @@ function AddToken({ onClose }: { onClose(): void }) {
           {sending.wrongAt("token.scopes") && <span class="wrong">{sending.wrongAt("token.scopes")}</span>}
         </fieldset>
         {scopes.has("tokens:write") && (
-          <p class="note warning">With tokens:write it can make other tokens, with any scope that it has itself.</p>
+          <p class="note warning">With tokens:write it can create other tokens, with any scope that it has itself.</p>
         )}
         {sending.problem && <p class="note error">{sending.problem}</p>}
         <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
           <button type="submit" class="button primary" disabled={sending.isSending || scopes.size === 0}>
-            Add token
+            Create token
           </button>
         </div>
       </form>

@@ -1,4 +1,4 @@
-import type { Account, Operations, Project } from "../../../schema/rpc.generated.ts";
+import type { Account, Operations, Project } from "../../schema/rpc.generated.ts";
 
 /** What the server sends with the page, so that it can be painted before it has asked for anything. */
 export interface FirstData {

@@ -1,4 +1,4 @@
-import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
+import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 
 /** What the explorer shows, as its address says it. */
 export interface View {
@@ -66,8 +66,14 @@ export function timesOf(range: ViewRange, nowMs: number): { readonly startMs: nu
  * and ranges one after another must leave none out.
  */
 export function rangeTexts({ startMs, stopMs }: { readonly startMs: number; readonly stopMs: number }) {
-  return { start: new Date(startMs).toISOString(), stop: new Date(stopMs).toISOString().replace("Z", "999999Z") };
+  // The first time is the zero value of times, which counts as absent; the last has no part of a millisecond.
+  const start = new Date(Math.max(startMs, FIRST_MS + 1)).toISOString();
+  const stop = new Date(Math.min(stopMs, LAST_MS)).toISOString();
+  return { start, stop: stopMs >= LAST_MS ? stop : stop.replace("Z", "999999Z") };
 }
+
+const FIRST_MS = Date.parse("0001-01-01T00:00:00.000Z");
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 export function isSameRange(a: ViewRange, b: ViewRange): boolean {
   if ("lastMs" in a) return "lastMs" in b && a.lastMs === b.lastMs;

@@ -1,0 +1,30 @@
+import type { AuditEntry } from "../../../schema/rpc.generated.ts";
+import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { projects } from "../data/session.ts";
+
+/** The entries of more projects name things by their ids. */
+const MOST_PROJECTS = 10;
+
+/** What things are called now, by their ids: those of the projects of entries. What was removed is not among them. */
+export function useNames(entries: readonly AuditEntry[]): ReadonlyMap<string, string> {
+  const known = new Set((projects.value ?? []).map(({ id }) => id));
+  const ids = [...new Set(entries.map(({ project_id }) => project_id))].filter((id) => known.has(id));
+  const asked = ids.slice(0, MOST_PROJECTS).sort();
+  const names = useLoaded(
+    async (signal) => new Map((await Promise.all(asked.map((id) => namesIn(id, signal)))).flat()),
+    [asked.join("\n")],
+  );
+  return names.value.value ?? NO_NAMES;
+}
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+async function namesIn(project_id: string, signal: AbortSignal): Promise<readonly (readonly [string, string])[]> {
+  const [{ alerts }, { notifications }, { searches }] = await Promise.all([
+    call("get_alerts", { project_id }, { signal }),
+    call("get_notifications", { project_id }, { signal }),
+    call("get_searches", { project_id }, { signal }),
+  ]);
+  return [...alerts, ...notifications, ...searches].map(({ id, name }) => [id!, name] as const);
+}

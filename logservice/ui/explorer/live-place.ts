@@ -1,0 +1,68 @@
+/** What `navigator.locks` has, as far as it is needed. */
+export interface Locks {
+  request(
+    name: string,
+    options: { readonly ifAvailable: true },
+    held: (lock: unknown) => Promise<void> | undefined,
+  ): Promise<unknown>;
+}
+
+/**
+ * A browser opens at most six connections to one host by HTTP/1.1, for all its tabs together, and a stream keeps one. Two are
+ * left for everything else, without which no tab could ask for anything.
+ */
+export const LIVE_PLACES = 4;
+
+/** Takes one of the places for streams of this browser. Resolves to what gives it back; undefined if all are taken. */
+export async function takeLivePlace(locks: Locks): Promise<(() => void) | undefined> {
+  for (let n = 0; n < LIVE_PLACES; n++) {
+    const giveBack = await new Promise<(() => void) | undefined>((resolve, reject) => {
+      const held = (lock: unknown): Promise<void> | undefined => {
+        if (lock !== null) return new Promise((done) => resolve(() => done()));
+        resolve(undefined);
+        return undefined;
+      };
+      locks.request(`live ${n}`, { ifAvailable: true }, held).catch(reject);
+    });
+    if (giveBack !== undefined) return giveBack;
+  }
+  return undefined;
+}
+
+/** What `document` has, as far as it is needed. */
+export interface SeenPage {
+  readonly visibilityState: string;
+  addEventListener(type: "visibilitychange", listener: () => void): void;
+  removeEventListener(type: "visibilitychange", listener: () => void): void;
+}
+
+/**
+ * Calls `seen` while a page can be seen, and `unseen` when it could not be for a while: the place of a tab in the background is
+ * for one that is looked at. Returns what ends this.
+ */
+export function whileSeen(
+  page: SeenPage,
+  waitMs: number,
+  { seen, unseen }: { readonly seen: () => void; readonly unseen: () => void },
+): () => void {
+  let isSeen = page.visibilityState !== "hidden";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    if (page.visibilityState === "hidden") {
+      timer = setTimeout(() => {
+        isSeen = false;
+        unseen();
+      }, waitMs);
+    } else if (!isSeen) {
+      isSeen = true;
+      seen();
+    }
+  };
+  page.addEventListener("visibilitychange", look);
+  if (isSeen) seen();
+  return () => {
+    clearTimeout(timer);
+    page.removeEventListener("visibilitychange", look);
+  };
+}
