@@ -24,7 +24,7 @@ const SCENES: readonly Scene[] = [
     name: "explorer",
     colours: ["light", "dark"],
     path: `${P}/events?last=6h&query=${encodeURIComponent("level >= error")}`,
-    height: 600,
+    height: 560,
     async show(window) {
       await window.shows("errors", ".summary");
       await window.pressAt('.event[data-row="2"] .message');

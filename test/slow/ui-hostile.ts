@@ -256,6 +256,7 @@ async function pages(t: Test, { service }: World, window: Window): Promise<void>
     await isUnharmed(t, window, path);
   }
   await window.open(`${service.url}${EVENTS}`);
+  await window.shows("events", ".summary");
   await window.keys("Control+k");
   await window.shows("saved search");
   await isUnharmed(t, window, "the search over pages");

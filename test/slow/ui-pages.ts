@@ -114,6 +114,7 @@ t.test("every page in Chromium", { skip: requires("chromium"), timeout: TIMEOUT_
     await t.test(name, async (t) => {
       await window.driver.size(...WIDE);
       await window.open(world.service.url + row.path(shop));
+      await window.until("the page", async () => (await window.text("h1")) !== "");
       await row.open?.(window);
       await window.shows(row.shows);
       await looksRight(t, window, row);
@@ -134,6 +135,7 @@ async function looksRight(t: Test, window: Window, row: PageRow): Promise<void> 
   // A window may have been left by the keys.
   if (row.open !== undefined) {
     await window.driver.reload();
+    await window.until("the page", async () => (await window.text("h1")) !== "");
     await row.open(window);
     await window.shows(row.shows);
   }

@@ -52,7 +52,7 @@ interface Person {
 
 async function newPage(person: Person): Promise<PageDriver> {
   const { context, faults, downloads, width, height } = person;
-  // A tab behind another one is drawn late and cannot be scrolled.
+  // A tab that is not in front is drawn late and cannot be scrolled.
   const page = await context.newPage({ type: "window" });
   await page.setViewport({ width, height });
   await page.evaluateOnNewDocument(WATCH);
