@@ -1,9 +1,9 @@
 // Alerts from an event to whoever is told, through the service: an HTTP receiver and a real SMTP server, a clock that is set.
 import { createHmac } from "node:crypto";
 import t, { type Test } from "tap";
-import { PAGERDUTY_URL } from "../logservice/notify/settings.ts";
 import { pageAt } from "../logservice/address/page.ts";
 import { rangeTexts, viewOf } from "../logservice/address/view.ts";
+import { PAGERDUTY_URL } from "../logservice/notify/settings.ts";
 import { until } from "./support/cli.ts";
 import { type Received, startReceiver } from "./support/notify/receiver.ts";
 import { startTestService } from "./support/service.ts";
