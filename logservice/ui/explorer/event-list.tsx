@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { wrap } from "../data/preferences.ts";
 import { timeParts } from "../kit/format.ts";
@@ -43,6 +43,9 @@ export function EventList(props: EventListProps) {
     }),
     [hasDay, columns.length],
   );
+  // Keys may come faster than the list is drawn.
+  const latest = useRef(chosen);
+  latest.current = chosen;
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const page = control.visible?.() ?? 10;
@@ -53,13 +56,15 @@ export function EventList(props: EventListProps) {
     const step = steps[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      const next = Math.max(0, Math.min(total - 1, chosen < 0 ? (step === total ? total - 1 : 0) : chosen + step));
+      const from = latest.current < 0 ? (step === total ? total - 1 : 0) : latest.current + step;
+      const next = Math.max(0, Math.min(total - 1, from));
+      latest.current = next;
       onChoose(next);
       control.show?.(next, "nearest");
     } else if (event.key === "Enter" || event.key === "o") {
       event.preventDefault();
-      const it = at(chosen);
-      if (it !== undefined) onOpen(chosen, it);
+      const it = at(latest.current);
+      if (it !== undefined) onOpen(latest.current, it);
     } else if (event.key === "x" || event.key === "Escape") onClose();
     else return;
     event.stopPropagation();

@@ -42,6 +42,11 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
   const [isTold, setTold] = useState(false);
   const [items, setItems] = useState<readonly CompletionItem[]>([]);
   const [chosen, setChosen] = useState(-1);
+  /** What the keys have chosen last, and the text that it was offered for. */
+  const choice = useRef<{ readonly item: CompletionItem | undefined; readonly text: string }>({
+    item: undefined,
+    text: "",
+  });
   const area = useRef<HTMLTextAreaElement>(null);
   const mirror = useRef<HTMLPreElement>(null);
   /** Which of the queries of before is in the box; -1 is what was being typed, which is kept in `draft`. */
@@ -134,8 +139,11 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
       const useful = answer.items.filter(
         ({ insertText, span }) => value.slice(span.start, span.end) !== insertText.trim(),
       );
-      setItems(useful.slice(0, MOST_ITEMS));
-      setChosen(-1);
+      const offered = useful.slice(0, MOST_ITEMS);
+      // What was chosen of an earlier list for the same text stays chosen.
+      const { item, text } = choice.current;
+      setItems(offered);
+      setChosen(text === value && item ? offered.findIndex(({ insertText }) => insertText === item.insertText) : -1);
     } catch {
       setItems([]);
     }
@@ -176,7 +184,9 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
     } else if (isOpen && step !== undefined) {
       event.preventDefault();
       // Between the last and the first, what was typed.
-      setChosen(chosen + step < -1 ? items.length - 1 : chosen + step >= items.length ? -1 : chosen + step);
+      const next = chosen + step < -1 ? items.length - 1 : chosen + step >= items.length ? -1 : chosen + step;
+      choice.current = { item: items[next], text };
+      setChosen(next);
     } else if (isOpen && event.key === "Tab" && !event.shiftKey) {
       event.preventDefault();
       take(items[Math.max(0, chosen)]!);
