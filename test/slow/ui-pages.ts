@@ -85,7 +85,8 @@ const PAGES: Readonly<Record<string, PageRow>> = {
   notifications: { path: () => `${P}/notifications`, shows: "On call" },
   "new notification": { path: () => `${P}/notifications/new`, shows: "Create notification" },
   notification: { path: ({ notificationId }) => `${P}/notifications/${notificationId}`, shows: "Send a test" },
-  members: { path: () => `/t/${TEAM}/members`, shows: "ann@example.com" },
+  // The address is in the bar, before the page is there.
+  members: { path: () => `/t/${TEAM}/members`, shows: "Invite member" },
   "invite a member": {
     path: () => `/t/${TEAM}/members`,
     shows: "Role",
