@@ -30,8 +30,11 @@ export function Lines({ of, range, onZoom }: LinesProps) {
   const colours = theme.value;
   useEffect(() => {
     const element = place.current!;
-    const style = getComputedStyle(element);
-    const of = (name: string) => style.getPropertyValue(name).trim();
+    // A canvas does not know of the colour scheme: the colour has to be computed.
+    const of = (name: string) => {
+      element.style.color = `var(${name})`;
+      return getComputedStyle(element).color;
+    };
     const axis = {
       stroke: of("--soft"),
       grid: { stroke: of("--line"), width: 1 },
