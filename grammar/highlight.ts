@@ -45,21 +45,48 @@ export type HighlightTable = readonly {
  */
 export function createHighlighter(table: HighlightTable, start: number): (source: string) => HighlightToken[] {
   // Compiled with the first text: nothing runs on import.
-  let contexts: readonly Compiled[] | undefined;
+  let narrow: readonly Compiled[] | undefined;
+  let whole: readonly Compiled[] | undefined;
   return (source) => {
-    contexts ??= table.map(compile);
-    return tokenize(source, contexts, start);
+    if (source === "") return [];
+    if (!ASCII.test(source)) {
+      whole ??= table.map((context) => compile(context));
+      return tokenize(source, whole, start);
+    }
+    narrow ??= table.map((context) => compile(context, asciiOnly));
+    return tokenize(source, narrow, start);
   };
 }
+
+const ASCII = /^[\0-\x7f]*$/;
+
+/**
+ * A regular expression of a table that finds the same in texts of ASCII alone: without the letters of all scripts it is
+ * compiled about twenty times as fast. What it changes stands in classes only.
+ */
+export function asciiOnly(regex: string): string {
+  return regex.replace(
+    /\\p\{(\w+)\}|\\u\{([0-9a-f]+)\}(?:-\\u\{([0-9a-f]+)\})?/g,
+    (part, property, first, last = first) => {
+      if (property !== undefined) return LETTERS[property] ?? part;
+      if (parseInt(first, 16) > LAST_ASCII) return "";
+      return parseInt(last, 16) > LAST_ASCII ? `\\u{${first}}-\\u{7f}` : part;
+    },
+  );
+}
+
+const LAST_ASCII = 0x7f;
+/** What properties of letters have of ASCII. */
+const LETTERS: Readonly<Record<string, string>> = { Ll: "a-z", Lu: "A-Z", Lt: "", Lm: "", Lo: "" };
 
 type Compiled = Omit<HighlightTable[number], "leaves"> & {
   readonly leaves: readonly (Omit<HighlightTable[number]["leaves"][number], "regex"> & { readonly regex: RegExp })[];
 };
 
-function compile(context: HighlightTable[number]): Compiled {
+function compile(context: HighlightTable[number], change = (regex: string) => regex): Compiled {
   const leaves = context.leaves.map((leaf) => ({
     ...leaf,
-    regex: new RegExp(leaf.regex, leaf.groups ? "dyu" : "yu"),
+    regex: new RegExp(change(leaf.regex), leaf.groups ? "dyu" : "yu"),
   }));
   return { ...context, leaves };
 }

@@ -1,13 +1,16 @@
 // How queries, routes and templates are coloured: against the spans that Ohm finds, by our tokenizer and by the engine of
 // VS Code, on right and on broken text.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import type { Grammar, Node } from "ohm-js";
 import * as ohm from "ohm-js";
 import t from "tap";
 import type { Highlighting } from "../grammar/build/highlight.ts";
 import { createMachine } from "../grammar/build/highlight-machine.ts";
+import { forJavaScript } from "../grammar/build/highlight-regex.ts";
 import { textMateGrammar } from "../grammar/build/highlight-textmate.ts";
-import type { HighlightToken, TokenType } from "../grammar/highlight.ts";
+import { asciiOnly, type HighlightToken, type TokenType } from "../grammar/highlight.ts";
 import { highlightQuery } from "../grammar/query/highlight.generated.ts";
 import { highlighting as queryHighlighting } from "../grammar/query/highlight.ts";
 import { parseQuery, printQuery } from "../grammar/query/index.ts";
@@ -19,6 +22,7 @@ import { highlightTemplate } from "../grammar/template/highlight.generated.ts";
 import { highlighting as templateHighlighting } from "../grammar/template/highlight.ts";
 import { scan } from "../grammar/template/scan.ts";
 import { loadGrammar as loadTemplate } from "../grammar/template/template.generated.ts";
+import { root } from "./support/cli.ts";
 import { random, subjects, textsNear } from "./support/parser-fuzz.ts";
 import { queries, queryText } from "./support/query-arbitrary.ts";
 import { slow } from "./support/slow.ts";
@@ -429,6 +433,38 @@ function usedMs(run: () => unknown): number {
   const { user, system } = process.cpuUsage(start);
   return (user + system) / 1000;
 }
+
+/** What the build makes of a grammar and its colours. */
+const machineOf = (path: string, highlighting: Highlighting) =>
+  createMachine(ohm.grammar(readFileSync(join(root, "grammar", path), "utf8")), highlighting, ohm.grammar);
+
+t.test("texts of ASCII are read by narrower expressions that find the same", (t) => {
+  const machines = [
+    machineOf("query/query.ohm", queryHighlighting),
+    machineOf("route/route.ohm", routeHighlighting),
+    machineOf("template/template.ohm", templateHighlighting),
+  ];
+  const ascii = fc.string({ unit: "binary-ascii", maxLength: 12 });
+  for (const { highlighting, contexts } of machines) {
+    const leaves = [...contexts.values()].flatMap(({ leaves }) => leaves);
+    const regexes = [...new Set(leaves.map(({ pattern }) => forJavaScript(pattern).source))];
+    const texts = [
+      ...fc.sample(ascii, { seed: 13, numRuns: 400 }),
+      ...fc.sample(queryText, { seed: 13, numRuns: 200 }),
+    ].filter((text) => /^[\0-\x7f]*$/.test(text));
+    const found = regexes.flatMap((regex) => {
+      const narrow = asciiOnly(regex);
+      // Outside a class a property would be one letter of many, and a range three characters.
+      const isOutside = /\\p|\\u\{[0-9a-f]{3,}\}/.test(regex.replace(/\\\\|\[(?:\\.|[^\]\\])*\]/g, ""));
+      const [whole, ascii] = [new RegExp(regex, "uy"), new RegExp(narrow, "uy")];
+      const differing = texts.filter((text) => whole.exec(text)?.[0] !== ascii.exec(text)?.[0]);
+      return isOutside || /\\p/.test(narrow) ? [regex] : differing;
+    });
+    t.same(found, [], `${highlighting.name}: ${regexes.length} expressions, ${texts.length} texts`);
+  }
+  t.equal(asciiOnly("[\\u{20}-\\u{10ffff}\\p{Ll}x\\u{3b1}]"), "[\\u{20}-\\u{7f}a-zx]", "a range that passes ASCII");
+  t.end();
+});
 
 t.test("what the build refuses", (t) => {
   const build = (rules: string, leaf: object, contexts: object = {}) => {

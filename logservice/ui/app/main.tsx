@@ -8,12 +8,26 @@ import { followTeam } from "../data/projects.ts";
 import { App } from "./app.tsx";
 import { begin } from "./begin.ts";
 
+/** How long the page waits for its data before it is drawn without them. */
+const PATIENCE_MS = 200;
+
 showTheme();
 followTeam();
 followPerson();
 followLinks((path) => pageAt(path) !== undefined);
-const place = document.getElementById("app")!;
-// What the page says while there is no script.
-place.replaceChildren();
-render(<App />, place);
-void firstData().then(begin);
+let isShown = false;
+const show = (): void => {
+  if (isShown) return;
+  isShown = true;
+  const place = document.getElementById("app")!;
+  // What the page says while there is no script.
+  place.replaceChildren();
+  render(<App />, place);
+};
+// Drawn once and with its data if those come soon: what was drawn before would have to be drawn anew.
+const isLate = setTimeout(show, PATIENCE_MS);
+void firstData().then((first) => {
+  clearTimeout(isLate);
+  begin(first);
+  show();
+});

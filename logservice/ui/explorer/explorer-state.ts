@@ -162,10 +162,14 @@ async function find({ projectId, found, first, signal, show, followed }: Run): P
       show();
       return;
     }
-    const [searched, levels] = await Promise.all([
-      first?.search ?? call("search", { ...input, limit: FIRST_EVENTS }, { signal }),
-      first?.levels ?? call("get_level_timeseries", { ...input, max_points: HISTOGRAM_STEPS }, { signal }),
-    ]);
+    // Without a wait for what is there: it is drawn at once.
+    const [searched, levels] =
+      first?.search && first.levels
+        ? [first.search, first.levels]
+        : await Promise.all([
+            first?.search ?? call("search", { ...input, limit: FIRST_EVENTS }, { signal }),
+            first?.levels ?? call("get_level_timeseries", { ...input, max_points: HISTOGRAM_STEPS }, { signal }),
+          ]);
     note(searched.stats);
     note(levels.stats);
     found.histogram.value = histogramOf(levels.points, found.times, HISTOGRAM_STEPS);

@@ -16,7 +16,7 @@ import { actionsOn } from "./actions.ts";
 import { DetailSide } from "./detail-side.tsx";
 import { EventList } from "./event-list.tsx";
 import { useExplorerKeys } from "./explorer-keys.ts";
-import { explorerState, type Found } from "./explorer-state.ts";
+import { type ExplorerState, explorerState, type Found } from "./explorer-state.ts";
 import { Facets } from "./facet-data.ts";
 import { FacetList } from "./facet-list.tsx";
 import { Histogram } from "./histogram.tsx";
@@ -34,14 +34,23 @@ import { useOpenEvent } from "./use-open-event.ts";
 
 /** The events of a project: the query, when they were, what they have in common, and each of them. */
 export function Explorer({ projectId }: { readonly projectId: string }) {
-  const state = useMemo(() => explorerState(projectId), [projectId]);
+  // It runs before the first painting, which has what came with the page.
+  const state = useMemo(() => {
+    const made = explorerState(projectId);
+    made.run();
+    return made;
+  }, [projectId]);
+  const run = useRef<ExplorerState>(undefined);
   const view = state.view.value;
   const rangeKey = JSON.stringify(view.range);
   useEffect(() => {
     keep("last", `${teamId.value}\n${projectId}`);
     return () => state.close();
   }, [state]);
-  useEffect(() => state.run(), [state, view.query, rangeKey]);
+  useEffect(() => {
+    if (run.current === state) state.run();
+    run.current = state;
+  }, [state, view.query, rangeKey]);
   /** A query that was run by a pause may be half typed: it is remembered once it is run again. */
   const halfTyped = useRef("");
   useEffect(() => {

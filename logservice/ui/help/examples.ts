@@ -1,5 +1,6 @@
 import { readPipeline } from "../../../grammar/query/read.ts";
 import { explain, explainStages, FUNCTIONS, NUMBER_UNITS, STAGE_USES } from "../../../grammar/query/reference.ts";
+import { number } from "../kit/numbers.ts";
 
 /** Queries to begin with, for somebody who looks for what broke. What each means is said by the language itself. */
 export const FIRST: readonly string[] = [
@@ -82,13 +83,11 @@ export function functionExample(name: keyof typeof FUNCTIONS): { readonly call: 
   return { call, query: `| stats ${call} by path` };
 }
 
-const DIGITS = new Intl.NumberFormat("en-US");
-
 /** The units of numbers: `kb`, and `1,024 bytes`. */
 export const UNITS: readonly { readonly unit: string; readonly is: string }[] = Object.entries(NUMBER_UNITS).map(
   ([unit, size]) => ({
     unit,
-    is: `${DIGITS.format(size)} ${/b$/.test(unit) ? (size === 1 ? "byte" : "bytes") : "ms"}`,
+    is: `${number(size)} ${/b$/.test(unit) ? (size === 1 ? "byte" : "bytes") : "ms"}`,
   }),
 );
 

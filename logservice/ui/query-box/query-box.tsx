@@ -52,6 +52,7 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
   /** Which of the queries of before is in the box; -1 is what was being typed, which is kept in `draft`. */
   const recalled = useRef({ at: -1, draft: "" });
   const cursor = useRef<number>(undefined);
+  const isDrawn = useRef(false);
   const latest = useRef(text);
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
   const id = useId();
@@ -85,8 +86,9 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
     };
   }, [text]);
   useLayoutEffect(() => {
-    // A text that is longer than the box is scrolled with it.
-    mirror.current!.scrollTop = area.current!.scrollTop;
+    // A text that is longer than the box is scrolled with it. To ask lays out the page, which the first painting does.
+    if (isDrawn.current) mirror.current!.scrollTop = area.current!.scrollTop;
+    isDrawn.current = true;
     if (cursor.current === undefined) return;
     area.current!.setSelectionRange(cursor.current, cursor.current);
     cursor.current = undefined;

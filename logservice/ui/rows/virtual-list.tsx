@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { endPlace, isBelow, movedBy, type Place } from "./scroll-place.ts";
 
 export interface VirtualListProps {
@@ -29,6 +29,8 @@ export interface ListControl {
 
 /** No element may be higher in every browser. */
 const MOST_HEIGHT = 6_000_000;
+/** About what a list has of the window: rows drawn by a good guess are laid out together with all else. */
+const guessedHeight = () => Math.round(innerHeight * 0.72);
 /** After so long without a movement the bar shows the place exactly. */
 const STILL_MS = 120;
 
@@ -41,7 +43,7 @@ export function VirtualList(props: VirtualListProps) {
   const { count, rowHeight, isMeasured, label, chosen, id, onMove, onKeyDown, row, control } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const layer = useRef<HTMLDivElement>(null);
-  const [viewHeight, setViewHeight] = useState(0);
+  const [viewHeight, setViewHeight] = useState(guessedHeight);
   const [, redraw] = useState(0);
   const place = useRef<Place>({ row: 0, offset: 0 });
   /** Where the bar was put by us or left by the last event. */
@@ -67,8 +69,10 @@ export function VirtualList(props: VirtualListProps) {
   const settle = (): void => {
     const element = scroller.current;
     if (element === null) return;
-    barTop.current = barOf();
-    element.scrollTop = barTop.current;
+    const at = barOf();
+    // At the beginning the bar is where it belongs, and to ask for its place would lay out the page.
+    if (at === 0 && barTop.current === 0) return;
+    element.scrollTop = at;
     barTop.current = element.scrollTop;
   };
   const onScroll = (): void => {
@@ -108,7 +112,8 @@ export function VirtualList(props: VirtualListProps) {
     settle();
   };
 
-  useEffect(() => {
+  // Before the first painting, which has the rows then.
+  useLayoutEffect(() => {
     const element = scroller.current!;
     const watch = new ResizeObserver(() => setViewHeight(element.clientHeight));
     watch.observe(element);

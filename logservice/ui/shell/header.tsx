@@ -3,6 +3,7 @@ import { type ProjectSection, pathOf, type TeamSection } from "../../address/pag
 import { letterKeys, theme, zone } from "../data/preferences.ts";
 import { mayDo, page, project, projects, session, team, teamId } from "../data/session.ts";
 import { Menu, type MenuEntry } from "../kit/menu.tsx";
+import { isNarrow } from "../kit/narrow.ts";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { overlay } from "./open.ts";
@@ -105,7 +106,7 @@ export function Header() {
 
 /** On a narrow screen the menu is scrolled: the current page is in sight. */
 function showCurrent(nav: HTMLElement | null): void {
-  nav?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  if (isNarrow.peek()) nav?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function PersonLabel() {
