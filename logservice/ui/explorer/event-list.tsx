@@ -1,4 +1,4 @@
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { wrap } from "../data/preferences.ts";
 import { timeParts } from "../kit/format.ts";
@@ -30,8 +30,20 @@ const TWO_LINES_HEIGHT = 44;
 /** The events that were found, the newest first, those that have just arrived above them. */
 export function EventList(props: EventListProps) {
   const { rows, live, times, columns, chosen, control, onChoose, onOpen, onClose, onMove, onColumns } = props;
-  // Drawn again when events were read.
-  rows?.version.value;
+  const [, redraw] = useState(0);
+  // Drawn again when events were read: with the next frame, as a page that changes amid a scroll is laid out twice.
+  useEffect(() => {
+    if (rows === undefined) return;
+    let frame = 0;
+    const end = rows.version.subscribe(() => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => redraw((n) => n + 1));
+    });
+    return () => {
+      end();
+      cancelAnimationFrame(frame);
+    };
+  }, [rows]);
   const arrived = live?.shown.value ?? [];
   const total = arrived.length + (rows?.total ?? 0);
   const at = (row: number): Event | undefined => (row < arrived.length ? arrived[row] : rows?.at(row - arrived.length));

@@ -48,6 +48,8 @@ export function VirtualList(props: VirtualListProps) {
   const place = useRef<Place>({ row: 0, offset: 0 });
   /** Where the bar was put by us or left by the last event. */
   const barTop = useRef(0);
+  /** The first row that was drawn, and how many rows have been jumped over: after a jump the elements stay in their order. */
+  const base = useRef({ first: 0, shift: 0 });
   const still = useRef<ReturnType<typeof setTimeout>>(undefined);
   const heights = useMemo(() => new Map<number, number>(), [isMeasured, rowHeight]);
   const all = { count, heightOf: (index: number) => (isMeasured ? (heights.get(index) ?? rowHeight) : rowHeight) };
@@ -145,6 +147,11 @@ export function VirtualList(props: VirtualListProps) {
   });
 
   const { row: first, offset } = place.current;
+  // An element goes on to another row once its own is out of sight: changed texts are laid out faster than new elements.
+  const slots = Math.ceil(viewHeight / rowHeight) + 2;
+  if (Math.abs(first - base.current.first) > slots) base.current.shift += first - base.current.first;
+  base.current.first = first;
+  const slotOf = (index: number): number => (((index - base.current.shift) % slots) + slots) % slots;
   const drawn: number[] = [];
   for (let index = first, filled = -offset; index < count && filled < viewHeight; index++) {
     drawn.push(index);
@@ -168,7 +175,7 @@ export function VirtualList(props: VirtualListProps) {
           <div class="rows-layer" ref={layer} role="rowgroup" style={{ transform: `translateY(${-offset}px)` }}>
             {drawn.map((index) => (
               <div
-                key={index}
+                key={slotOf(index)}
                 class="event"
                 role="row"
                 id={`${id}-${index}`}
