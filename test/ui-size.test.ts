@@ -46,6 +46,18 @@ t.test("nothing else is asked for before the page is shown", (t) => {
   t.end();
 });
 
+t.test("no change on the page makes the browser look at all of it again", (t) => {
+  const selectors = readFileSync(join(assets, manifest.style), "utf8").match(/[^{}]*:has\([^{}]*(?=\{)/g) ?? [];
+  const isOfLegend = (selector: string) => selector.split(",").every((one) => /\.u-series[^ ]*:has/.test(one));
+  t.ok(selectors.length > 0, "the legend of a chart has some");
+  t.same(
+    selectors.filter((one) => !isOfLegend(one)),
+    [],
+    "usePageMark says it instead",
+  );
+  t.end();
+});
+
 t.test("each file has its limit", (t) => {
   for (const name of names.filter((name) => /\.(js|css)$/.test(name))) {
     const [kind] = name.split("-");

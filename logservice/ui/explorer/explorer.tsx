@@ -7,6 +7,7 @@ import { goneSince, isSignedOut } from "../data/call.ts";
 import { facets as facetsShown, keep } from "../data/preferences.ts";
 import { teamId } from "../data/session.ts";
 import { bytes } from "../kit/format.ts";
+import { usePageMark } from "../kit/page-mark.ts";
 import { Failure } from "../kit/state.tsx";
 import { pastQueries, rememberQuery } from "../query-box/history.ts";
 import { QueryBox } from "../query-box/query-box.tsx";
@@ -104,6 +105,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
     [rows, live],
   );
 
+  // On a narrow screen both are over the whole page.
+  usePageMark("covered", isDrawerOpen.value || open.place !== undefined);
   const actions = actionsOn(state);
   const openRow = (row: number, event: Event): void => {
     chosen.value = row;

@@ -23,7 +23,7 @@ export function FacetHead({
   ...on
 }: FacetHeadProps) {
   return (
-    <div class="facet-head" onKeyDown={moveInRow}>
+    <div class="facet-head" data-marked={isPinned || isColumn} onKeyDown={moveInRow}>
       <h3>
         <button type="button" class="fold" aria-expanded={isOpen} onClick={on.onOpen}>
           <span class="turn" aria-hidden="true" />

@@ -5,6 +5,7 @@ import { serviceNow } from "../data/clock.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { count } from "../kit/format.ts";
 import { late } from "../kit/late.tsx";
+import { usePageMark } from "../kit/page-mark.ts";
 import { Text } from "../kit/text.tsx";
 import type { FirstEventProps } from "../start/start.tsx";
 import { type NearFound, nearTo } from "./near-queries.ts";
@@ -54,6 +55,7 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
     [projectId, query, JSON.stringify(range), isNowhere],
   ).value.value;
   const isNever = query.trim() === "" && !wider.isLoading.value && isAsked && more === undefined;
+  usePageMark("firstUse", isNever);
   if (isNever)
     return (
       <div class="first-use">

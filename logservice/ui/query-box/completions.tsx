@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { CompletionItem } from "../../../grammar/query/index.ts";
 import { count } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
@@ -12,9 +12,14 @@ export interface CompletionsProps {
   onTake(item: CompletionItem): void;
 }
 
+/** So many are drawn at first, more than are in sight: each key lists them anew, and has to be painted with the next frame. */
+const FEW = 14;
+
 /** What may be written next. */
 export function Completions({ id, items, chosen, countOf, onTake }: CompletionsProps) {
   const list = useRef<HTMLUListElement>(null);
+  const [scrolled, setScrolled] = useState({ items, most: FEW });
+  const most = Math.max(scrolled.items === items ? scrolled.most : FEW, chosen + FEW);
   useEffect(() => {
     const item = list.current?.children[chosen];
     if (item === undefined) list.current?.scrollTo(0, 0);
@@ -23,13 +28,24 @@ export function Completions({ id, items, chosen, countOf, onTake }: CompletionsP
   const about = items[chosen]?.documentation;
   return (
     <div class="completions">
-      <ul id={id} role="listbox" aria-label="Suggestions" ref={list}>
-        {items.map((item, i) => (
+      <ul
+        id={id}
+        role="listbox"
+        aria-label="Suggestions"
+        ref={list}
+        onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+          if (most < items.length && scrollTop + 2 * clientHeight > scrollHeight)
+            setScrolled({ items, most: most + FEW });
+        }}
+      >
+        {items.slice(0, most).map((item, i) => (
           <li
             key={`${item.label}\n${item.kind}\n${item.span.start}`}
             id={`${id}-${i}`}
             role="option"
             aria-selected={i === chosen}
+            aria-setsize={items.length}
+            aria-posinset={i + 1}
             onMouseDown={(event) => {
               // The focus stays in the query.
               event.preventDefault();
