@@ -1,5 +1,6 @@
 // Records, tokens and the description of the interface, beyond what every operation has in common.
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -547,6 +548,34 @@ t.test("values that would end the process", async (t) => {
   }
   t.same(database.prepare("select x from a").all([]), [{ x: 1 }, { x: 0 }]);
   database.close();
+});
+
+t.test("two processes that read and then write at once wait for each other", async (t) => {
+  const { Worker } = await import("node:worker_threads");
+  const file = join(t.testdir(), "records.db");
+  const first = await openSqlite(file);
+  first.prepare("create table counter (value integer)").run([]);
+  first.prepare("insert into counter values (0)").run([]);
+  const code = `const { parentPort, workerData } = require("node:worker_threads");
+    (async () => {
+      const { openSqlite } = await import(workerData.module);
+      const { Kysely, SqliteDialect, sql } = await import("kysely");
+      const db = new Kysely({ dialect: new SqliteDialect({ database: await openSqlite(workerData.file) }) });
+      for (let i = 0; i < 150; i++)
+        await db.transaction().execute(async (db) => {
+          const { value } = (await sql\`select value from counter\`.execute(db)).rows[0];
+          await new Promise((resolve) => setImmediate(resolve));
+          await sql\`update counter set value = \${value + 1}\`.execute(db);
+        });
+      await db.destroy();
+    })().then(() => parentPort.postMessage("done"), (error) => parentPort.postMessage(String(error)));`;
+  const workerData = { file, module: new URL("../logservice/records/sqlite.js", import.meta.url).href };
+  const workers = [1, 2, 3].map(() => new Worker(code, { eval: true, workerData }));
+  const ends = await Promise.all(workers.map(async (worker) => (await once(worker, "message"))[0]));
+  t.same(ends, ["done", "done", "done"]);
+  t.same(first.prepare("select value from counter").all([]), [{ value: 450 }], "nothing is lost");
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  first.close();
 });
 
 t.test("the reader of events and the schema say the same", (t) => {

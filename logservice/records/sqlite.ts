@@ -28,11 +28,17 @@ export async function openSqlite(path: string): Promise<RecordsDatabase> {
       checkpoint(database);
       database.close();
     },
+    // A transaction that reads before it writes could not wait for another process that writes meanwhile: what it had read
+    // would be old. So it waits at its beginning (sqlite.org/lang_transaction.html, section 2.2).
     // SQLite itself rolls back if the disk is full (sqlite.org/lang_transaction.html, section 3). The failure of another
     // rollback would hide that reason.
-    prepare: (sql) =>
-      guarded(database.prepare(sql === "rollback" && !database.inTransaction ? "select 1 where false" : sql)),
+    prepare: (sql) => guarded(database.prepare(statementOf(sql, database))),
   };
+}
+
+function statementOf(sql: string, { inTransaction }: Libsql.Database): string {
+  if (sql === "begin") return "begin immediate";
+  return sql === "rollback" && !inTransaction ? "select 1 where false" : sql;
 }
 
 /**
