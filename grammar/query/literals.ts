@@ -1,3 +1,4 @@
+import { HIDDEN } from "../hidden.ts";
 import { BYTE_UNITS } from "../units/bytes.ts";
 import { DURATION_UNITS } from "../units/duration.ts";
 import { scaleDecimal } from "../units/scale.ts";
@@ -66,11 +67,12 @@ export const isTimeUnit = (unit: NumberUnit): boolean => Object.hasOwn(DURATION_
 
 // Line ends would end the string; other control characters, byte order marks, directional marks and halves of surrogate
 // pairs are legal but cannot be seen or do not survive as UTF-8.
-const INVISIBLE = "\\p{Cc}\\p{Cf}\\p{Cs}\\u2028\\u2029\\u00a0";
+const INVISIBLE = `${HIDDEN}\\p{Cf}\\p{Cs}\\u00a0`;
 const ESCAPED = new RegExp(`["\\\\*${INVISIBLE}]`, "gu");
 const ESCAPED_BUT_STARS = new RegExp(`["\\\\${INVISIBLE}]`, "gu");
 
-function escapeOf(char: string): string {
+/** How a text writes a character that it could not have as it is. */
+export function escapeOf(char: string): string {
   if (char === "\n") return "\\n";
   if (char === "\t") return "\\t";
   if (char === '"' || char === "\\" || char === "*") return `\\${char}`;

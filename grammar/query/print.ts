@@ -1,3 +1,4 @@
+import { HIDDEN } from "../hidden.ts";
 import type { Expr, Field, Query, Segment, Value } from "./ast.ts";
 import { encodeString } from "./literals.ts";
 
@@ -80,5 +81,5 @@ export function printValue(value: Value): string {
 const parenthesized = (text: string, needed: boolean) => (needed ? `(${text})` : text);
 
 // Names that may follow a dot; those with marks and letters of other scripts may too, and read the same in brackets.
-const NAME = /^[\p{L}_@$][\p{L}0-9_@$-]*$/u;
+const NAME = new RegExp(`^(?!.*[${HIDDEN}])[\\p{L}_@$][\\p{L}0-9_@$-]*$`, "u");
 const RESERVED = /^(and|or|not|in|contains|exists)$/i;

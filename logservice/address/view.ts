@@ -1,4 +1,5 @@
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
+import { visibleQuery } from "../../grammar/query/visible.ts";
 
 /** What the explorer shows, as its address says it. */
 export interface View {
@@ -27,7 +28,7 @@ export function viewOf(search: string): View {
   const drawn = given.get("as") as Drawing | null;
   const range = rangeIn(given);
   return {
-    query: given.get("query") ?? "",
+    query: visibleQuery(given.get("query") ?? ""),
     range,
     event: given.get("event") ?? "",
     columns: [...new Set((given.get("columns") ?? "").split("\n").filter((name) => name !== ""))],

@@ -1,3 +1,4 @@
+import { HIDDEN } from "../../grammar/hidden.ts";
 import { printField, type Segment } from "../../grammar/query/index.ts";
 import type { DiscoveredType } from "./store.ts";
 
@@ -65,7 +66,7 @@ export function fieldName(path: readonly string[]): string {
 }
 
 const OWN = new Set(["level", "message", "timestamp", "id"]);
-const NAME = /^[\p{L}_@$][\p{L}0-9_@$-]*$/u;
+const NAME = new RegExp(`^(?!.*[${HIDDEN}])[\\p{L}_@$][\\p{L}0-9_@$-]*$`, "u");
 // Names that mean something else in a query if they are not quoted.
 const RESERVED = /^(and|or|not|in|contains|exists)$/i;
 const WORDS =

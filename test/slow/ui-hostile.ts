@@ -150,6 +150,25 @@ async function listAndDetail(t: Test, { service }: World, window: Window): Promi
     await window.until("the filter", () => window.address().includes(" and text = "));
     await window.shows("1 event", ".summary");
     await window.shows(shows, '.event[data-row="0"] .message');
+    await isUnharmed(t, window, `${name} as a filter in the query box`);
+  }
+
+  // What is pasted, and what a link brings, finds the same and hides nothing.
+  for (const [row, { name, text, shows }] of ROWS.entries()) {
+    // A quote would end the text, and a line end cannot be in one.
+    if (/["\\\r\n*]/.test(text)) continue;
+    const pasted = `row = ${row} and text = "${text}"`;
+    await window.open(`${service.url}${EVENTS}?query=${encodeURIComponent(pasted)}`);
+    await window.shows("1 event", ".summary");
+    await window.shows(shows, '.event[data-row="0"] .message');
+    await isUnharmed(t, window, `${name} in a query of a link`);
+    await window.fill("Query", "", "combobox");
+    await window.fill("Query", pasted, "combobox");
+    await isUnharmed(t, window, `${name} in a query that is pasted`);
+    const [box, mirror] = await window.evaluate<[string, string]>(
+      "[document.querySelector('.query-text').value, document.querySelector('.query-mirror').textContent]",
+    );
+    t.equal(mirror, `${box}\n`, `${name}: the colours are of the same text`);
   }
 }
 

@@ -1,3 +1,5 @@
+import { HIDDEN } from "../../../grammar/hidden.ts";
+
 /** A part of a text: as it is, or a character that would not be seen, by its name. */
 export interface VisiblePart {
   readonly text: string;
@@ -39,12 +41,7 @@ export function typeable(name: string, id: string): string {
 
 /** Printable ASCII. */
 const PLAIN = /^[ -~]*$/;
-/** Control characters (Cc), formatting ones but the joiner of emoji and scripts (Cf), separators of lines, odd blanks. */
-const ODD = new RegExp(
-  "[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
-    "\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0001}\\u{e0020}-\\u{e007f}]",
-  "u",
-);
+const ODD = new RegExp(`[${HIDDEN}]`, "u");
 const SPLIT = new RegExp(`(\\r\\n|${ODD.source})`, "u");
 
 const NAMES: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../../../grammar/problem.ts";
 import type { CompletionItem } from "../../../grammar/query/index.ts";
+import { visibleQuery } from "../../../grammar/query/visible.ts";
 import { askLanguage, prepareLanguage } from "../language/ask.ts";
 import { kindOfQuery } from "../language/query.ts";
 import { coloured } from "./coloured-text.tsx";
@@ -36,7 +37,9 @@ const TELL_MS = 500;
  * combobox with a list), problems underlined, and fixes to press. Enter or Ctrl-Enter runs, and so does a pause; Shift-Enter
  * begins a line; Alt with the arrows goes through the queries of before.
  */
-export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) {
+export function QueryBox({ query: given, values, past, onRun, onText }: QueryBoxProps) {
+  // Nothing that the box shows is hidden, wherever it comes from.
+  const query = visibleQuery(given);
   const [text, setText] = useState(query);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [isTold, setTold] = useState(false);
@@ -150,6 +153,16 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
       setItems([]);
     }
   };
+  const typed = (value: string): void => {
+    const next = visibleQuery(value);
+    change(next);
+    if (next === value) return void suggest();
+    const { selectionStart } = area.current!;
+    // The text may be the one that is drawn already.
+    area.current!.value = next;
+    cursor.current = visibleQuery(value.slice(0, selectionStart)).length;
+    area.current!.setSelectionRange(cursor.current, cursor.current);
+  };
   const take = (item: CompletionItem): void => {
     const next = completed(text, item);
     cursor.current = next.cursor;
@@ -236,12 +249,10 @@ export function QueryBox({ query, values, past, onRun, onText }: QueryBoxProps) 
             const { value } = event.currentTarget;
             // What an input method is still composing is shown, and nothing else.
             if (event.isComposing) return setText(value);
-            change(value);
-            void suggest();
+            typed(value);
           }}
           onCompositionEnd={(event) => {
-            change(event.currentTarget.value);
-            void suggest();
+            typed(event.currentTarget.value);
           }}
           onScroll={(event) => {
             mirror.current!.scrollTop = event.currentTarget.scrollTop;

@@ -53,7 +53,8 @@ const UNSEEN =
 
 /**
  * An expression for what is wrong with a page that shows such texts: what would not be seen in its texts, titles and names,
- * elements that are none of ours, addresses that run. Texts that a person types are the person's.
+ * elements that are none of ours, addresses that run. In the query box nothing may hide either; other texts that a person
+ * types are the person's.
  */
 export const HOSTILE_FINDINGS = `(() => {
   const unseen = new RegExp(${JSON.stringify(UNSEEN)}, "u");
@@ -64,9 +65,10 @@ export const HOSTILE_FINDINGS = `(() => {
   look("the title of the window", document.title);
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (!node.parentElement.closest("script, textarea, .query-mirror"))
+    if (!node.parentElement.closest("script, textarea"))
       look(node.parentElement.tagName + "." + node.parentElement.className, node.data);
   }
+  for (const box of document.querySelectorAll(".query-text")) look("the query box", box.value);
   for (const element of document.body.querySelectorAll("[title], [aria-label], [alt], [placeholder]"))
     for (const name of ["title", "aria-label", "alt", "placeholder"])
       look(element.tagName + " " + name, element.getAttribute(name));
