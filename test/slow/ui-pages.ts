@@ -1,6 +1,7 @@
 // Every page of the web UI as people with other eyes and hands meet it: axe-core in both colours, wide and on a telephone,
-// what the accessibility tree says, and the whole way from signing in to an alert by the keyboard alone.
-import { readFileSync } from "node:fs";
+// what the accessibility tree says, and the whole way from signing in to an alert by the keyboard alone. With PICTURES=DIR
+// it keeps a picture of each page at each width in both colours.
+import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -62,6 +63,16 @@ const PAGES: Readonly<Record<string, PageRow>> = {
     shows: "Local time",
     open: (window) => window.pressAt("button.range"),
   },
+  "texts of all kinds": {
+    path: () => `/t/${TEAM}/p/odd/events`,
+    shows: "שגיאה",
+    open: (window) => window.pressAt('.event[data-row="1"] .message'),
+  },
+  "JSON 20 levels deep": {
+    path: () => `/t/${TEAM}/p/odd/events?query=${encodeURIComponent('message contains "level_1"')}`,
+    shows: "the deepest",
+    open: (window) => window.pressAt('.event[data-row="0"] .message'),
+  },
   "a wrong query": { path: () => `${P}/events?query=${encodeURIComponent("status => 500")}`, shows: "=>" },
   "nothing found": { path: () => `${P}/events?query=nothinghasthis`, shows: "Show every event of this range" },
   table: { path: () => `${P}/events?query=${encodeURIComponent("| count by path")}&as=table`, shows: "/checkout" },
@@ -111,6 +122,7 @@ t.test("every page in Chromium", { skip: requires("chromium"), timeout: TIMEOUT_
   const world = await startWorld(t, browser);
   const window = await firstOwner(world);
   const shop = await fillShop(window);
+  await fillOdd(window);
   for (const [name, row] of Object.entries(PAGES)) {
     await t.test(name, async (t) => {
       await window.driver.size(...WIDE);
@@ -118,7 +130,7 @@ t.test("every page in Chromium", { skip: requires("chromium"), timeout: TIMEOUT_
       await window.until("the page", async () => (await window.text("h1")) !== "");
       await row.open?.(window);
       await window.shows(row.shows);
-      await looksRight(t, window, row);
+      await looksRight(t, window, name, row);
       t.same(world.faults(), [], "nothing went wrong unseen");
     });
   }
@@ -127,8 +139,51 @@ t.test("every page in Chromium", { skip: requires("chromium"), timeout: TIMEOUT_
 const REDRAWN_MS = 1_000;
 const WIDE = [1280, 800] as const;
 const NARROW = [390, 844] as const;
+const VAST = [2560, 1440] as const;
 
-async function looksRight(t: Test, window: Window, row: PageRow): Promise<void> {
+/** A project whose events are hard to show. */
+async function fillOdd(window: Window): Promise<void> {
+  const nested = (levels: number, inner: unknown): unknown => {
+    let value = inner;
+    for (let level = levels; level > 0; level--) value = { [`level_${level}`]: value, size: level * 1_000 };
+    return value;
+  };
+  const project_id = "odd";
+  await window.call("add_project", {
+    project: { id: project_id, name: "A project with a rather long name, in Osnabrück" },
+  });
+  const timestamp = (ago: number) => new Date(Date.now() - ago * 1_000).toISOString();
+  const events = [
+    {
+      level: "error",
+      message: JSON.stringify(nested(20, "the deepest")),
+      fields: { from: "a program that writes JSON" },
+    },
+    { level: "warning", message: "שגיאה בהזמנה 17 خطأ في الطلب", fields: { customer: "محمد עברית", ключ: "значение" } },
+    { level: "info", message: "👩‍👩‍👧‍👦 paid 🏳️‍🌈 ❤️", fields: { emoji: "🧑🏽‍🚀".repeat(30) } },
+    {
+      level: "debug",
+      message: `${"Donaudampfschifffahrtsgesellschaft".repeat(20)}`,
+      fields: { word: "x".repeat(600) },
+    },
+    {
+      level: "critical",
+      message: "ten levels",
+      fields: nested(6, { list: [1, [2, { three: true }], null], text: "a\nb\n\tc" }),
+    },
+    {
+      level: "notice",
+      message: "漢字かな交じり文 한국어 ไทย Ελληνικά",
+      fields: { "a name of a field that goes on and on and on": 1 },
+    },
+  ];
+  await window.call("add_events", {
+    project_id,
+    events: events.map((event, i) => ({ ...event, timestamp: timestamp(i) })) as never,
+  });
+}
+
+async function looksRight(t: Test, window: Window, name: string, row: PageRow): Promise<void> {
   const { page } = window.driver as ChromiumPage;
   t.equal(await window.evaluate("document.querySelectorAll('h1').length"), 1, "one h1");
   t.match(await window.evaluate("document.title"), row.title ?? / · Logs$/);
@@ -141,7 +196,7 @@ async function looksRight(t: Test, window: Window, row: PageRow): Promise<void> 
     await window.shows(row.shows);
   }
   await page.evaluate(AXE);
-  for (const [width, height] of [WIDE, NARROW]) {
+  for (const [width, height] of [VAST, WIDE, NARROW]) {
     await window.driver.size(width, height);
     // What is measured is drawn anew after the window has changed.
     await window
@@ -150,10 +205,21 @@ async function looksRight(t: Test, window: Window, row: PageRow): Promise<void> 
     t.same(await tooWide(window, width), [], `nothing is wider than ${width} pixels`);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await keepPicture(page, `${name} ${width} ${colorScheme}`);
+      // Between the wide and the very wide nothing differs but the room.
+      if (width === VAST[0]) continue;
       // Only colours differ in the dark.
       t.same(await axeFindings(window, colorScheme === "dark"), [], `axe finds nothing, ${colorScheme}, ${width}`);
     }
   }
+}
+
+async function keepPicture(page: ChromiumPage["page"], name: string): Promise<void> {
+  const folder = process.env.PICTURES;
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.waitForTimeout(200);
+  await page.screenshot({ path: join(folder, `${name.replaceAll(" ", "-")}.png`) });
 }
 
 async function tabProblems(window: Window) {

@@ -1,9 +1,11 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { copy } from "../kit/copy.tsx";
 import { count, timeText, zoneName } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { FieldTree } from "./field-tree.tsx";
+import { jsonIn } from "./json-text.ts";
+import { JsonTree } from "./json-tree.tsx";
 import type { ValueActions } from "./value-actions.ts";
 
 export interface DetailProps {
@@ -22,6 +24,8 @@ export interface DetailProps {
 
 /** A message of more characters is folded at first. */
 const LONG = 1_200;
+/** The same where the whole of it follows as a tree. */
+const BESIDE_TREE = 160;
 
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */
 export function Detail(props: DetailProps) {
@@ -29,9 +33,13 @@ export function Detail(props: DetailProps) {
   const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
   useEffect(() => setWhole(false), [event.id]);
-  const isLong = event.message.length > LONG;
-  const message = isLong && !isWhole ? event.message.slice(0, LONG) : event.message;
   const json = JSON.stringify(event, null, 2);
+  // Many programs write JSON where the message belongs.
+  const inMessage = useMemo(() => jsonIn(event.message), [event.message]);
+  const [isTree, setTree] = useState(true);
+  const most = inMessage && isTree && !isRaw ? BESIDE_TREE : LONG;
+  const isLong = event.message.length > most;
+  const message = isLong && !isWhole ? `${event.message.slice(0, most)}${most < LONG ? "…" : ""}` : event.message;
   return (
     <>
       <header>
@@ -82,6 +90,11 @@ export function Detail(props: DetailProps) {
           </button>
         )}
       </h2>
+      {inMessage && isTree && !isRaw && (
+        <div class="tree in-message">
+          <JsonTree node={inMessage} name="message, as JSON" depth={0} />
+        </div>
+      )}
       {event.truncated && <p class="note warning">The message was too long. Only its beginning was stored.</p>}
       <div class="row actions">
         <button type="button" class="button small" title="All events 30 s before and after" onClick={onAround}>
@@ -102,6 +115,11 @@ export function Detail(props: DetailProps) {
         <button type="button" class="button small" onClick={() => void copy(json, "JSON copied")}>
           Copy JSON
         </button>
+        {inMessage && (
+          <button type="button" class="button small" aria-pressed={isTree} onClick={() => setTree(!isTree)}>
+            Message as JSON
+          </button>
+        )}
         <button type="button" class="button small" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
           Raw
         </button>

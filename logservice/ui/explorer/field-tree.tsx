@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { fieldName } from "../../events/field-paths.ts";
 import { copy } from "../kit/copy.tsx";
@@ -7,6 +7,9 @@ import { Menu } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { textOfValue } from "./field-values.ts";
+import { jsonIn } from "./json-text.ts";
+import { JsonTree } from "./json-tree.tsx";
+import { isDeep, placeOf } from "./tree-place.ts";
 import type { ValueActions } from "./value-actions.ts";
 
 export interface FieldTreeProps {
@@ -57,7 +60,7 @@ function Branch({ name, value, path, depth, isElement = false, ...rest }: Branch
   const shown = isAll ? members : members.slice(0, MOST_MEMBERS);
   return (
     <div class="branch">
-      <button type="button" class="fold" style={indent(depth)} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button type="button" class="fold" style={placeOf(depth)} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span class="turn" aria-hidden="true" />
         <span class="name">
           <Text text={name} />
@@ -101,62 +104,70 @@ const SHORT = 20;
 function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
   const [isLong, setLong] = useState(false);
   const whole = textOfValue(value);
+  const json = useMemo(() => (typeof value === "string" ? jsonIn(value) : undefined), [value]);
+  const [isJson, setJson] = useState(false);
   const text = whole.length > 400 && !isLong ? whole.slice(0, 400) : whole;
   // As a text of several lines, or a long one on a narrow screen, it has the whole width.
   const shape = /\n/.test(whole) ? " lines" : whole.length > SHORT ? " long" : "";
   return (
-    <div class={`leaf${shape}`}>
-      <span class="name" style={indent(depth)}>
-        <Text text={name} />
-      </span>
-      <span class={`value value-${typeof value}`}>
-        <Text text={text} keepsLines />
-        {whole.length > 400 && (
-          <button type="button" class="button small" onClick={() => setLong(!isLong)}>
-            {isLong ? "Less" : "All"}
-          </button>
-        )}
-      </span>
-      {field !== undefined && (
-        <span class="leaf-actions">
-          <button
-            type="button"
-            class="button quiet small icon"
-            aria-label={visibleText(`Only events with ${name} = ${text}`)}
-            title="Only this value"
-            onClick={() => actions.filterIn(field, value)}
-          >
-            +
-          </button>
-          <button
-            type="button"
-            class="button quiet small icon"
-            aria-label={visibleText(`No events with ${name} = ${text}`)}
-            title="Not this value"
-            onClick={() => actions.filterOut(field, value)}
-          >
-            −
-          </button>
-          <Menu
-            class="button quiet small icon"
-            name={visibleText(`More for ${name}`)}
-            label={<span aria-hidden="true">⋮</span>}
-            align="right"
-            entries={[
-              { text: "All events with this value", onChoose: () => actions.alone(field, value) },
-              { text: "Only events with this field", onChoose: () => actions.exists(field) },
-              { text: "Count by this field", onChoose: () => actions.groupBy(field) },
-              {
-                text: columns.includes(field) ? "Remove the column" : "Show as a column",
-                onChoose: () => actions.toggleColumn(field),
-              },
-              { text: "Copy the value", onChoose: () => void copy(whole, "Value copied") },
-            ]}
-          />
+    <>
+      <div class={`leaf${shape}${isDeep(depth) ? " deep" : ""}`} style={isDeep(depth) ? placeOf(depth) : undefined}>
+        <span class="name" style={isDeep(depth) ? undefined : placeOf(depth)}>
+          <Text text={name} />
         </span>
-      )}
-    </div>
+        <span class={`value value-${typeof value}`}>
+          <Text text={text} keepsLines />
+          {whole.length > 400 && (
+            <button type="button" class="button small" onClick={() => setLong(!isLong)}>
+              {isLong ? "Less" : "All"}
+            </button>
+          )}
+          {json && (
+            <button type="button" class="button small" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
+              As JSON
+            </button>
+          )}
+        </span>
+        {field !== undefined && (
+          <span class="leaf-actions">
+            <button
+              type="button"
+              class="button quiet small icon"
+              aria-label={visibleText(`Only events with ${name} = ${text}`)}
+              title="Only this value"
+              onClick={() => actions.filterIn(field, value)}
+            >
+              +
+            </button>
+            <button
+              type="button"
+              class="button quiet small icon"
+              aria-label={visibleText(`No events with ${name} = ${text}`)}
+              title="Not this value"
+              onClick={() => actions.filterOut(field, value)}
+            >
+              −
+            </button>
+            <Menu
+              class="button quiet small icon"
+              name={visibleText(`More for ${name}`)}
+              label={<span aria-hidden="true">⋮</span>}
+              align="right"
+              entries={[
+                { text: "All events with this value", onChoose: () => actions.alone(field, value) },
+                { text: "Only events with this field", onChoose: () => actions.exists(field) },
+                { text: "Count by this field", onChoose: () => actions.groupBy(field) },
+                {
+                  text: columns.includes(field) ? "Remove the column" : "Show as a column",
+                  onChoose: () => actions.toggleColumn(field),
+                },
+                { text: "Copy the value", onChoose: () => void copy(whole, "Value copied") },
+              ]}
+            />
+          </span>
+        )}
+      </div>
+      {isJson && json && <JsonTree node={json} name={`${name}, as JSON`} depth={depth + 1} />}
+    </>
   );
 }
-
-const indent = (depth: number) => ({ paddingLeft: `${Math.min(depth, 12) * 14}px` });
