@@ -58,6 +58,9 @@ const STEPS: Readonly<Record<string, Step>> = {
   "the link to an event shows it to the colleague": eventLink,
   "a search is saved, and found by Ctrl-K": savedSearch,
   "what matches is exported as NDJSON and as CSV": exported,
+  "what a spreadsheet would run is text in the CSV": exportedFormulas,
+  "a message that is JSON is read as a tree": jsonMessage,
+  "the range is typed, shifted and widened": ranges,
   "an API token is added, works, and is removed": apiToken,
   "the colleague becomes an admin": changeRole,
   "the audit shows all of it": audit,
@@ -431,7 +434,7 @@ async function savedSearch(_: Test, { ann }: Scenario): Promise<void> {
 
 async function exported(t: Test, { ann, service }: Scenario): Promise<void> {
   const query = 'path = "/orders"';
-  await ann.open(shopUrl(ann, `?query=${query}&columns=path\nstatus`));
+  await ann.open(shopUrl(ann, `?query=${query}&columns=path%0Astatus`));
   await ann.shows("40 events", ".summary");
   const { id: token } = await ann.call<{ id: string }>("add_token", { token: { scopes: ["events:read"] } });
   const body = {
@@ -441,12 +444,7 @@ async function exported(t: Test, { ann, service }: Scenario): Promise<void> {
   const headers = ["-H", `Authorization: Bearer ${token}`, "-H", "Content-Type: application/json"];
   const asked = await run("curl", ["-sS", `${service.url}/search`, ...headers, "-d", JSON.stringify(body)]);
   const found: Operations["search"]["output"] = JSON.parse(asked.stdout);
-  const download = async (format: string) => {
-    await ann.menu("Save or export", "Export");
-    await ann.pressAt(`dialog label.check:has(input[name=format]):nth-child(${format === "csv" ? 1 : 2})`);
-    return ann.downloaded(() => ann.press("button", "Download", "dialog"));
-  };
-  const lines = await download("ndjson");
+  const lines = await download(ann, "ndjson");
   t.match(lines.name, /^shop-.*\.ndjson$/);
   const events = lines.text
     .trimEnd()
@@ -454,18 +452,94 @@ async function exported(t: Test, { ann, service }: Scenario): Promise<void> {
     .map((line) => JSON.parse(line));
   t.strictSame(events, found.events, "each event, as curl finds it");
 
-  const table = await download("csv");
+  const table = await download(ann, "csv");
   t.match(table.name, /^shop-.*\.csv$/);
-  const rows = table.text
-    .replace(/^\ufeff/, "")
-    .trimEnd()
-    .split("\r\n");
+  const rows = rowsOf(table.text);
   t.match(rows[0], /^time,level,message,/);
   t.same(
     rows.slice(1).map((row) => row.split(",").slice(0, 3)),
     found.events.map(({ timestamp, level, message }) => [timestamp, level, message]),
   );
   t.equal(new URL(service.url).origin, new URL(ann.driver.url()).origin, "the page stayed");
+}
+
+async function download(
+  ann: Window,
+  format: "csv" | "ndjson",
+): Promise<{ readonly name: string; readonly text: string }> {
+  await ann.menu("Save or export", "Export");
+  await ann.pressAt(`dialog label.check:has(input[name=format]):nth-child(${format === "csv" ? 1 : 2})`);
+  return ann.downloaded(() => ann.press("button", "Download", "dialog"));
+}
+
+const rowsOf = (text: string) =>
+  text
+    .replace(/^\ufeff/, "")
+    .trimEnd()
+    .split("\r\n");
+
+async function exportedFormulas(t: Test, scenario: Scenario): Promise<void> {
+  const { ann } = scenario;
+  const messages = ["=1+1", "+1", "-1 degree", "@SUM(A1)"];
+  const nowMs = Date.now();
+  const timestamp = (i: number) => new Date(nowMs - i).toISOString();
+  const fields = { kind: "formula", cell: "=2+2", number: -7 };
+  await sendTo(
+    scenario,
+    messages.map((message, i) => ({ level: "info" as const, message, fields, timestamp: timestamp(i) })),
+  );
+  await ann.open(shopUrl(ann, '?query=kind = "formula"&columns=cell%0Anumber'));
+  await ann.shows("4 events", ".summary");
+  const rows = rowsOf((await download(ann, "csv")).text).slice(1);
+  t.same(
+    rows.map((row) => row.split(",").slice(2)),
+    messages.map((message) => [`'${message}`, "'=2+2", "-7"]),
+    "the texts begin with an apostrophe, and the number is one",
+  );
+}
+
+async function jsonMessage(t: Test, scenario: Scenario): Promise<void> {
+  const { ann } = scenario;
+  const deep = Array.from({ length: 20 }).reduce<unknown>(
+    (inner, _, i) => ({ [`level_${20 - i}`]: inner }),
+    "the deepest",
+  );
+  await sendTo(scenario, [{ level: "debug", message: JSON.stringify(deep) }]);
+  await ann.open(shopUrl(ann, '?query=message contains "level_20"'));
+  await ann.shows("1 event", ".summary");
+  await ann.pressAt('.event[data-row="0"] .message');
+  await ann.shows("the deepest", ".detail .in-message");
+  t.equal((await ann.texts(".detail .in-message .fold")).length, 20, "each of the twenty is there");
+  await ann.press("button", "Message as JSON", ".detail");
+  await ann.until("the text alone", async () => (await ann.texts(".detail .in-message")).length === 0);
+  t.match(await ann.text(".detail h2"), /"level_20":"the deepest"/);
+  await ann.press("button", "Message as JSON", ".detail");
+  await ann.shows("the deepest", ".detail .in-message");
+}
+
+async function ranges(t: Test, { ann }: Scenario): Promise<void> {
+  await ann.open(shopUrl(ann, "?query=status = 200"));
+  await ann.shows("110 events", ".summary");
+  await ann.pressAt("button.range");
+  await ann.fill("Custom range", "last 2h");
+  await ann.keys("Enter");
+  await ann.isAt(/query=status = 200&last=2h$/);
+  await ann.shows("110 events", ".summary");
+  await ann.press("button", "Earlier range");
+  await ann.isAt(/&start=.*&stop=/);
+  const spanOf = (): number => {
+    const { searchParams } = new URL(ann.driver.url());
+    return Date.parse(searchParams.get("stop")!) - Date.parse(searchParams.get("start")!);
+  };
+  t.equal(Math.round(spanOf() / 60_000), 120, "as long as before");
+  const before = ann.address();
+  await ann.press("button", "Wider range");
+  await ann.until("another range", () => ann.address() !== before);
+  t.ok(spanOf() > 3_600_000 * 2.5, "it is wider");
+  await ann.driver.back();
+  await ann.driver.back();
+  await ann.isAt(/&last=2h$/);
+  await ann.shows("110 events", ".summary");
 }
 
 async function apiToken(t: Test, { ann, service }: Scenario): Promise<void> {

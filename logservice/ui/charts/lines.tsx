@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { theme, zone } from "../data/preferences.ts";
+import { isSystemDark } from "../kit/dark.ts";
 import { count, timeParts, timeText } from "../kit/format.ts";
 import { visibleText } from "../kit/visible.ts";
 import { numberText } from "./cell.tsx";
@@ -27,13 +28,15 @@ export function Lines({ of, range, onZoom }: LinesProps) {
   const column = of.columns[numberColumns(of)[0]!]!;
   const isLevels = of.columns.some(({ type }) => type === "level") && series.every(({ name }) => levelOf(name));
   const isUtc = zone.value === "utc";
-  const colours = theme.value;
+  const colours = `${theme.value} ${isSystemDark.value}`;
   useEffect(() => {
     const element = place.current!;
     // A canvas does not know of the colour scheme: the colour has to be computed.
     const of = (name: string) => {
       element.style.color = `var(${name})`;
-      return getComputedStyle(element).color;
+      const { color } = getComputedStyle(element);
+      element.style.color = "";
+      return color;
     };
     const axis = {
       stroke: of("--soft"),

@@ -90,11 +90,6 @@ export function Detail(props: DetailProps) {
           </button>
         )}
       </h2>
-      {inMessage && isTree && !isRaw && (
-        <div class="tree in-message">
-          <JsonTree node={inMessage} name="message, as JSON" depth={0} />
-        </div>
-      )}
       {event.truncated && <p class="note warning">The message was too long. Only its beginning was stored.</p>}
       <div class="row actions">
         <button type="button" class="button small" title="All events 30 s before and after" onClick={onAround}>
@@ -124,6 +119,11 @@ export function Detail(props: DetailProps) {
           Raw
         </button>
       </div>
+      {inMessage && isTree && !isRaw && (
+        <div class="tree in-message">
+          <JsonTree node={inMessage} name="message, as JSON" depth={0} />
+        </div>
+      )}
       {isRaw ? (
         <pre class="raw">
           <Text text={json} keepsLines />

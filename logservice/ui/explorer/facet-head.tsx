@@ -27,7 +27,7 @@ export function FacetHead({
       <h3>
         <button type="button" class="fold" aria-expanded={isOpen} onClick={on.onOpen}>
           <span class="turn" aria-hidden="true" />
-          <span class="name" title={name}>
+          <span class={`name${name.includes(".") ? " path" : ""}`} title={name}>
             <Text text={name} />
           </span>{" "}
           <span class="share" title={`In ${count(found)} events`}>
