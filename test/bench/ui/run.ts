@@ -36,7 +36,8 @@ try {
   const rows: string[] = [];
   const row = (what: string, goal: string, measured: string) => rows.push(`| ${what} | ${goal} | ${measured} |`);
 
-  const { browser, context } = await signedIn(service);
+  const browser = await signedIn(service);
+  const { context } = browser;
   for (const [what, address] of [
     ["all events", addressOf(service.url, events)],
     ["the last hour of them", addressOf(service.url, events, { hours: 1 })],
@@ -69,7 +70,7 @@ try {
   const { key, offer } = await typing(typed, Math.max(2, Math.round(rounds / 5)));
   row("key pressed -> painted, ms p99", "<= 16", percentiles(key));
   row("key pressed -> completion painted, ms p99", "<= 50", percentiles(offer));
-  await quick.browser.close();
+  await quick.close();
 
   console.log(`${events} events, Chromium, ${cpus().length} x ${cpus()[0]?.model}`);
   console.log(`load of the machine before and after: ${loadBefore.toFixed(1)}, ${loadavg()[0]!.toFixed(1)}\n`);

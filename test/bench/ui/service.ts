@@ -1,8 +1,9 @@
 // The service with a project of many events, and a browser that is signed in to it.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium } from "playwright-core";
+import { type BrowserContext, chromium } from "playwright-core";
 import { listening, spawnTool, tool } from "../../support/cli.ts";
 import { BATCH_EVENTS, PROJECT } from "../logservice/bodies.ts";
 import { startLoad } from "../logservice/load.ts";
@@ -73,21 +74,29 @@ export async function post({ url, token }: Pick<UiService, "url" | "token">, ope
 }
 
 export interface SignedIn {
-  readonly browser: Browser;
   readonly context: BrowserContext;
+  close(): Promise<void>;
 }
 
-/** Starts Chromium and signs it in. */
+/** Starts Chromium and signs it in. Its profile is on the disk, as people's are: a private window compiles every script anew. */
 export async function signedIn(service: UiService, args: readonly string[] = []): Promise<SignedIn> {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", ...args] });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const profile = mkdtempSync(join(tmpdir(), "tool-bench-profile-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    ...{ executablePath, args: ["--no-sandbox", ...args], viewport: { width: 1280, height: 800 } },
+  });
   const page = await context.newPage();
   await page.goto(await service.signInLink());
   await page.getByRole("button").first().click();
   await page.waitForURL(/\/t\//);
   await page.close();
-  return { browser, context };
+  return {
+    context,
+    async close() {
+      await context.close();
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
 }
 
 function freePort(): Promise<number> {
