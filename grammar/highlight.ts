@@ -62,7 +62,7 @@ const ASCII = /^[\0-\x7f]*$/;
 
 /**
  * A regular expression of a table that finds the same in texts of ASCII alone: without the letters of all scripts it is
- * compiled about twenty times as fast. What it changes stands in classes only.
+ * compiled about twenty times as fast. It changes nothing outside of classes.
  */
 export function asciiOnly(regex: string): string {
   return regex.replace(

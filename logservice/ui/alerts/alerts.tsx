@@ -6,6 +6,7 @@ import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { Failure, Shown } from "../kit/state.tsx";
+import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { LastingSince } from "../kit/time.tsx";
 import { visibleText } from "../kit/visible.ts";
@@ -95,36 +96,22 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
               </div>
             </div>
           ) : (
-            <div class="table-wrap">
-              <table class="list stack alerts">
-                <thead>
-                  <tr>
-                    <th scope="col">State</th>
-                    <th scope="col">Alert</th>
-                    <th scope="col">Condition</th>
-                    <th scope="col">Notifies</th>
-                    <th scope="col">Duration</th>
-                    {mayChange && (
-                      <th scope="col">
-                        <span class="spoken">What to do</span>
-                      </th>
-                    )}
-                  </tr>
-                </thead>
-                <tbody>
-                  {urgentFirst(all).map((alert) => (
-                    <Row
-                      key={alert.id}
-                      alert={alert}
-                      isUndelivered={isUndelivered(alert.id!, deliveries.value.value ?? [])}
-                      episodes={episodes.value.value}
-                      notification={notifications.value.value?.find(({ id }) => id === alert.notification_id)}
-                      onMute={mayChange ? (muted) => mute(alert, muted) : undefined}
-                    />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table
+              class="stack alerts"
+              columns={["State", "Alert", "Condition", "Notifies", "Duration"]}
+              hasActions={mayChange}
+            >
+              {urgentFirst(all).map((alert) => (
+                <Row
+                  key={alert.id}
+                  alert={alert}
+                  isUndelivered={isUndelivered(alert.id!, deliveries.value.value ?? [])}
+                  episodes={episodes.value.value}
+                  notification={notifications.value.value?.find(({ id }) => id === alert.notification_id)}
+                  onMute={mayChange ? (muted) => mute(alert, muted) : undefined}
+                />
+              ))}
+            </Table>
           )
         }
       </Shown>

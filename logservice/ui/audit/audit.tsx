@@ -5,6 +5,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { mayDo, projects } from "../data/session.ts";
 import { count } from "../kit/format.ts";
 import { Shown } from "../kit/state.tsx";
+import { Table } from "../kit/table.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { matchingEntries } from "./matching.ts";
 import { Row } from "./row.tsx";
@@ -91,7 +92,7 @@ function Entries() {
                 ? `${count(found.length)} of the ${count(entries.length)} entries that are loaded${hasOlder ? "; older ones are not searched yet" : ""}`
                 : `${count(entries.length)} ${entries.length === 1 ? "entry" : "entries"}${hasOlder ? " so far" : ""}`}
             </p>
-            {found.length > 0 && <Table entries={found} tokens={tokens.value.value ?? NO_TOKENS} names={names} />}
+            {found.length > 0 && <EntryTable entries={found} tokens={tokens.value.value ?? NO_TOKENS} names={names} />}
             {found.length === 0 && !hasOlder && (
               <div class="empty card">
                 <h2>Nothing here</h2>
@@ -115,30 +116,18 @@ function Entries() {
 
 const NO_TOKENS: ReadonlyMap<string, string> = new Map();
 
-interface TableProps {
+interface EntryTableProps {
   readonly entries: readonly AuditEntry[];
   readonly tokens: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<string, string>;
 }
 
-function Table({ entries, tokens, names }: TableProps) {
+function EntryTable({ entries, tokens, names }: EntryTableProps) {
   return (
-    <div class="table-wrap">
-      <table class="list stacks audit" aria-label="Entries of the audit">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-            <th scope="col">From</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <Row key={entry.id} entry={entry} tokens={tokens} names={names} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table class="stacks audit" label="Entries of the audit" columns={["When", "Who", "What", "From"]}>
+      {entries.map((entry) => (
+        <Row key={entry.id} entry={entry} tokens={tokens} names={names} />
+      ))}
+    </Table>
   );
 }

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 export interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** Called when it was closed, by its button, Escape or a press beside it. */
+  /** Called when it was closed, by its button, Escape, or a press beside it before anything was typed. */
   onClose(): void;
 }
 
@@ -12,6 +12,7 @@ export interface DialogProps {
 export function Dialog({ title, children, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const isTyped = useRef(false);
   useEffect(() => {
     const dialog = element.current!;
     const before = document.activeElement;
@@ -35,6 +36,9 @@ export function Dialog({ title, children, onClose }: DialogProps) {
         event.preventDefault();
         onClose();
       }}
+      onInput={() => {
+        isTyped.current = true;
+      }}
       onMouseDown={(event) => {
         const dialog = event.currentTarget;
         if (event.target !== dialog) return;
@@ -44,7 +48,8 @@ export function Dialog({ title, children, onClose }: DialogProps) {
           event.clientX <= box.right &&
           event.clientY >= box.top &&
           event.clientY <= box.bottom;
-        if (!isInside) onClose();
+        // A press beside it may be a slip, which must not cost what was typed.
+        if (!isInside && !isTyped.current) onClose();
       }}
     >
       <header>

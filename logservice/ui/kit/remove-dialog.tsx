@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
+import { DialogEnd } from "./dialog-end.tsx";
 import { Field } from "./field.tsx";
 import { useSending } from "./sending.ts";
 
@@ -41,19 +42,14 @@ export function RemoveDialog({ title, children, typed, button, onRemove, onClose
             )}
           </Field>
         )}
-        {sending.problem && <p class="note error">{sending.problem}</p>}
-        <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            class="button danger"
-            disabled={sending.isSending || (typed !== undefined && oneLine(text) !== oneLine(typed))}
-          >
-            {button}
-          </button>
-        </div>
+        <DialogEnd
+          sending={sending}
+          onClose={onClose}
+          isBlocked={typed !== undefined && oneLine(text) !== oneLine(typed)}
+          isDanger
+        >
+          {button}
+        </DialogEnd>
       </form>
     </Dialog>
   );

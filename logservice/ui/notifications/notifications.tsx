@@ -4,6 +4,7 @@ import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
 import { Shown } from "../kit/state.tsx";
+import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { maskOf } from "./draft.ts";
 import { KINDS, missingFor } from "./kinds.ts";
@@ -43,23 +44,11 @@ export function Notifications({ projectId }: { readonly projectId: string }) {
               {add}
             </div>
           ) : (
-            <div class="table-wrap">
-              <table class="list stack">
-                <thead>
-                  <tr>
-                    <th scope="col">Name</th>
-                    <th scope="col">Kind</th>
-                    <th scope="col">Target</th>
-                    <th scope="col">Used by</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {all.map((one) => (
-                    <Row key={one.id} one={one} uses={usesOf(one.id!)} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table class="stack" columns={["Name", "Kind", "Target", "Used by"]}>
+              {all.map((one) => (
+                <Row key={one.id} one={one} uses={usesOf(one.id!)} />
+              ))}
+            </Table>
           )
         }
       </Shown>

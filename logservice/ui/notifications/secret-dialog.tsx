@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
+import { DialogEnd } from "../kit/dialog-end.tsx";
 import { useSending } from "../kit/sending.ts";
 import { makeSecret } from "./make.ts";
 
@@ -21,24 +22,18 @@ export function SecretDialog({ projectId, notificationId, onClose }: SecretDialo
         What is posted is signed with it from now on. The secret of before signs, too, for 24 hours: in that time, give
         the new one to your program.
       </p>
-      {sending.problem && <p class="note error">{sending.problem}</p>}
-      <div class="row end">
-        <button type="button" class="button" onClick={onClose}>
-          Keep it as it is
-        </button>
-        <button
-          type="button"
-          class="button primary"
-          disabled={sending.isSending}
-          onClick={() =>
-            void sending.send(async () => {
-              setSecret(await makeSecret(projectId, notificationId));
-            })
-          }
-        >
-          Make a new secret
-        </button>
-      </div>
+      <DialogEnd
+        sending={sending}
+        onClose={onClose}
+        cancel="Keep it as it is"
+        onPress={() =>
+          void sending.send(async () => {
+            setSecret(await makeSecret(projectId, notificationId));
+          })
+        }
+      >
+        Make a new secret
+      </DialogEnd>
     </Dialog>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { Project } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
@@ -6,28 +7,30 @@ import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem } from "../data/projects.ts";
 import { mayDo, projects, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
+import { Filtered } from "../kit/filtered.tsx";
 import { bytes, count } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
+import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
 
-/** From so many on, a list is filtered by typing. */
-const MANY = 10;
+/** The projects that have each word in their name or id. */
+function matching(all: readonly Project[], typed: string): readonly Project[] {
+  const words = typed.toLowerCase().split(/\s+/);
+  return all.filter(({ id, name }) => {
+    const whole = `${name} ${id}`.toLowerCase();
+    return words.every((word) => whole.includes(word));
+  });
+}
 
 /** The projects of the team. */
 export function Projects() {
   const [isMaking, setMaking] = useState(false);
   const mayMake = mayDo("projects:write");
-  const [typed, setTyped] = useState("");
   const all = projects.value;
-  const words = typed.toLowerCase().split(/\s+/);
-  const found = (all ?? []).filter(({ id, name }) => {
-    const whole = `${name} ${id}`.toLowerCase();
-    return words.every((word) => whole.includes(word));
-  });
   // Others make projects too.
   useEffect(() => void loadProjects(), []);
   const make = mayMake && (
@@ -54,80 +57,48 @@ export function Projects() {
           {make}
         </div>
       ) : (
-        <>
-          {all.length >= MANY && (
-            <input
-              class="filter"
-              type="search"
-              aria-label="Filter the projects"
-              placeholder="Filter by name or id"
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
-            />
+        <Filtered
+          all={all}
+          what="projects"
+          where="name or id"
+          nothing="No project has this in its name or id"
+          matching={matching}
+        >
+          {(found) => (
+            <Table columns={["Project", "Id", "#Events", "#Storage", "Kept", "Created"]}>
+              {found.map(({ id, name, description, retention, created_at }) => (
+                <tr key={id}>
+                  <td class="named">
+                    <a
+                      class="strong"
+                      href={pathOf({ kind: "project", team: teamId.value, project: id!, section: "events" })}
+                      title={visibleText(name)}
+                    >
+                      <Text text={name} />
+                    </a>
+                    {description && (
+                      <div class="hint">
+                        <Text text={description} />
+                      </div>
+                    )}
+                  </td>
+                  <td>
+                    <code>{id}</code>
+                  </td>
+                  <Stats projectId={id!} />
+                  <td>
+                    <span class="when-stacked">kept </span>
+                    {retention ? `${count(retention)} ${retention === 1 ? "day" : "days"}` : "forever"}
+                  </td>
+                  <td>
+                    <span class="when-stacked">created </span>
+                    <Ago at={created_at} />
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )}
-          <p class="spoken" role="status">
-            {typed === "" ? "" : `${found.length} found`}
-          </p>
-          {found.length === 0 ? (
-            <div class="empty card">
-              <h2>No project has this in its name or id</h2>
-              <button type="button" class="button" onClick={() => setTyped("")}>
-                Show all {all.length}
-              </button>
-            </div>
-          ) : (
-            <div class="table-wrap">
-              <table class="list stacks">
-                <thead>
-                  <tr>
-                    <th scope="col">Project</th>
-                    <th scope="col">Id</th>
-                    <th scope="col" class="number">
-                      Events
-                    </th>
-                    <th scope="col" class="number">
-                      Storage
-                    </th>
-                    <th scope="col">Kept</th>
-                    <th scope="col">Created</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {found.map(({ id, name, description, retention, created_at }) => (
-                    <tr key={id}>
-                      <td class="named">
-                        <a
-                          class="strong"
-                          href={pathOf({ kind: "project", team: teamId.value, project: id!, section: "events" })}
-                          title={visibleText(name)}
-                        >
-                          <Text text={name} />
-                        </a>
-                        {description && (
-                          <div class="hint">
-                            <Text text={description} />
-                          </div>
-                        )}
-                      </td>
-                      <td>
-                        <code>{id}</code>
-                      </td>
-                      <Stats projectId={id!} />
-                      <td>
-                        <span class="when-stacked">kept </span>
-                        {retention ? `${count(retention)} ${retention === 1 ? "day" : "days"}` : "forever"}
-                      </td>
-                      <td>
-                        <span class="when-stacked">created </span>
-                        <Ago at={created_at} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )}
-        </>
+        </Filtered>
       )}
       {isMaking && <MakeProject onClose={() => setMaking(false)} />}
     </div>

@@ -3,6 +3,7 @@ import type { Search } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
 import { Dialog } from "../kit/dialog.tsx";
+import { DialogEnd } from "../kit/dialog-end.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
@@ -123,15 +124,9 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
             <span class="hint">The range is chosen when the search is opened.</span>
           </div>
         )}
-        {sending.problem && <p class="note error">{sending.problem}</p>}
-        <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={sending.isSending || (!isTyped && isEmpty)}>
-            Save
-          </button>
-        </div>
+        <DialogEnd sending={sending} onClose={onClose} isBlocked={!isTyped && isEmpty}>
+          Save
+        </DialogEnd>
       </form>
     </Dialog>
   );

@@ -6,8 +6,10 @@ import { searchOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { Filtered } from "../kit/filtered.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { Shown } from "../kit/state.tsx";
+import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
 import { visibleText } from "../kit/visible.ts";
@@ -15,12 +17,8 @@ import { QueryCode } from "../query-box/query-code.tsx";
 import { matchingSearches } from "./matching.ts";
 import { SearchDialog } from "./search-dialog.tsx";
 
-/** From so many on, a list is filtered by typing. */
-const MANY = 6;
-
 /** The saved searches of a project: each opens the explorer with its query. */
 export function Searches({ projectId }: { readonly projectId: string }) {
-  const [typed, setTyped] = useState("");
   const [changing, setChanging] = useState<Partial<Search> | undefined>(undefined);
   const [removing, setRemoving] = useState<Search | undefined>(undefined);
   const searches = useLoaded(
@@ -43,89 +41,58 @@ export function Searches({ projectId }: { readonly projectId: string }) {
       <Shown of={searches}>
         {(all) => {
           if (all.length === 0) return <NoSearches events={events} add={add} />;
-          const found = matchingSearches(all, typed);
           return (
-            <>
-              {all.length >= MANY && (
-                <input
-                  class="filter"
-                  type="search"
-                  aria-label="Filter the searches"
-                  placeholder="Filter by name or query"
-                  value={typed}
-                  onInput={(event) => setTyped(event.currentTarget.value)}
-                />
+            <Filtered
+              all={all}
+              what="searches"
+              where="name or query"
+              nothing="No search has this in its name or query"
+              matching={matchingSearches}
+            >
+              {(found) => (
+                <Table columns={["Name", "Query", "Edited"]} hasActions={mayChange}>
+                  {found.map((search) => (
+                    <tr key={search.id}>
+                      <td class="named">
+                        <a
+                          class="strong"
+                          href={events + searchOf({ query: search.query })}
+                          title={visibleText(search.name)}
+                        >
+                          <Text text={search.name} />
+                        </a>
+                      </td>
+                      <td class="wide">
+                        <QueryCode query={search.query} />
+                      </td>
+                      <td class="soft">
+                        <Ago at={search.updated_at ?? search.created_at} />
+                      </td>
+                      {mayChange && (
+                        <td class="actions">
+                          <button
+                            type="button"
+                            class="button small"
+                            aria-label={visibleText(`Edit ${search.name}`)}
+                            onClick={() => setChanging(search)}
+                          >
+                            Edit
+                          </button>{" "}
+                          <button
+                            type="button"
+                            class="button small"
+                            aria-label={visibleText(`Remove ${search.name}`)}
+                            onClick={() => setRemoving(search)}
+                          >
+                            Remove
+                          </button>
+                        </td>
+                      )}
+                    </tr>
+                  ))}
+                </Table>
               )}
-              <p class="spoken" role="status">
-                {typed === "" ? "" : `${found.length} found`}
-              </p>
-              {found.length === 0 ? (
-                <div class="empty card">
-                  <h2>No search has this in its name or query</h2>
-                  <button type="button" class="button" onClick={() => setTyped("")}>
-                    Show all {all.length}
-                  </button>
-                </div>
-              ) : (
-                <div class="table-wrap">
-                  <table class="list stacks">
-                    <thead>
-                      <tr>
-                        <th scope="col">Name</th>
-                        <th scope="col">Query</th>
-                        <th scope="col">Edited</th>
-                        {mayChange && (
-                          <th scope="col">
-                            <span class="spoken">What to do</span>
-                          </th>
-                        )}
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {found.map((search) => (
-                        <tr key={search.id}>
-                          <td class="named">
-                            <a
-                              class="strong"
-                              href={events + searchOf({ query: search.query })}
-                              title={visibleText(search.name)}
-                            >
-                              <Text text={search.name} />
-                            </a>
-                          </td>
-                          <td class="wide">
-                            <QueryCode query={search.query} />
-                          </td>
-                          <td class="soft">
-                            <Ago at={search.updated_at ?? search.created_at} />
-                          </td>
-                          {mayChange && (
-                            <td class="actions">
-                              <button
-                                type="button"
-                                class="button small"
-                                aria-label={visibleText(`Edit ${search.name}`)}
-                                onClick={() => setChanging(search)}
-                              >
-                                Edit
-                              </button>{" "}
-                              <button
-                                type="button"
-                                class="button small"
-                                aria-label={visibleText(`Remove ${search.name}`)}
-                                onClick={() => setRemoving(search)}
-                              >
-                                Remove
-                              </button>
-                            </td>
-                          )}
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
-              )}
-            </>
+            </Filtered>
           );
         }}
       </Shown>

@@ -5,10 +5,12 @@ import { useLoaded } from "../data/loaded.ts";
 import { session, teamId } from "../data/session.ts";
 import { Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
+import { DialogEnd } from "../kit/dialog-end.tsx";
 import { Field } from "../kit/field.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
+import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago, At } from "../kit/time.tsx";
 import { visibleText } from "../kit/visible.ts";
@@ -36,54 +38,39 @@ export function CiTokens() {
           all.length === 0 ? (
             <p class="hint">There are none.</p>
           ) : (
-            <div class="table-wrap">
-              <table class="list stacks" aria-labelledby="ci-tokens">
-                <thead>
-                  <tr>
-                    <th scope="col">Name</th>
-                    <th scope="col">Created by</th>
-                    <th scope="col">Last used</th>
-                    <th scope="col">Expires</th>
-                    <th scope="col">
-                      <span class="spoken">What to do</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {all.map((token) => (
-                    <tr key={token.id}>
-                      <td class="named">
-                        <Text text={token.name} />
-                        <div class="hint">
-                          <code>{token.id}</code>
-                        </div>
-                      </td>
-                      <td class="soft">
-                        <Text text={token.created_by} />
-                      </td>
-                      <td class="soft">
-                        <span class="when-stacked">used </span>
-                        <Ago at={token.last_used_at} />
-                      </td>
-                      <td class="soft">
-                        <span class="when-stacked">expires </span>
-                        <At at={token.expires_at} />
-                      </td>
-                      <td class="actions">
-                        <button
-                          type="button"
-                          class="button small"
-                          aria-label={visibleText(`Remove the CI token ${token.name}`)}
-                          onClick={() => setRemoving(token)}
-                        >
-                          Remove
-                        </button>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table labelledBy="ci-tokens" columns={["Name", "Created by", "Last used", "Expires"]} hasActions>
+              {all.map((token) => (
+                <tr key={token.id}>
+                  <td class="named">
+                    <Text text={token.name} />
+                    <div class="hint">
+                      <code>{token.id}</code>
+                    </div>
+                  </td>
+                  <td class="soft">
+                    <Text text={token.created_by} />
+                  </td>
+                  <td class="soft">
+                    <span class="when-stacked">used </span>
+                    <Ago at={token.last_used_at} />
+                  </td>
+                  <td class="soft">
+                    <span class="when-stacked">expires </span>
+                    <At at={token.expires_at} />
+                  </td>
+                  <td class="actions">
+                    <button
+                      type="button"
+                      class="button small"
+                      aria-label={visibleText(`Remove the CI token ${token.name}`)}
+                      onClick={() => setRemoving(token)}
+                    >
+                      Remove
+                    </button>
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )
         }
       </Shown>
@@ -162,15 +149,9 @@ function AddCiToken({ onClose }: { onClose(): void }) {
             />
           )}
         </Field>
-        {sending.problem && <p class="note error">{sending.problem}</p>}
-        <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={sending.isSending}>
-            Create CI token
-          </button>
-        </div>
+        <DialogEnd sending={sending} onClose={onClose}>
+          Create CI token
+        </DialogEnd>
       </form>
     </Dialog>
   );

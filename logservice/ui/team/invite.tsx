@@ -3,6 +3,7 @@ import type { Member, Role } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { session, team } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
+import { DialogEnd } from "../kit/dialog-end.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { say } from "../kit/toasts.tsx";
@@ -71,15 +72,9 @@ export function Invite({ members, onMade, onClose }: InviteProps) {
             </select>
           )}
         </Field>
-        {sending.problem && <p class="note error">{sending.problem}</p>}
-        <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={sending.isSending}>
-            Send invite
-          </button>
-        </div>
+        <DialogEnd sending={sending} onClose={onClose}>
+          Send invite
+        </DialogEnd>
       </form>
     </Dialog>
   );

@@ -2,6 +2,7 @@ import type { Member } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { session, team } from "../data/session.ts";
 import { useSending } from "../kit/sending.ts";
+import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago, At } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
@@ -39,66 +40,51 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
           {sending.problem}
         </p>
       )}
-      <div class="table-wrap">
-        <table class="list stacks" aria-labelledby="invites">
-          <thead>
-            <tr>
-              <th scope="col">Address</th>
-              <th scope="col">Role</th>
-              <th scope="col">Invited</th>
-              <th scope="col">Expires</th>
-              <th scope="col">
-                <span class="spoken">What to do</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {invited.map((member) => (
-              <tr key={member.id}>
-                <td class="named">
-                  <Text text={member.email} />
-                </td>
-                <td>{member.role}</td>
-                <td class="soft">
-                  <Ago at={member.since} />
-                </td>
-                <td class="soft">
-                  {member.expires_at && (
-                    <>
-                      <span class="when-stacked">expires </span>
-                      <At at={member.expires_at} />
-                    </>
-                  )}
-                </td>
-                <td class="actions">
-                  {mayChange(team.value?.role, member) && (
-                    <>
-                      <button
-                        type="button"
-                        class="button small"
-                        disabled={sending.isSending}
-                        aria-label={`${session.value!.isMailing ? "Resend to" : "New link for"} ${member.email}`}
-                        onClick={() => again(member)}
-                      >
-                        {session.value!.isMailing ? "Resend" : "New link"}
-                      </button>{" "}
-                      <button
-                        type="button"
-                        class="button small"
-                        disabled={sending.isSending}
-                        aria-label={`Revoke the invite of ${member.email}`}
-                        onClick={() => takeBack(member)}
-                      >
-                        Revoke
-                      </button>
-                    </>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table labelledBy="invites" columns={["Address", "Role", "Invited", "Expires"]} hasActions>
+        {invited.map((member) => (
+          <tr key={member.id}>
+            <td class="named">
+              <Text text={member.email} />
+            </td>
+            <td>{member.role}</td>
+            <td class="soft">
+              <Ago at={member.since} />
+            </td>
+            <td class="soft">
+              {member.expires_at && (
+                <>
+                  <span class="when-stacked">expires </span>
+                  <At at={member.expires_at} />
+                </>
+              )}
+            </td>
+            <td class="actions">
+              {mayChange(team.value?.role, member) && (
+                <>
+                  <button
+                    type="button"
+                    class="button small"
+                    disabled={sending.isSending}
+                    aria-label={`${session.value!.isMailing ? "Resend to" : "New link for"} ${member.email}`}
+                    onClick={() => again(member)}
+                  >
+                    {session.value!.isMailing ? "Resend" : "New link"}
+                  </button>{" "}
+                  <button
+                    type="button"
+                    class="button small"
+                    disabled={sending.isSending}
+                    aria-label={`Revoke the invite of ${member.email}`}
+                    onClick={() => takeBack(member)}
+                  >
+                    Revoke
+                  </button>
+                </>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

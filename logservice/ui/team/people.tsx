@@ -4,6 +4,7 @@ import { ROLES } from "../../access/roles.ts";
 import { call } from "../data/call.ts";
 import { mayDo, session, team } from "../data/session.ts";
 import { useSending } from "../kit/sending.ts";
+import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
@@ -74,82 +75,68 @@ export function People({ members, reload }: PeopleProps) {
             </button>
           )}
         </div>
-        <div class="table-wrap">
-          <table class="list stacks" aria-labelledby="people">
-            <thead>
-              <tr>
-                <th scope="col">Address</th>
-                <th scope="col">Role</th>
-                <th scope="col">Since</th>
-                <th scope="col">
-                  <span class="spoken">What to do</span>
-                </th>
+        <Table labelledBy="people" columns={["Address", "Role", "Since"]} hasActions>
+          {joined.map((member) => {
+            const isSelf = member.email === self;
+            const mayThis = mayChange(own, member);
+            return (
+              <tr key={member.id}>
+                <td class="named">
+                  <Text text={member.email} /> {isSelf && <span class="tag">you</span>}
+                </td>
+                <td>
+                  {mayThis ? (
+                    <select
+                      aria-label={`Role of ${member.email}`}
+                      value={member.role}
+                      disabled={sending.isSending}
+                      onChange={(event) => {
+                        const role = event.currentTarget.value as Role;
+                        // Until the service has agreed, the page shows what is.
+                        event.currentTarget.value = member.role;
+                        if (session.value!.isMailing) void setRole(member, role);
+                        else setChanging({ member, role });
+                      }}
+                    >
+                      {ROLES.filter((role) => rolesUpTo(own).includes(role)).map((role) => (
+                        <option key={role} value={role}>
+                          {role}
+                        </option>
+                      ))}
+                    </select>
+                  ) : (
+                    member.role
+                  )}
+                </td>
+                <td class="soft">
+                  <Ago at={member.since} />
+                </td>
+                <td class="actions">
+                  {mayThis && !isSelf && !session.value!.isMailing && (
+                    <button
+                      type="button"
+                      class="button small"
+                      aria-label={`Sign-in link for ${member.email}`}
+                      onClick={() => makeLink(member)}
+                    >
+                      Sign-in link
+                    </button>
+                  )}{" "}
+                  {(mayThis || isSelf) && (
+                    <button
+                      type="button"
+                      class="button small"
+                      aria-label={isSelf ? "Leave the team" : `Remove ${member.email}`}
+                      onClick={() => setRemoving(member)}
+                    >
+                      {isSelf ? "Leave" : "Remove"}
+                    </button>
+                  )}
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {joined.map((member) => {
-                const isSelf = member.email === self;
-                const mayThis = mayChange(own, member);
-                return (
-                  <tr key={member.id}>
-                    <td class="named">
-                      <Text text={member.email} /> {isSelf && <span class="tag">you</span>}
-                    </td>
-                    <td>
-                      {mayThis ? (
-                        <select
-                          aria-label={`Role of ${member.email}`}
-                          value={member.role}
-                          disabled={sending.isSending}
-                          onChange={(event) => {
-                            const role = event.currentTarget.value as Role;
-                            // Until the service has agreed, the page shows what is.
-                            event.currentTarget.value = member.role;
-                            if (session.value!.isMailing) void setRole(member, role);
-                            else setChanging({ member, role });
-                          }}
-                        >
-                          {ROLES.filter((role) => rolesUpTo(own).includes(role)).map((role) => (
-                            <option key={role} value={role}>
-                              {role}
-                            </option>
-                          ))}
-                        </select>
-                      ) : (
-                        member.role
-                      )}
-                    </td>
-                    <td class="soft">
-                      <Ago at={member.since} />
-                    </td>
-                    <td class="actions">
-                      {mayThis && !isSelf && !session.value!.isMailing && (
-                        <button
-                          type="button"
-                          class="button small"
-                          aria-label={`Sign-in link for ${member.email}`}
-                          onClick={() => makeLink(member)}
-                        >
-                          Sign-in link
-                        </button>
-                      )}{" "}
-                      {(mayThis || isSelf) && (
-                        <button
-                          type="button"
-                          class="button small"
-                          aria-label={isSelf ? "Leave the team" : `Remove ${member.email}`}
-                          onClick={() => setRemoving(member)}
-                        >
-                          {isSelf ? "Leave" : "Remove"}
-                        </button>
-                      )}
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </div>
+            );
+          })}
+        </Table>
       </section>
       {invited.length > 0 && (
         <Invites

@@ -6,10 +6,12 @@ import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
+import { DialogEnd } from "../kit/dialog-end.tsx";
 import { Field } from "../kit/field.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
+import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
 import { visibleText } from "../kit/visible.ts";
@@ -51,64 +53,47 @@ export function Tokens() {
               {create}
             </div>
           ) : (
-            <div class="table-wrap">
-              <table class="list stacks">
-                <thead>
-                  <tr>
-                    <th scope="col">Description</th>
-                    <th scope="col">Scopes</th>
-                    <th scope="col">Created</th>
-                    <th scope="col">Last used</th>
-                    {mayChange && (
-                      <th scope="col">
-                        <span class="spoken">What to do</span>
-                      </th>
-                    )}
-                  </tr>
-                </thead>
-                <tbody>
-                  {all.map((token) => (
-                    <tr key={token.id}>
-                      <td class="named">
-                        {token.description ? <Text text={token.description} /> : <span class="hint">none</span>}
-                        <div class="hint">
-                          <code>{token.id}</code>
-                        </div>
-                      </td>
-                      <td>
-                        <span class="tags">
-                          {token.scopes.map((scope) => (
-                            <span class="tag" key={scope}>
-                              {scope}
-                            </span>
-                          ))}
+            <Table columns={["Description", "Scopes", "Created", "Last used"]} hasActions={mayChange}>
+              {all.map((token) => (
+                <tr key={token.id}>
+                  <td class="named">
+                    {token.description ? <Text text={token.description} /> : <span class="hint">none</span>}
+                    <div class="hint">
+                      <code>{token.id}</code>
+                    </div>
+                  </td>
+                  <td>
+                    <span class="tags">
+                      {token.scopes.map((scope) => (
+                        <span class="tag" key={scope}>
+                          {scope}
                         </span>
-                      </td>
-                      <td>
-                        <span class="when-stacked">created </span>
-                        <Ago at={token.created_at} />
-                      </td>
-                      <td>
-                        <span class="when-stacked">used </span>
-                        <Ago at={token.last_used_at} />
-                      </td>
-                      {mayChange && (
-                        <td class="actions">
-                          <button
-                            type="button"
-                            class="button small"
-                            aria-label={visibleText(`Remove ${token.description || token.id}`)}
-                            onClick={() => setRemoving(token)}
-                          >
-                            Remove
-                          </button>
-                        </td>
-                      )}
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+                      ))}
+                    </span>
+                  </td>
+                  <td>
+                    <span class="when-stacked">created </span>
+                    <Ago at={token.created_at} />
+                  </td>
+                  <td>
+                    <span class="when-stacked">used </span>
+                    <Ago at={token.last_used_at} />
+                  </td>
+                  {mayChange && (
+                    <td class="actions">
+                      <button
+                        type="button"
+                        class="button small"
+                        aria-label={visibleText(`Remove ${token.description || token.id}`)}
+                        onClick={() => setRemoving(token)}
+                      >
+                        Remove
+                      </button>
+                    </td>
+                  )}
+                </tr>
+              ))}
+            </Table>
           )
         }
       </Shown>
@@ -231,15 +216,9 @@ function AddToken({ onClose }: { onClose(): void }) {
         {scopes.has("tokens:write") && (
           <p class="note warning">With tokens:write it can create other tokens, with any scope that it has itself.</p>
         )}
-        {sending.problem && <p class="note error">{sending.problem}</p>}
-        <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={sending.isSending || scopes.size === 0}>
-            Create token
-          </button>
-        </div>
+        <DialogEnd sending={sending} onClose={onClose} isBlocked={scopes.size === 0}>
+          Create token
+        </DialogEnd>
       </form>
     </Dialog>
   );

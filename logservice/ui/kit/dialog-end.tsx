@@ -1,0 +1,40 @@
+import type { ComponentChildren } from "preact";
+import type { Sending } from "./sending.ts";
+
+export interface DialogEndProps {
+  readonly sending: Sending;
+  /** What the button says that does it. */
+  readonly children: ComponentChildren;
+  /** What the button says that does not. */
+  readonly cancel?: string;
+  /** Whether something is missing yet. */
+  readonly isBlocked?: boolean;
+  /** Whether it destroys something. */
+  readonly isDanger?: boolean;
+  onClose(): void;
+  /** Does it, where there is no form to submit. */
+  onPress?(): void;
+}
+
+/** The end of a dialog: what went wrong, and the two ways out of it. */
+export function DialogEnd(props: DialogEndProps) {
+  const { sending, children, cancel = "Cancel", isBlocked = false, isDanger = false, onClose, onPress } = props;
+  return (
+    <>
+      {sending.problem && <p class="note error">{sending.problem}</p>}
+      <div class="row end">
+        <button type="button" class="button" onClick={onClose}>
+          {cancel}
+        </button>
+        <button
+          type={onPress === undefined ? "submit" : "button"}
+          class={`button ${isDanger ? "danger" : "primary"}`}
+          disabled={sending.isSending || isBlocked}
+          onClick={onPress}
+        >
+          {children}
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+/** From so many on, a list is filtered by typing. */
+const MANY = 6;
+
+export interface FilteredProps<T> {
+  readonly all: readonly T[];
+  /** What it is a list of, in the plural: `projects`. */
+  readonly what: string;
+  /** Where it is looked for what is typed: `name or id`. */
+  readonly where: string;
+  /** What is said if nothing has it. */
+  readonly nothing: string;
+  matching(all: readonly T[], typed: string): readonly T[];
+  children(found: readonly T[]): ComponentChildren;
+}
+
+/** A list with a field over it that filters it, if it is long. */
+export function Filtered<T>({ all, what, where, nothing, matching, children }: FilteredProps<T>) {
+  const [typed, setTyped] = useState("");
+  const found = matching(all, typed);
+  return (
+    <>
+      {all.length >= MANY && (
+        <input
+          class="filter"
+          type="search"
+          aria-label={`Filter the ${what}`}
+          placeholder={`Filter by ${where}`}
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+      )}
+      <p class="spoken" role="status">
+        {typed === "" ? "" : `${found.length} found`}
+      </p>
+      {found.length === 0 ? (
+        <div class="empty card">
+          <h2>{nothing}</h2>
+          <button type="button" class="button" onClick={() => setTyped("")}>
+            Show all {all.length}
+          </button>
+        </div>
+      ) : (
+        children(found)
+      )}
+    </>
+  );
+}
