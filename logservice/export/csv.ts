@@ -14,5 +14,5 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A line feed, too: some programs skip it (OWASP, CSV Injection). */
-const harmless = (text: string) => (/^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text);
+/** Some programs skip blanks, line ends and byte order marks at the beginning (OWASP, CSV Injection). */
+const harmless = (text: string) => (/^(?:[^\S ]\s*)?[=+\-@]|^[\t\r\n]/.test(text) ? `'${text}` : text);

@@ -72,7 +72,7 @@ export function VirtualList(props: VirtualListProps) {
     const element = scroller.current;
     if (element === null) return;
     const at = barOf();
-    // At the beginning the bar is right, and to ask for its place would lay out the page.
+    // The bar needs no move at the beginning, and every question about its place lays out the page.
     if (at === 0 && barTop.current === 0) return;
     element.scrollTop = at;
     barTop.current = element.scrollTop;
