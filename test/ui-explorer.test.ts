@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { parsePipeline } from "../grammar/query/index.ts";
+import { visibleQuery } from "../grammar/query/visible.ts";
 import { rangeTexts, searchOf, type View, viewOf } from "../logservice/address/view.ts";
 import { readRange } from "../logservice/rpc/read-range.ts";
 import { drawingOf, drawingsOf, groupOf, seriesOf } from "../logservice/ui/charts/drawing.ts";
@@ -24,7 +25,8 @@ import type { AggregateResponse, Event, Level } from "../schema/rpc.generated.ts
 
 const NOW = Date.parse("2026-11-25T12:34:56.789Z");
 const FIRST: View = {
-  ...{ query: "", range: { lastMs: 3_600_000 }, event: "", columns: [], isLive: false, drawn: undefined },
+  ...{ query: "", range: { lastMs: 3_600_000 }, event: "", columns: [], isLive: false, isOldestFirst: false },
+  drawn: undefined,
 };
 const event = (id: string, timeMs: number, level: Level = "info"): Event => ({
   ...{ id, timestamp: new Date(timeMs).toISOString(), level, message: `message ${id}`, fields: {} },
@@ -55,6 +57,10 @@ t.test("an address shows a view", async (t) => {
       "?live=1&start=2026-11-25T00:00:00Z&stop=2026-11-25T01:00:00Z",
       { range: { startMs: Date.parse("2026-11-25T00:00Z"), stopMs: Date.parse("2026-11-25T01:00Z") } },
     ],
+    ["?order=oldest", { isOldestFirst: true }],
+    ["?order=newest", {}],
+    ["?live=1&order=oldest", { isLive: true }],
+    ["?query=a%E2%80%AE+%3D+%22b%E2%80%AE%22", { query: 'a = "b\\u202e"' }],
     ["?as=bars", { drawn: "bars" }],
     ["?as=pie", {}],
     ["?event=2026-11-25T00:00:00Z~abc", { event: "2026-11-25T00:00:00Z~abc" }],
@@ -80,13 +86,16 @@ t.test("every view is shown again by its address", async () => {
       event: fc.string({ unit: "grapheme" }),
       columns: fc.uniqueArray(name),
       isLive: fc.boolean(),
+      isOldestFirst: fc.boolean(),
       drawn: fc.constantFrom(undefined, "table" as const, "bars" as const, "lines" as const),
     },
     plain,
   );
   fc.assert(
     fc.property(view, (one) => {
-      const shown = { ...one, isLive: one.isLive && "lastMs" in one.range };
+      const isLive = one.isLive && "lastMs" in one.range;
+      // What nobody would see of a query is not kept.
+      const shown = { ...one, query: visibleQuery(one.query), isLive, isOldestFirst: one.isOldestFirst && !one.isLive };
       t.strictSame(viewOf(searchOf(one)), shown);
     }),
   );
@@ -250,6 +259,31 @@ t.test("any row of many is found in few requests", async (t) => {
   t.equal(rows.rowAt(NOW - 1_800_000), 30_000);
   t.equal(await rows.rowOf("e45000", NOW - 45_000 * 60), 45_000);
   t.equal(await rows.rowOf("none", NOW - 45_000 * 60), undefined);
+});
+
+t.test("the same rows, the oldest first", async (t) => {
+  const range = { startMs: NOW - 3_600_000, stopMs: NOW };
+  const events = Array.from({ length: 60_000 }, (_, i) => event(`e${i}`, NOW - i * 60));
+  const { rows, newest, settled, asked } = rowsOver(events, range, { seeded: 200 });
+  rows.isOldestFirst = true;
+  for (const row of [0, 59_999, 30_000, 12_345])
+    t.equal((await settled(row))?.id, newest[59_999 - row]!.id, `row ${row}`);
+  t.ok(asked() <= 9, `${asked()} requests for four rows`);
+  t.equal(rows.at(60_000), undefined);
+  t.equal(rows.rowAt(NOW - 1_800_000), 29_999);
+  t.equal(await rows.rowOf("e45000", NOW - 45_000 * 60), 14_999);
+  rows.isOldestFirst = false;
+  t.equal(rows.at(0)?.id, "e0", "and back");
+  const few = rowsOver(events.slice(0, 1_700), range, { seeded: 200, stepMs: 60_000 });
+  few.rows.isOldestFirst = true;
+  t.same(
+    await few.all(),
+    events
+      .slice(0, 1_700)
+      .map(({ id }) => id)
+      .reverse(),
+    "each of them, once",
+  );
 });
 
 t.test("rows that follow those known at first are read in parts too", async (t) => {

@@ -10,6 +10,8 @@ export interface View {
   /** Fields that are columns of the list. */
   readonly columns: readonly string[];
   readonly isLive: boolean;
+  /** Whether the list begins with the oldest event; while it is live, it never does. */
+  readonly isOldestFirst: boolean;
   /** How the answer of a query with stages is drawn; chosen by what it is unless it is named. */
   readonly drawn: Drawing | undefined;
 }
@@ -27,20 +29,30 @@ export function viewOf(search: string): View {
   const given = new URLSearchParams(search);
   const drawn = given.get("as") as Drawing | null;
   const range = rangeIn(given);
+  // Only a range that ends now goes on.
+  const isLive = given.get("live") === "1" && "lastMs" in range;
   return {
     query: visibleQuery(given.get("query") ?? ""),
     range,
     event: given.get("event") ?? "",
     columns: [...new Set((given.get("columns") ?? "").split("\n").filter((name) => name !== ""))],
-    // Only a range that ends now goes on.
-    isLive: given.get("live") === "1" && "lastMs" in range,
+    isLive,
+    isOldestFirst: !isLive && given.get("order") === "oldest",
     drawn: drawn !== null && DRAWINGS.includes(drawn) ? drawn : undefined,
   };
 }
 
 /** The query of the address that shows a view, with the question mark; empty for the first view. */
 export function searchOf(view: Partial<View>): string {
-  const { query = "", range = FIRST_RANGE, event = "", columns = [], isLive = false, drawn } = view;
+  const {
+    query = "",
+    range = FIRST_RANGE,
+    event = "",
+    columns = [],
+    isLive = false,
+    isOldestFirst = false,
+    drawn,
+  } = view;
   const given = new URLSearchParams();
   if (query !== "") given.set("query", query);
   if ("lastMs" in range) {
@@ -51,6 +63,7 @@ export function searchOf(view: Partial<View>): string {
   }
   if (columns.length > 0) given.set("columns", columns.join("\n"));
   if (isLive) given.set("live", "1");
+  else if (isOldestFirst) given.set("order", "oldest");
   if (drawn !== undefined) given.set("as", drawn);
   if (event !== "") given.set("event", event);
   const text = given.toString();

@@ -230,7 +230,7 @@ async function large(t: Test, { service }: World, window: Window): Promise<void>
   await window.pressAt(".detail h2 button");
   await window.shows("Show less", ".detail h2");
   await window.press("button", "View options");
-  await window.press("menuitemradio", "Wrap long messages");
+  await window.press("menuitemcheckbox", "Wrap long messages");
   await window.until("a part of it in the list", async () => (await window.text(".event .message")).length > 2_000);
   await window.keys("w");
   await isUnharmed(t, window, "the long line");

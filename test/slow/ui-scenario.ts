@@ -61,6 +61,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   "what a spreadsheet would run is text in the CSV": exportedFormulas,
   "a message that is JSON is read as a tree": jsonMessage,
   "the range is typed, shifted and widened": ranges,
+  "the list begins with the oldest": oldestFirst,
   "an API token is added, works, and is removed": apiToken,
   "the colleague becomes an admin": changeRole,
   "the audit shows all of it": audit,
@@ -540,6 +541,32 @@ async function ranges(t: Test, { ann }: Scenario): Promise<void> {
   await ann.driver.back();
   await ann.isAt(/&last=2h$/);
   await ann.shows("110 events", ".summary");
+}
+
+async function oldestFirst(t: Test, { ann }: Scenario): Promise<void> {
+  await ann.open(shopUrl(ann, "?query=status = 200"));
+  await ann.shows("110 events", ".summary");
+  const timeOf = (row: number) => ann.evaluate<string>(`document.querySelector("[data-row='${row}'] time").dateTime`);
+  const newest = await timeOf(0);
+  await ann.press("button", "View options");
+  await ann.press("menuitemcheckbox", "Oldest first");
+  await ann.isAt(/query=status = 200&order=oldest$/);
+  await ann.until("the oldest in the first row", async () => (await timeOf(0)) < newest);
+  t.ok((await timeOf(0)) <= (await timeOf(1)), "the next one is newer");
+  await ann.pressAt('.event[data-row="0"] .message');
+  await ann.isAt(/&order=oldest&event=/);
+  const first = await ann.text(".detail time");
+  await ann.press("button", "Newer event", ".detail");
+  await ann.until("the next event", async () => (await ann.text(".detail time")) > first);
+  await ann.driver.reload();
+  await ann.until("its row again", () =>
+    ann.evaluate("document.querySelector('#events-1[aria-selected=true]') !== null"),
+  );
+  await ann.driver.open(shopUrl(ann, "?query=status = 200&order=oldest"));
+  await ann.shows("110 events", ".summary");
+  await ann.evaluate("document.getElementById('events').focus()");
+  await ann.keys("End");
+  await ann.until("the newest in the last row", async () => (await timeOf(109)) === newest);
 }
 
 async function apiToken(t: Test, { ann, service }: Scenario): Promise<void> {

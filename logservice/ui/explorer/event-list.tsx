@@ -11,6 +11,7 @@ import type { Live } from "./live.ts";
 
 export interface EventListProps {
   readonly rows: Rows | undefined;
+  readonly isOldestFirst: boolean;
   readonly live: Live | undefined;
   readonly times: { readonly startMs: number; readonly stopMs: number };
   readonly columns: readonly string[];
@@ -27,9 +28,10 @@ const ROW_HEIGHT = 24;
 /** With the columns in a second line. */
 const TWO_LINES_HEIGHT = 44;
 
-/** The events that were found, the newest first, those that have just arrived above them. */
+/** The events that were found, the newest or the oldest first; those that have just arrived are above the newest. */
 export function EventList(props: EventListProps) {
-  const { rows, live, times, columns, chosen, control, onChoose, onOpen, onClose, onMove, onColumns } = props;
+  const { rows, isOldestFirst, live, times, columns, chosen, control, onChoose, onOpen, onClose, onMove, onColumns } =
+    props;
   const [, redraw] = useState(0);
   // Drawn again when events were read: with the next frame, as a page that changes amid a scroll is laid out twice.
   useEffect(() => {
@@ -97,7 +99,7 @@ export function EventList(props: EventListProps) {
       {columns.length > 0 && <EventHead columns={columns} onColumns={onColumns} />}
       <VirtualList
         id="events"
-        label="Events, newest first"
+        label={isOldestFirst ? "Events, oldest first" : "Events, newest first"}
         count={total}
         rowHeight={isNarrow.value && columns.length > 0 ? TWO_LINES_HEIGHT : ROW_HEIGHT}
         isMeasured={isWrapped}

@@ -61,22 +61,26 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const found = state.found.value;
   const asked = state.asked.value;
   const rows = found?.rows.value;
+  const { isOldestFirst } = view;
+  if (rows) rows.isOldestFirst = isOldestFirst;
   const chosen = useSignal(-1);
   const firstVisible = useSignal(0);
   /** Whether the fields are shown over the list, where there is no room beside it. */
   const isDrawerOpen = useSignal(false);
   const control = useRef<ListControl>({}).current;
-  const live = useLive(state, chosen);
+  const streamed = useLive(state, chosen);
+  // What has arrived is above the newest.
+  const live = isOldestFirst ? undefined : streamed;
   const lastAsked = useRef("");
   // Before the row of the open event is looked for.
   useEffect(() => {
     chosen.value = -1;
     // The same view read anew, such as while it is live, stays where it is.
-    const key = `${found?.query}\n${rangeKey}`;
+    const key = `${found?.query}\n${rangeKey}\n${isOldestFirst}`;
     if (lastAsked.current === key) return;
     lastAsked.current = key;
     control.show?.(0, "top");
-  }, [found]);
+  }, [found, isOldestFirst]);
   const arrived = live?.shown.value.length ?? 0;
   // Scrolling and reading draw the list anew, and nothing else.
   const read = useMemo(() => computed(() => (rows && rows.version.value >= 0 ? rows.total : 0)), [rows]);
@@ -102,7 +106,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
         const row = firstVisible.value - (live?.shown.value.length ?? 0);
         return firstVisible.value > 0 ? timeOf(rows?.at(row)) : undefined;
       }),
-    [rows, live],
+    [rows, live, isOldestFirst],
   );
 
   // On a narrow screen both are over the whole page.
@@ -130,6 +134,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
     choose(chosen.value + by);
     control.show?.(chosen.value, "nearest");
   };
+  const previous = chosen.value > 0 ? () => step(-1) : undefined;
+  const next = chosen.value >= 0 && chosen.value < total - 1 ? () => step(1) : undefined;
   const zoom = (range: ViewRange): void => state.change({ range, isLive: false, event: "" });
   useExplorerKeys({ state, close });
   const opened = useOpenedSearch(projectId, view.query);
@@ -260,6 +266,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
               ) : (
                 <EventList
                   rows={rows}
+                  isOldestFirst={isOldestFirst}
                   live={live}
                   times={found?.times ?? { startMs: 0, stopMs: 0 }}
                   columns={view.columns}
@@ -283,8 +290,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                 error={open.error}
                 onRetry={open.retry}
                 actions={actions}
-                onNewer={chosen.value > 0 ? () => step(-1) : undefined}
-                onOlder={chosen.value >= 0 && chosen.value < total - 1 ? () => step(1) : undefined}
+                onNewer={isOldestFirst ? next : previous}
+                onOlder={isOldestFirst ? previous : next}
                 onClose={close}
               />
             )}

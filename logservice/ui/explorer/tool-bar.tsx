@@ -23,7 +23,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
   const [isExporting, setExporting] = useState(false);
   const found = state.found.value;
   const isFound = found !== undefined && (found.histogram.value ?? found.table.value) !== undefined;
-  const { query, range, isLive, columns } = state.view.value;
+  const { query, range, isLive, isOldestFirst, columns } = state.view.value;
   const past = pastQueries(state.projectId);
   const isStages = kindOfQuery(query) === "stages";
   const history: readonly MenuEntry[] =
@@ -80,14 +80,23 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
         entries={[
           {
             text: "Wrap long messages",
-            isChosen: wrap.value === "wrapped",
+            isOn: wrap.value === "wrapped",
             onChoose: () => {
               wrap.value = wrap.value === "wrapped" ? "one line" : "wrapped";
             },
           },
           {
+            text: "Oldest first",
+            isOn: isOldestFirst,
+            onChoose: () => {
+              // Events that arrive have no place in a list that begins with the oldest.
+              if (isLive) state.change({ isLive: false, isOldestFirst: true, range: endingNow(range) });
+              else state.change({ isOldestFirst: !isOldestFirst });
+            },
+          },
+          {
             text: "Show fields",
-            isChosen: facets.value === "shown",
+            isOn: facets.value === "shown",
             onChoose: () => {
               facets.value = facets.value === "shown" ? "hidden" : "shown";
             },

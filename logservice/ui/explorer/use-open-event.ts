@@ -27,7 +27,7 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
   /** An event is about to be opened that is known already. */
   take(event: Event): void;
 } {
-  const text = state.view.value.event;
+  const { event: text, isOldestFirst } = state.view.value;
   const place = text === "" ? undefined : eventPlace(text);
   const event = useSignal<Event | undefined>(undefined);
   const isMissing = useSignal(false);
@@ -62,7 +62,7 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
       chosen.value = row + arrived;
       control.show?.(row + arrived, "nearest");
     });
-  }, [text, rows]);
+  }, [text, rows, isOldestFirst]);
   return {
     ...{ place, event: event.value, isMissing: isMissing.value, error: error.value },
     retry() {

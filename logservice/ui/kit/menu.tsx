@@ -8,6 +8,8 @@ export interface MenuItem {
   onChoose?(): void;
   /** Whether this is the current one of several. */
   readonly isChosen?: boolean;
+  /** Whether this is on, which others do not change. */
+  readonly isOn?: boolean;
 }
 
 /** A line between items, or a title of those that follow. */
@@ -108,8 +110,8 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
 function Entry({ entry, close }: { readonly entry: MenuEntry; close(): void }) {
   if (entry === "line") return <hr />;
   if ("title" in entry) return <div class="title">{entry.title}</div>;
-  const { text, href, onChoose, isChosen } = entry;
-  const role = isChosen === undefined ? "menuitem" : "menuitemradio";
+  const { text, href, onChoose, isChosen, isOn } = entry;
+  const role = isOn !== undefined ? "menuitemcheckbox" : isChosen !== undefined ? "menuitemradio" : "menuitem";
   if (href !== undefined)
     return (
       <a role={role} tabIndex={-1} href={href} aria-checked={isChosen} onClick={close}>
@@ -121,7 +123,7 @@ function Entry({ entry, close }: { readonly entry: MenuEntry; close(): void }) {
       type="button"
       role={role}
       tabIndex={-1}
-      aria-checked={isChosen}
+      aria-checked={isOn ?? isChosen}
       onClick={() => {
         close();
         onChoose?.();

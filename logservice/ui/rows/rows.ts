@@ -49,10 +49,12 @@ const LEAST_MS = 1_000;
 const MOST_KEPT = 5_000;
 
 /**
- * The events of a time range as numbered rows, newest first, of which only those are read that are looked at. Counts by
+ * The events of a time range as numbered rows, newest first or oldest first, of which only those are read that are looked at. Counts by
  * time say in which part of the range a row is: any of a million is found by two or three requests.
  */
 export class Rows {
+  /** Whether the rows begin with the oldest event. */
+  isOldestFirst = false;
   /** Grows with each change. */
   readonly version = signal(0);
   readonly #reader: RowReader;
@@ -106,7 +108,7 @@ export class Rows {
 
   /** The event of a row; undefined while it is being read. */
   at(row: number): Event | undefined {
-    const place = this.#find(row);
+    const place = this.#find(this.#turned(row));
     if (place === undefined) return undefined;
     const { part, offset } = place;
     part.used = ++this.#clock;
@@ -117,6 +119,15 @@ export class Rows {
 
   /** The row of the newest event at a time or before it. */
   rowAt(timeMs: number): number {
+    return this.#turned(this.#newestAt(timeMs));
+  }
+
+  /** A row as it is counted from the newest event, or the other way around. */
+  #turned(row: number): number {
+    return this.isOldestFirst ? this.total - 1 - row : row;
+  }
+
+  #newestAt(timeMs: number): number {
     let row = 0;
     let parts = this.#root.parts!;
     for (;;) {
@@ -139,11 +150,11 @@ export class Rows {
   /** The row of an event, once the part of its time was read; undefined before, and if there is none. */
   async rowOf(id: string, timeMs: number): Promise<number | undefined> {
     for (;;) {
-      const row = this.rowAt(timeMs);
+      const row = this.#newestAt(timeMs);
       const part = this.#find(row)?.part;
       if (part === undefined || this.#over.signal.aborted) return undefined;
       const within = part.events?.findIndex((event) => event.id === id) ?? -1;
-      if (within >= 0) return this.#firstOf(part) + within;
+      if (within >= 0) return this.#turned(this.#firstOf(part) + within);
       if (part.isWhole) return undefined;
       const before = part.events?.length ?? -1;
       await this.#read(part, part.events?.length ?? 0);
