@@ -24,6 +24,9 @@ t.test("rows", (t) => {
     ["level = error\n\tand a = 1 |\tcount", "level = error\n\tand a = 1 |\tcount"],
     ['name = "نص عربي" and word = "שלום"', 'name = "نص عربي" and word = "שלום"'],
     ['family = "👨‍👩‍👧 ❤️"', 'family = "👨‍👩‍👧 ❤️"'],
+    ["a\u3164b = x\u3164y and path = /a*", 'fields["a\\u3164b"] = "x\\u3164y" and path = /a*'],
+    ["a\u3164b = 1 | count by c", 'fields["a\\u3164b"] = 1 | count by c'],
+    ["a\u3164b =", "ab ="],
     ['a = 1\r\nand\rb = "\r"', 'a = 1\nand\nb = "\n"'],
     ["", ""],
   ];
@@ -72,6 +75,29 @@ t.test("a text means the same", (t) => {
     const [before, after] = [readPipeline(query), readPipeline(visibleQuery(query))];
     t.same(withoutPlaces(after), withoutPlaces(before), JSON.stringify(query));
   }
+  t.end();
+});
+
+t.test("a name or a word with a blank letter is the same", (t) => {
+  const unit = fc.constantFrom("a", "b", "\u3164", "\u115f", "*", ".");
+  const word = fc.string({ unit, minLength: 1, maxLength: 5 }).map((text) => `x${text}`);
+  let compared = 0;
+  for (const [name, value] of fc.sample(fc.tuple(word, word), { seed: 8, numRuns: 600 })) {
+    for (const query of [`${name} = ${value}`, `${name} contains ${value}`, `not ${name} in (${value}, y)`]) {
+      const [before, after] = [parseQuery(query), parseQuery(visibleQuery(query))];
+      if (!before.ok) continue;
+      t.ok(after.ok, JSON.stringify(query));
+      if (!after.ok) continue;
+      compared++;
+      const [was, is] = [before.value, after.value].map((query) => compilePredicate(query, { nowMs: 0 }));
+      for (const key of [name, "x\u3164", "xa"])
+        for (const held of [value, value.replaceAll("*", "zz"), "x\u3164a", "y"]) {
+          const entry = { fields: { [key]: held, x: { a: held, "\u3164": held } } } as never;
+          if (was!(entry) !== is!(entry)) t.fail(`${JSON.stringify(query)} on ${key} ${held}`);
+        }
+    }
+  }
+  t.ok(compared > 500, `${compared} compared`);
   t.end();
 });
 

@@ -32,7 +32,8 @@ function print(expr: Expr, place: number): string {
       return `${printField(expr.field)} in (${expr.values.map(printValue).join(", ")})`;
     case "contains": {
       const { kind, chunks } = expr.text;
-      const text = kind === "word" ? chunks.join("*") : `"${encodeString(chunks, false)}"`;
+      const isWord = kind === "word" && !hasHidden(chunks);
+      const text = isWord ? chunks.join("*") : `"${encodeString(chunks, false)}"`;
       return `${printField(expr.field)} contains ${text}`;
     }
     case "match":
@@ -57,7 +58,7 @@ export function printField(field: Field): string {
 function printSegment(segment: Segment, place: number): string {
   if (segment.kind === "index") return `[${segment.index}]`;
   // The first segment is always a name; a name beside the reserved words needs no brackets after a dot.
-  if (place === 0) return segment.key;
+  if (place === 0) return hasHidden([segment.key]) ? `fields["${encodeString([segment.key], false)}"]` : segment.key;
   return NAME.test(segment.key) && !RESERVED.test(segment.key)
     ? `.${segment.key}`
     : `["${encodeString([segment.key], false)}"]`;
@@ -68,7 +69,7 @@ export function printValue(value: Value): string {
     case "string":
       return `"${encodeString(value.chunks, true)}"`;
     case "word":
-      return value.chunks.join("*");
+      return hasHidden(value.chunks) ? `"${encodeString(value.chunks, true)}"` : value.chunks.join("*");
     case "number":
       return value.text;
     case "boolean":
@@ -77,6 +78,10 @@ export function printValue(value: Value): string {
       return "null";
   }
 }
+
+/** Whether a word has letters that are blank: those can only be read as escapes, in quotes. */
+const hasHidden = (chunks: readonly string[]) => chunks.some((chunk) => ONE_HIDDEN.test(chunk));
+const ONE_HIDDEN = new RegExp(`[${HIDDEN}]`, "u");
 
 const parenthesized = (text: string, needed: boolean) => (needed ? `(${text})` : text);
 
