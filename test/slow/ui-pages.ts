@@ -335,7 +335,7 @@ async function byKeys(t: Test, { service, mailbox }: World, window: Window): Pro
   await window.isAt(/query=status >= 500 and path = "\/cart"/);
 
   await window.keys("x", "/", "Escape", "Escape");
-  await window.tabTo("Save or export ▾");
+  await window.tabTo("Save or share ▾");
   await window.keys("Enter");
   // The first letter of an entry leads to it.
   await window.until("the menu has the focus", async () => (await window.focused()) === "Copy a link to this");
@@ -345,7 +345,7 @@ async function byKeys(t: Test, { service, mailbox }: World, window: Window): Pro
   await window.write("Carts fail");
   await window.keys("Enter");
   await window.shows("Saved Carts fail");
-  t.equal(await window.focused(), "Save or export ▾", "the focus is where it was before the dialog");
+  t.equal(await window.focused(), "Save or share ▾", "the focus is where it was before the dialog");
 
   await window.keys("Enter");
   await window.until("the menu has the focus", async () => (await window.focused()) === "Copy a link to this");

@@ -349,7 +349,7 @@ async function makeAlert(t: Test, scenario: Scenario): Promise<void> {
   const { ann } = scenario;
   await ann.open(shopUrl(ann, "?query=status >= 500"));
   await ann.shows("10 events", ".summary");
-  await ann.menu("Save or export", "Alert on this search");
+  await ann.menu("Save or share", "Alert on this search");
   await ann.isAt(/\/alerts\/new\?query=status >= 500/);
   await ann.choose("Condition", ">=");
   await ann.fill("Threshold", "1", "spinbutton");
@@ -421,7 +421,7 @@ async function eventLink(t: Test, { ann, bob }: Scenario): Promise<void> {
 async function savedSearch(_: Test, { ann }: Scenario): Promise<void> {
   await ann.open(shopUrl(ann, "?query=duration > 300"));
   await ann.shows("events", ".summary");
-  await ann.menu("Save or export", "Save this search");
+  await ann.menu("Save or share", "Save this search");
   await ann.fill("Name", "Slow requests", "textbox", "dialog");
   await ann.press("button", "Save", "dialog");
   await ann.shows("Saved Slow requests");
@@ -468,7 +468,7 @@ async function download(
   ann: Window,
   format: "csv" | "ndjson",
 ): Promise<{ readonly name: string; readonly text: string }> {
-  await ann.menu("Save or export", "Export");
+  await ann.menu("Save or share", "Export");
   await ann.pressAt(`dialog label.check:has(input[name=format]):nth-child(${format === "csv" ? 1 : 2})`);
   return ann.downloaded(() => ann.press("button", "Download", "dialog"));
 }

@@ -69,12 +69,8 @@ function OpenEvent(props: DetailSideProps & { readonly event: Event }) {
         pathOf({ kind: "project", team: teamId.value, project: state.projectId, section: "events" }) +
         searchOf({ ...view, isLive: false, range })
       }
-      // The list of the request has nothing to lead to.
-      onRequest={
-        request === undefined || request === view.query.trim()
-          ? undefined
-          : () => state.change({ query: request, isLive: false })
-      }
+      isRequest={request === view.query.trim()}
+      onRequest={request === undefined ? undefined : () => state.change({ query: request, isLive: false })}
       onAround={() => state.change({ query: "", range: aroundIt, isLive: false })}
       onNewer={onNewer}
       onOlder={onOlder}

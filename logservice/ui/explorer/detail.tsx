@@ -15,6 +15,8 @@ export interface DetailProps {
   /** The address of the event, for others. */
   readonly link: string;
   onAround(): void;
+  /** Whether the events of its request are what is shown. */
+  readonly isRequest: boolean;
   /** Shows the events of the same request, if the event is of one. */
   readonly onRequest: (() => void) | undefined;
   readonly onNewer: (() => void) | undefined;
@@ -29,7 +31,7 @@ const BESIDE_TREE = 160;
 
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */
 export function Detail(props: DetailProps) {
-  const { event, actions, columns, link, onAround, onRequest, onNewer, onOlder, onClose } = props;
+  const { event, actions, columns, link, onAround, isRequest, onRequest, onNewer, onOlder, onClose } = props;
   const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
   useEffect(() => setWhole(false), [event.id]);
@@ -96,7 +98,15 @@ export function Detail(props: DetailProps) {
           Context
         </button>
         {onRequest !== undefined && (
-          <button type="button" class="button small" onClick={onRequest}>
+          // It stays where it is: another button would come under the mouse.
+          <button
+            type="button"
+            class="button small"
+            aria-pressed={isRequest}
+            onClick={() => {
+              if (!isRequest) onRequest();
+            }}
+          >
             Same request
           </button>
         )}

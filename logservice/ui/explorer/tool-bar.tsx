@@ -66,7 +66,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
       <Menu
         label={
           <>
-            Save or export <span aria-hidden="true">▾</span>
+            Save or share <span aria-hidden="true">▾</span>
           </>
         }
         align="right"

@@ -78,6 +78,12 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
         </fieldset>
         <p class="lead">{way.about}</p>
         <Code text={way.text} />
+        {way.isOfEvents && (
+          <p class="hint">
+            Left out, the level is info and the time is that of arrival.{" "}
+            <code>"timestamp": "2026-01-31T12:00:00Z"</code> beside the message says when it happened.
+          </p>
+        )}
       </section>
       <section class="card" aria-live="polite">
         <h2>3. It arrives</h2>

@@ -1,6 +1,8 @@
 /** A way to send events, to be copied. */
 export interface SendWay {
   readonly name: "curl" | "A log file" | "tool" | "JavaScript" | "Python";
+  /** Whether it sends events as `add_events` takes them, with their own times. */
+  readonly isOfEvents?: boolean;
   readonly about: string;
   readonly text: string;
 }
@@ -18,6 +20,7 @@ export function waysToSend({ origin, projectId, token }: SendPlace): readonly Se
   return [
     {
       name: "curl",
+      isOfEvents: true,
       about: "One call sends up to thousands of events.",
       text: `curl ${origin}/add_events \\
   -H 'Authorization: Bearer ${token}' \\
@@ -39,6 +42,7 @@ export function waysToSend({ origin, projectId, token }: SendPlace): readonly Se
     },
     {
       name: "JavaScript",
+      isOfEvents: true,
       about: "Node 18 or later, Deno, Bun, and browsers.",
       text: `await fetch("${origin}/add_events", {
   method: "POST",
@@ -54,6 +58,7 @@ export function waysToSend({ origin, projectId, token }: SendPlace): readonly Se
     },
     {
       name: "Python",
+      isOfEvents: true,
       about: "Without packages. A whole client is generated from the document at /openapi.json.",
       text: `import json, urllib.request
 
