@@ -73,7 +73,7 @@ export function Invite({ members, onMade, onClose }: InviteProps) {
           )}
         </Field>
         <DialogEnd sending={sending} onClose={onClose}>
-          Send invite
+          {session.value!.isMailing ? "Send invite" : "Create invite"}
         </DialogEnd>
       </form>
     </Dialog>
