@@ -1,5 +1,4 @@
 import { HIDDEN } from "../../../grammar/hidden.ts";
-import { escapeOf } from "../../../grammar/query/literals.ts";
 
 /** A value of JSON as it is written: members in their order, keys that come twice, every digit of a number. */
 export type JsonNode =
@@ -62,6 +61,8 @@ export function pathText(path: readonly (string | number)[]): string {
 
 /** Who pastes a path sees all of it. */
 const visibleStep = (step: string | number) => JSON.stringify(step).replace(HIDDEN_ONE, escapeOf);
+const escapeOf = (char: string) =>
+  char.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 const HIDDEN_ONE = new RegExp(`[${HIDDEN}]`, "gu");
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
