@@ -574,6 +574,7 @@ t.test("which saved search is on the screen", async (t) => {
     { name: "Errors", query: "error" },
     { name: "Errors again", query: " error " },
     { name: "Slow", query: "duration > 1s" },
+    { name: "Hidden", query: 'a = "b\u202e"' },
   ];
   const opened = (name: string, isChanged = false) => ({ name, isChanged });
   const rows: readonly (readonly [string, ReturnType<typeof opened> | undefined, unknown])[] = [
@@ -585,6 +586,7 @@ t.test("which saved search is on the screen", async (t) => {
     ["error", opened("Errors", true), opened("Errors")],
     ["duration > 1s", opened("Errors", true), opened("Slow")],
     [" ", opened("Errors"), undefined],
+    [visibleQuery('a = "b\u202e"'), undefined, opened("Hidden")],
   ];
   for (const [query, before, after] of rows) t.strictSame(openedSearch(searches, query, before), after, query);
 });

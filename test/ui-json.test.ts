@@ -1,7 +1,7 @@
 // JSON that the texts of events hold, as the tree in the detail has it.
 import fc from "fast-check";
 import t from "tap";
-import { type JsonNode, jsonIn } from "../logservice/ui/explorer/json-text.ts";
+import { type JsonNode, jsonIn, openLevels, pathText, textOf } from "../logservice/ui/explorer/json-text.ts";
 
 /** The value that a tree stands for, by JSON.parse's rules. */
 function read(node: JsonNode): unknown {
@@ -35,6 +35,39 @@ t.test("what is written is kept", (t) => {
       ["u", { kind: "string", text: '\u202e"}' }],
     ],
   });
+  t.end();
+});
+
+t.test("a part is copied as it is written, and by its way", (t) => {
+  const text = '{"n":12345678901234567890.10,"e":1E400,"k":1,"k":2,"__proto__":{"a":[]},"o":[[null,"\\u202e"]]}';
+  t.equal(textOf(jsonIn(text)!), text.replace("\\u202e", "\u202e"));
+  const rows: readonly (readonly [path: readonly (string | number)[], shown: string])[] = [
+    [[], "."],
+    [["a", "b_1", 0, "c"], ".a.b_1[0].c"],
+    [[0, 17], ".[0][17]"],
+    [["a b", "c"], '.["a b"].c'],
+    [["a", "0", 'q"\\'], '.a["0"]["q\\"\\\\"]'],
+    [["o\u202ed\u{e0041}\n"], '.["o\\u202ed\\udb40\\udc41\\n"]'],
+    [["__proto__"], ".__proto__"],
+  ];
+  for (const [path, shown] of rows) t.equal(pathText(path), shown);
+  t.end();
+});
+
+t.test("so many levels are open at first that the page is not held up", (t) => {
+  const list = (size: number, inner: string) => `[${Array(size).fill(inner).join()}]`;
+  const rows: readonly (readonly [what: string, text: string, levels: number])[] = [
+    ["nothing in it", "{}", 1],
+    ["a flat one", '{"a":1,"b":2}', 1],
+    ["20 deep", `${'{"a":'.repeat(20)}1${"}".repeat(20)}`, 20],
+    ["200 deep", `${"[".repeat(200)}1${"]".repeat(200)}`, 200],
+    ["10,000 in a list", list(10_000, "1"), 1],
+    ["a list of small ones", list(90, '{"a":1,"b":2}'), 2],
+    ["a list of larger ones", list(99, list(9, "1")), 1],
+    ["98 lists of 98 lists", list(98, list(98, "[1,1]")), 1],
+    ["wide further down", `{"a":{"b":${list(99, list(9, "1"))}}}`, 3],
+  ];
+  for (const [what, text, levels] of rows) t.equal(openLevels(jsonIn(text)!), levels, what);
   t.end();
 });
 

@@ -511,6 +511,9 @@ async function jsonMessage(t: Test, scenario: Scenario): Promise<void> {
   await ann.pressAt('.event[data-row="0"] .message');
   await ann.shows("the deepest", ".detail .in-message");
   t.equal((await ann.texts(".detail .in-message .fold")).length, 20, "each of the twenty is there");
+  await ann.pressAt(".detail .in-message .leaf [aria-haspopup]");
+  await ann.press("menuitem", "Copy the path");
+  await ann.shows("Path copied");
   await ann.press("button", "Message as JSON", ".detail");
   await ann.until("the text alone", async () => (await ann.texts(".detail .in-message")).length === 0);
   t.match(await ann.text(".detail h2"), /"level_20":"the deepest"/);

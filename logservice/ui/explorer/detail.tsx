@@ -131,7 +131,7 @@ export function Detail(props: DetailProps) {
       </div>
       {inMessage && isTree && !isRaw && (
         <div class="tree in-message">
-          <JsonTree node={inMessage} name="message, as JSON" depth={0} />
+          <JsonTree key={event.id} node={inMessage} name="message, as JSON" depth={0} />
         </div>
       )}
       {isRaw ? (

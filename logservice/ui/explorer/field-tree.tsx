@@ -66,7 +66,8 @@ function Branch({ name, value, path, depth, isElement = false, ...rest }: Branch
           <Text text={name} />
         </span>
         <span class="size">
-          {number(members.length)} {isList ? "elements" : members.length === 1 ? "field" : "fields"}
+          {number(members.length)} {isList ? "element" : "field"}
+          {members.length === 1 ? "" : "s"}
         </span>
       </button>
       {isOpen &&
@@ -167,7 +168,7 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
           </span>
         )}
       </div>
-      {isJson && json && <JsonTree node={json} name={`${name}, as JSON`} depth={depth + 1} />}
+      {isJson && json && <JsonTree key={whole} node={json} name={`${name}, as JSON`} depth={depth + 1} />}
     </>
   );
 }

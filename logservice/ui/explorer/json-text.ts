@@ -1,3 +1,5 @@
+import { HIDDEN } from "../../../grammar/hidden.ts";
+
 /** A value of JSON as it is written: members in their order, keys that come twice, every digit of a number. */
 export type JsonNode =
   | { readonly kind: "object"; readonly members: readonly (readonly [key: string, value: JsonNode])[] }
@@ -20,6 +22,50 @@ export function jsonIn(text: string): JsonNode | undefined {
     return undefined;
   }
 }
+
+/** So many members of an object or list are drawn at first. */
+export const FIRST_MEMBERS = 100;
+/** So many rows of a tree are drawn at first: tens of thousands, which fit into a message, would hold up the page. */
+const FIRST_ROWS = 400;
+
+/** How many levels of a tree are open at first: those that together are not too many rows, but always one. */
+export function openLevels(root: JsonNode): number {
+  let rows = 0;
+  let level: readonly JsonNode[] = [root];
+  for (let depth = 0; ; depth++) {
+    const below = level.flatMap((node) =>
+      "members" in node ? node.members.slice(0, FIRST_MEMBERS).map(([, member]) => member) : [],
+    );
+    rows += below.length;
+    if (below.length === 0 || (rows > FIRST_ROWS && depth > 0)) return Math.max(depth, 1);
+    level = below;
+  }
+}
+
+/** A part of a tree as JSON in one line. */
+export function textOf(node: JsonNode): string {
+  if (!("members" in node)) return node.kind === "string" ? JSON.stringify(node.text) : node.text;
+  const { kind, members } = node;
+  if (kind === "list") return `[${members.map(([, member]) => textOf(member)).join(",")}]`;
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${textOf(member)}`).join(",")}}`;
+}
+
+/** The way to a part of a tree, as jq writes it. */
+export function pathText(path: readonly (string | number)[]): string {
+  const steps = path.map((step) =>
+    typeof step === "string" && PLAIN_KEY.test(step) ? `.${step}` : `[${visibleStep(step)}]`,
+  );
+  const text = steps.join("");
+  return text.startsWith(".") ? text : `.${text}`;
+}
+
+/** Who pastes a path sees all of it. */
+const visibleStep = (step: string | number) => JSON.stringify(step).replace(HIDDEN_ONE, escapeOf);
+const escapeOf = (char: string) =>
+  char.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+const HIDDEN_ONE = new RegExp(`[${HIDDEN}]`, "gu");
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Reads a text that is JSON. */
 class Reader {

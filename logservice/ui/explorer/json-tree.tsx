@@ -1,73 +1,130 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { copy } from "../kit/copy.tsx";
 import { number } from "../kit/format.ts";
+import { Menu } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
-import type { JsonNode } from "./json-text.ts";
+import { FIRST_MEMBERS, type JsonNode, openLevels, pathText, textOf } from "./json-text.ts";
 import { isDeep, placeOf } from "./tree-place.ts";
 
-interface JsonTreeProps {
+export interface JsonTreeProps {
   readonly node: JsonNode;
   readonly name: string;
   readonly depth: number;
 }
 
-/** So many members are drawn at first. */
-const MOST_MEMBERS = 100;
-
 /** JSON that a text holds, as a tree. No query finds its values by a name, so that they can be copied and nothing else. */
 export function JsonTree({ node, name, depth }: JsonTreeProps) {
-  const [isOpen, setOpen] = useState(true);
-  const [isAll, setAll] = useState(false);
-  if (!("members" in node)) return <JsonLeaf node={node} name={name} depth={depth} />;
+  const open = useMemo(() => openLevels(node), [node]);
+  return <Branch node={node} name={name} path={[]} depth={depth} open={open} />;
+}
+
+interface BranchProps extends JsonTreeProps {
+  readonly path: readonly (string | number)[];
+  /** How many levels from here on are open at first. */
+  readonly open: number;
+}
+
+/** So many more are drawn by each press. */
+const MORE_MEMBERS = 1_000;
+
+function Branch({ node, name, path, depth, open }: BranchProps) {
+  const [isOpen, setOpen] = useState(open > 0);
+  const [most, setMost] = useState(FIRST_MEMBERS);
+  if (!("members" in node)) return <Leaf node={node} name={name} path={path} depth={depth} />;
   const { kind, members } = node;
   if (members.length === 0)
-    return <JsonLeaf node={{ kind: "word", text: kind === "list" ? "[]" : "{}" }} name={name} depth={depth} />;
-  const shown = isAll ? members : members.slice(0, MOST_MEMBERS);
+    return <Leaf node={{ kind: "word", text: kind === "list" ? "[]" : "{}" }} name={name} path={path} depth={depth} />;
+  const more = Math.min(MORE_MEMBERS, members.length - most);
   return (
     <div class="branch">
-      <button type="button" class="fold" style={placeOf(depth)} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <span class="turn" aria-hidden="true" />
-        <span class="name">
-          <Text text={name} />
-        </span>
-        <span class="size">
-          {number(members.length)} {kind === "list" ? "elements" : members.length === 1 ? "field" : "fields"}
-        </span>
-      </button>
-      {isOpen && shown.map(([key, member], i) => <JsonTree key={i} node={member} name={key} depth={depth + 1} />)}
-      {isOpen && shown.length < members.length && (
-        <button type="button" class="button small" onClick={() => setAll(true)}>
-          Show {number(members.length - shown.length)} more
+      <div class="fold-line">
+        <button
+          type="button"
+          class="fold"
+          style={placeOf(depth)}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <span class="turn" aria-hidden="true" />
+          <span class="name">
+            <Text text={name} />
+          </span>
+          <span class="size">{sizeText(kind, members.length)}</span>
+        </button>
+        <CopyMenu node={node} name={name} path={path} />
+      </div>
+      {isOpen &&
+        members
+          .slice(0, most)
+          .map(([key, member], i) => (
+            <Branch
+              key={i}
+              node={member}
+              name={key}
+              path={[...path, kind === "list" ? i : key]}
+              depth={depth + 1}
+              open={i < FIRST_MEMBERS ? open - 1 : 0}
+            />
+          ))}
+      {isOpen && more > 0 && (
+        <button type="button" class="button small" onClick={() => setMost(most + MORE_MEMBERS)}>
+          Show {number(more)} more
         </button>
       )}
     </div>
   );
 }
 
-interface JsonLeafProps extends Omit<JsonTreeProps, "node"> {
+interface LeafProps extends Omit<BranchProps, "node" | "open"> {
   readonly node: Exclude<JsonNode, { members: unknown }>;
 }
 
-function JsonLeaf({ node: { kind, text }, name, depth }: JsonLeafProps) {
+/** A longer text is folded at first. */
+const LONG = 400;
+
+function Leaf({ node, name, path, depth }: LeafProps) {
+  const [isLong, setLong] = useState(false);
+  const { kind, text } = node;
   return (
     <div class={`leaf${isDeep(depth) ? " deep" : ""}`} style={isDeep(depth) ? placeOf(depth) : undefined}>
       <span class="name" style={isDeep(depth) ? undefined : placeOf(depth)}>
         <Text text={name} />
       </span>
       <span class={`value value-${kind === "word" ? "boolean" : kind}`}>
-        <Text text={text} keepsLines />
+        <Text text={isLong ? text : text.slice(0, LONG)} keepsLines />
+        {text.length > LONG && (
+          <button type="button" class="button small" onClick={() => setLong(!isLong)}>
+            {isLong ? "Less" : "All"}
+          </button>
+        )}
       </span>
-      <span class="leaf-actions">
-        <button
-          type="button"
-          class="button quiet small"
-          aria-label={visibleText(`Copy ${name}`)}
-          onClick={() => void copy(text, "Value copied")}
-        >
-          Copy
-        </button>
-      </span>
+      <CopyMenu node={node} name={name} path={path} />
     </div>
   );
+}
+
+function CopyMenu({ node, name, path }: Omit<BranchProps, "depth" | "open">) {
+  return (
+    <span class="leaf-actions">
+      <Menu
+        class="button quiet small icon"
+        name={visibleText(`More for ${name}`)}
+        label={<span aria-hidden="true">⋮</span>}
+        align="right"
+        entries={[
+          {
+            text: "Copy the value",
+            onChoose: () => void copy(node.kind === "string" ? node.text : textOf(node), "Value copied"),
+          },
+          { text: "Copy the path", onChoose: () => void copy(pathText(path), "Path copied") },
+        ]}
+      />
+    </span>
+  );
+}
+
+function sizeText(kind: "object" | "list", size: number): string {
+  const word = kind === "list" ? "element" : "field";
+  return `${number(size)} ${word}${size === 1 ? "" : "s"}`;
 }

@@ -1,3 +1,4 @@
+import { visibleQuery } from "../../../grammar/query/visible.ts";
 import type { Search } from "../../../schema/rpc.generated.ts";
 
 /** The saved search that is on the screen, and whether its query was changed since. */
@@ -14,8 +15,8 @@ export function openedSearch(
 ): OpenedSearch | undefined {
   const text = query.trim();
   if (text === "") return undefined;
-  // Several may have the same query: the one that was opened stays.
-  const same = searches.filter((search) => search.query.trim() === text);
+  // The address has no hidden characters. Several may have the same query: the one that was opened stays.
+  const same = searches.filter((search) => visibleQuery(search.query).trim() === text);
   const found = same.find(({ name }) => name === before?.name) ?? same[0];
   if (found !== undefined) return { name: found.name, isChanged: false };
   return before && { name: before.name, isChanged: true };

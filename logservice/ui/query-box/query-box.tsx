@@ -4,7 +4,7 @@ import type { CompletionItem } from "../../../grammar/query/index.ts";
 import { visibleQuery } from "../../../grammar/query/visible.ts";
 import { askLanguage, prepareLanguage } from "../language/ask.ts";
 import { kindOfQuery } from "../language/query.ts";
-import { coloured } from "./coloured-text.tsx";
+import { mirrored } from "./coloured-text.tsx";
 import { completed } from "./combobox.ts";
 import { Completions } from "./completions.tsx";
 import { ProblemLine } from "./problem-line.tsx";
@@ -223,7 +223,7 @@ export function QueryBox({ query: given, values, past, onRun, onText }: QueryBox
     <div class="query">
       <div class="query-box" data-wrong={isWrong ? "true" : undefined}>
         <pre class="query-mirror" aria-hidden="true" ref={mirror}>
-          {coloured(text, isWrong ? problems : [])}
+          {mirrored(text, isWrong ? problems : [])}
           {"\n"}
         </pre>
         <textarea
