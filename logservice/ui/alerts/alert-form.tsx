@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
+import { type Clash, ClashNote, settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Unsaved } from "../kit/unsaved.tsx";
@@ -28,6 +29,8 @@ export interface AlertFormProps {
   readonly draft: AlertDraft;
   readonly isChanged: boolean;
   readonly isReadOnly: boolean;
+  /** The other value of what somebody else changed too. */
+  clashAt?(name: keyof AlertDraft, words?: (value: string | boolean) => string): Clash | undefined;
   /** Other buttons. */
   readonly children?: ComponentChildren;
   /** `isTyped` unless it was chosen for the person. */
@@ -61,6 +64,8 @@ export function AlertForm(props: AlertFormProps) {
     setTested("");
     onChange(part, true);
   };
+  const clashAt = (name: keyof AlertDraft, words?: (value: string | boolean) => string) =>
+    settling(props.clashAt?.(name, words), saving);
   const wrongAt = (path: string) => saving.wrongAt(path) ?? testing.wrongAt(path);
   const problem = saving.problem ?? testing.problem;
   const send = (how: typeof saving, act: () => Promise<unknown>): Promise<boolean> => {
@@ -103,12 +108,13 @@ export function AlertForm(props: AlertFormProps) {
               wrong={wrongAt("alert.query")}
               onQuery={(query) => set({ query })}
             />
+            <ClashNote label="Query" of={clashAt("query")} />
             <span class="hint">
               The events that match are counted in each interval. With stages, the query gives one number, or one for
               each of at most 100 groups: <code>error | count by path</code>.
             </span>
           </div>
-          <ConditionFields draft={draft} wrongAt={wrongAt} set={set} />
+          <ConditionFields draft={draft} wrongAt={wrongAt} clashAt={clashAt} set={set} />
           <p class="summary-words" role="status">
             {summary ?? "Write whole numbers for the threshold and the interval."}
           </p>
@@ -121,7 +127,7 @@ export function AlertForm(props: AlertFormProps) {
             }
           />
           <div class="field-row two">
-            <Field label="Name" wrong={wrongAt("alert.name")}>
+            <Field label="Name" wrong={wrongAt("alert.name")} clash={clashAt("name")}>
               {(control) => (
                 <input
                   type="text"
@@ -132,7 +138,7 @@ export function AlertForm(props: AlertFormProps) {
                 />
               )}
             </Field>
-            <Field label="Severity" wrong={wrongAt("alert.severity")}>
+            <Field label="Severity" wrong={wrongAt("alert.severity")} clash={clashAt("severity")}>
               {(control) => (
                 <select
                   {...control}
@@ -152,6 +158,7 @@ export function AlertForm(props: AlertFormProps) {
             notifications={notifications}
             chosen={draft.notification}
             wrong={wrongAt("alert.notification_id")}
+            clash={clashAt("notification", (id) => all?.find((one) => one.id === id)?.name ?? "another notification")}
             onChoose={(notification) => set({ notification })}
             onMake={() => setMaking(true)}
           />
@@ -159,6 +166,7 @@ export function AlertForm(props: AlertFormProps) {
             label="Description"
             hint="What to do when it triggers. Every message except an SMS includes it."
             wrong={wrongAt("alert.description")}
+            clash={clashAt("description")}
           >
             {(control) => (
               <textarea
@@ -170,7 +178,7 @@ export function AlertForm(props: AlertFormProps) {
               />
             )}
           </Field>
-          <MoreFields draft={draft} wrongAt={wrongAt} set={set} />
+          <MoreFields draft={draft} wrongAt={wrongAt} clashAt={clashAt} set={set} />
           <label class="check">
             <input
               type="checkbox"
@@ -181,6 +189,7 @@ export function AlertForm(props: AlertFormProps) {
               Muted: <span class="hint">it is evaluated, but nobody is notified.</span>
             </span>
           </label>
+          <ClashNote label="Muted" of={clashAt("muted", (isMuted) => (isMuted ? "muted" : "not muted"))} />
           {problem && (
             <p class="note error" role="alert">
               {testing.problem && "The test was not delivered. "}

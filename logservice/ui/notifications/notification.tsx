@@ -136,8 +136,11 @@ function Known({ of, notification }: KnownProps) {
             testing.clear();
             setTested(false);
           }}
-          onSend={async (draft) => {
-            const changes = changesOf(membersOf(draftOfNotification(notification)), membersOf(draft));
+          onSend={async (_, over) => {
+            const stored = await call("get_notification", { project_id, notification_id: id });
+            of.set(stored.notification);
+            const fresh = draftOfNotification(stored.notification);
+            const changes = changesOf(membersOf(fresh), membersOf(over(fresh)));
             await call("update_notification", { notification: { ...changes, id, project_id } });
             setChanged(false);
             await of.load();

@@ -2,12 +2,14 @@ import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
+import { settling } from "../kit/clash-note.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { DialogEnd } from "../kit/dialog-end.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
+import { useEdits } from "../kit/use-edits.ts";
 import { QueryCode } from "../query-box/query-code.tsx";
 import { searchNamed } from "./matching.ts";
 
@@ -22,8 +24,9 @@ export interface SearchDialogProps {
 /** Saves a query under a name, or changes a saved one. */
 export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialogProps) {
   const { id } = first;
-  const [name, setName] = useState(first.name ?? "");
-  const [query, setQuery] = useState(first.query ?? "");
+  const [saved, setSaved] = useState({ name: first.name ?? "", query: first.query ?? "" });
+  const editing = useEdits(saved);
+  const { name, query } = editing.draft;
   const [same, setSame] = useState<Search | undefined>(undefined);
   const sending = useSending(["search.name", "search.query"]);
   // What is on the screen is saved as it is.
@@ -42,7 +45,11 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
       if (found !== undefined) throw new Error("search.name: another search has this name");
       if (id === undefined) await call("add_search", { search });
       else {
-        const changes = changesOf({ project_id: "", name: first.name ?? "", query: first.query ?? "" }, search);
+        const stored = searches.find((one) => one.id === id);
+        const fresh = stored === undefined ? saved : { name: stored.name, query: stored.query };
+        setSaved(fresh);
+        const kept = editing.over(fresh);
+        const changes = changesOf(fresh, { ...kept, name: kept.name.trim() });
         await call("update_search", { search: { ...changes, project_id: projectId, id } });
       }
     });
@@ -59,7 +66,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
           void save();
         }}
       >
-        <Field label="Name" wrong={sending.wrongAt("search.name")}>
+        <Field label="Name" wrong={sending.wrongAt("search.name")} clash={settling(editing.clashAt("name"), sending)}>
           {(control) => (
             <input
               type="text"
@@ -71,7 +78,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
               title="At least one character that is not blank"
               value={name}
               onInput={(event) => {
-                setName(event.currentTarget.value);
+                editing.set({ name: event.currentTarget.value });
                 setSame(undefined);
                 sending.clear();
               }}
@@ -95,6 +102,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
             label="Query"
             hint="The range is chosen when the search is opened."
             wrong={sending.wrongAt("search.query")}
+            clash={settling(editing.clashAt("query"), sending)}
           >
             {(control) => (
               <textarea
@@ -105,7 +113,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
                 maxLength={16_384}
                 spellcheck={false}
                 value={query}
-                onInput={(event) => setQuery(event.currentTarget.value)}
+                onInput={(event) => editing.set({ query: event.currentTarget.value })}
               />
             )}
           </Field>
