@@ -7,10 +7,13 @@ import { Dialog } from "./dialog.tsx";
 export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
   const [to, setTo] = useState("");
   const isLeaving = useRef(false);
+  // Effects run later than a quick answer may come, whose change leads to another page.
+  const isAsking = useRef(isChanged);
+  isAsking.current = isChanged;
   useEffect(() => {
     if (!isChanged) return;
     const onLink = (event: MouseEvent): void => {
-      if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+      if (!isAsking.current || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
       const link = (event.target as Element).closest?.("a");
       if (link == null || link.target !== "" || link.hasAttribute("download")) return;
       if (link.pathname === location.pathname) return;
@@ -18,11 +21,12 @@ export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
       setTo(link.href);
     };
     const letBack = keepHere((href) => {
-      if (!isLeaving.current) setTo(href);
-      return !isLeaving.current;
+      const isKept = isAsking.current && !isLeaving.current;
+      if (isKept) setTo(href);
+      return isKept;
     });
     const onClose = (event: Event): void => {
-      if (!isLeaving.current) event.preventDefault();
+      if (isAsking.current && !isLeaving.current) event.preventDefault();
     };
     // Before links are followed, which leaves alone what is prevented.
     document.addEventListener("click", onLink, { capture: true });
