@@ -5,6 +5,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { type Clash, ClashNote, settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
+import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
 import type { AlertAnswer } from "../language/messages.ts";
 import { QueryBox } from "../query-box/query-box.tsx";
@@ -127,17 +128,14 @@ export function AlertForm(props: AlertFormProps) {
             }
           />
           <div class="field-row two">
-            <Field label="Name" wrong={wrongAt("alert.name")} clash={clashAt("name")}>
-              {(control) => (
-                <input
-                  type="text"
-                  {...control}
-                  maxLength={255}
-                  value={draft.name}
-                  onInput={(event) => set({ name: event.currentTarget.value })}
-                />
-              )}
-            </Field>
+            <TextField
+              label="Name"
+              wrong={wrongAt("alert.name")}
+              clash={clashAt("name")}
+              maxLength={255}
+              value={draft.name}
+              onText={(text) => set({ name: text })}
+            />
             <Field label="Severity" wrong={wrongAt("alert.severity")} clash={clashAt("severity")}>
               {(control) => (
                 <select

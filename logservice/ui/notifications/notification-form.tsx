@@ -2,7 +2,9 @@ import type { ComponentChildren } from "preact";
 import { session } from "../data/session.ts";
 import { type Clash, settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
+import { FormEnd } from "../kit/form-end.tsx";
 import type { Sending } from "../kit/sending.ts";
+import { TextField } from "../kit/text-field.tsx";
 import { useEdits } from "../kit/use-edits.ts";
 import { MEMBERS, type NotificationDraft, problemOf } from "./draft.ts";
 import { ALL_KINDS, KINDS, type Kind, missingFor } from "./kinds.ts";
@@ -91,41 +93,19 @@ export function NotificationForm(props: NotificationFormProps) {
           </p>
         )}
         {missing && <p class="note warning">{missing}</p>}
-        <Field
+        <TextField
           label="Name"
           hint="Alerts choose it by its name."
           wrong={sending.wrongAt("notification.name")}
           clash={clashAt("name")}
-        >
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              maxLength={255}
-              value={draft.name}
-              onInput={(event) => set({ name: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+          maxLength={255}
+          value={draft.name}
+          onText={(text) => set({ name: text })}
+        />
         <TargetFields draft={draft} mask={mask} sending={sending} clashAt={clashAt} set={set} />
-        {sending.problem && (
-          <p class="note error" role="alert">
-            {sending.problem}
-          </p>
-        )}
-        {!isReadOnly && (
-          <div class={onCancel ? "row end" : "row"}>
-            {onCancel && (
-              <button type="button" class="button" onClick={onCancel}>
-                Cancel
-              </button>
-            )}
-            <button type="submit" class="button primary" disabled={sending.isSending || isUnchanged}>
-              {button}
-            </button>
-            {children}
-          </div>
-        )}
+        <FormEnd {...{ sending, button, isReadOnly, onCancel }} isBlocked={isUnchanged}>
+          {children}
+        </FormEnd>
       </fieldset>
     </form>
   );
@@ -183,7 +163,7 @@ function TargetFields({ draft, mask, sending, clashAt, set }: TargetProps) {
   const { label, hint } = SECRETS[draft.type];
   return (
     <>
-      <Field
+      <TextField
         label={label}
         hint={
           <>
@@ -192,39 +172,25 @@ function TargetFields({ draft, mask, sending, clashAt, set }: TargetProps) {
           </>
         }
         wrong={wrong}
-      >
-        {(control) => (
-          <input
-            type="text"
-            class="mono"
-            {...control}
-            maxLength={2048}
-            autoComplete="off"
-            spellcheck={false}
-            autocapitalize="off"
-            placeholder={mask === undefined ? "" : mask === "" ? "none is saved" : `${mask} is saved`}
-            value={draft.secret}
-            onInput={(event) => set({ secret: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+        class="mono"
+        maxLength={2048}
+        autoComplete="off"
+        spellcheck={false}
+        autocapitalize="off"
+        placeholder={mask === undefined ? "" : mask === "" ? "none is saved" : `${mask} is saved`}
+        value={draft.secret}
+        onText={(text) => set({ secret: text })}
+      />
       {draft.type === "slack" && (
-        <Field
+        <TextField
           label="Channel"
           hint="Only if it is another one than that of the webhook, such as #alerts. Not every chat takes it."
           wrong={sending.wrongAt("notification.slack_channel")}
           clash={clashAt("channel")}
-        >
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              maxLength={255}
-              value={draft.channel}
-              onInput={(event) => set({ channel: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+          maxLength={255}
+          value={draft.channel}
+          onText={(text) => set({ channel: text })}
+        />
       )}
     </>
   );

@@ -7,6 +7,7 @@ import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
 import { isGone, NoItem } from "../kit/no-item.tsx";
+import { Problem } from "../kit/problem.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
@@ -213,11 +214,7 @@ function Signature({ of, notification: { project_id, id, signed } }: KnownProps)
           Requests are not signed yet: your program cannot tell who sent them. They are once you have created a secret.
         </p>
       )}
-      {sending.problem && (
-        <p class="note error" role="alert">
-          {sending.problem}
-        </p>
-      )}
+      <Problem text={sending.problem} />
       {mayChange && (
         <button type="button" class="button" disabled={sending.isSending} onClick={make}>
           {signed ? "Make a new secret" : "Create the secret"}

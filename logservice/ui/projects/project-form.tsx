@@ -2,7 +2,9 @@ import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Project } from "../../../schema/rpc.generated.ts";
 import { settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
+import { FormEnd } from "../kit/form-end.tsx";
 import type { Sending } from "../kit/sending.ts";
+import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
 import { useEdits } from "../kit/use-edits.ts";
 
@@ -54,49 +56,36 @@ export function ProjectForm(props: ProjectFormProps) {
       }}
     >
       <fieldset disabled={isReadOnly}>
-        <Field label="Name" wrong={sending.wrongAt("project.name")} clash={clashAt("name")}>
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              required
-              maxLength={255}
-              value={draft.name}
-              onInput={(event) => set({ name: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          wrong={sending.wrongAt("project.name")}
+          clash={clashAt("name")}
+          required
+          maxLength={255}
+          value={draft.name}
+          onText={(text) => set({ name: text })}
+        />
         {isNew && (
-          <Field
+          <TextField
             label="Id"
             hint={`Part of addresses and calls; it never changes. ${draft.id ? "" : `Left empty, it is derived from the name${made === undefined ? "" : `: ${made}`}.`}`}
             wrong={sending.wrongAt("project.id")}
-          >
-            {(control) => (
-              <input
-                type="text"
-                class="mono"
-                {...control}
-                maxLength={64}
-                pattern="[A-Za-z0-9_\-]*"
-                title="Letters, digits, _ and -"
-                value={draft.id ?? ""}
-                onInput={(event) => set({ id: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+            class="mono"
+            maxLength={64}
+            pattern="[A-Za-z0-9_\-]*"
+            title="Letters, digits, _ and -"
+            value={draft.id ?? ""}
+            onText={(text) => set({ id: text })}
+          />
         )}
-        <Field label="Description" wrong={sending.wrongAt("project.description")} clash={clashAt("description")}>
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              maxLength={4096}
-              value={draft.description ?? ""}
-              onInput={(event) => set({ description: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Description"
+          wrong={sending.wrongAt("project.description")}
+          clash={clashAt("description")}
+          maxLength={4096}
+          value={draft.description ?? ""}
+          onText={(text) => set({ description: text })}
+        />
         <Field
           label="Days to keep events"
           hint="Older events are deleted. 0 keeps them forever."
@@ -140,19 +129,7 @@ export function ProjectForm(props: ProjectFormProps) {
             </select>
           )}
         </Field>
-        {sending.problem && <p class="note error">{sending.problem}</p>}
-        {!isReadOnly && (
-          <div class={onCancel ? "row end" : "row"}>
-            {onCancel && (
-              <button type="button" class="button" onClick={onCancel}>
-                Cancel
-              </button>
-            )}
-            <button type="submit" class="button primary" disabled={sending.isSending || isUnchanged}>
-              {button}
-            </button>
-          </div>
-        )}
+        <FormEnd {...{ sending, button, isReadOnly, onCancel }} isBlocked={isUnchanged} />
       </fieldset>
       <Unsaved isChanged={isChanged && !isReadOnly} />
     </form>
