@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pageAt } from "../../address/page.ts";
 import { go, keepHere } from "../data/location.ts";
 import { Dialog } from "./dialog.tsx";
@@ -7,10 +7,11 @@ import { Dialog } from "./dialog.tsx";
 export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
   const [to, setTo] = useState("");
   const isLeaving = useRef(false);
-  // Effects run later than a quick answer may come, whose change leads to another page.
+  // The answer to a change that was sent may lead to another page before this is drawn anew without the listeners.
   const isAsking = useRef(isChanged);
   isAsking.current = isChanged;
-  useEffect(() => {
+  // At once, as the button back may be the next thing after a key.
+  useLayoutEffect(() => {
     if (!isChanged) return;
     const onLink = (event: MouseEvent): void => {
       if (!isAsking.current || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
