@@ -13,6 +13,7 @@ import { PAGES_STYLE } from "../logservice/account/pages/style.ts";
 import { waitPage } from "../logservice/account/pages/wait.ts";
 import { looksLikeLink, shownText } from "../logservice/account/shown-text.ts";
 import { utcTime } from "../logservice/account/utc-time.ts";
+import { contrast } from "./support/contrast.ts";
 
 const time = new Date("2026-11-23T14:05:59Z");
 const action = "/sign-in/confirm/7f3a";
@@ -497,20 +498,6 @@ for (const [device, userAgent] of DEVICES) {
 const colorsIn = (style: string) =>
   Object.fromEntries([...style.matchAll(/--([a-z-]+): (#[0-9a-f]+)/g)].map(([, name, color]) => [name!, color!]));
 const [lightStyle, darkStyle] = PAGES_STYLE.split("@media (prefers-color-scheme: dark)") as [string, string];
-
-/** Contrast by WCAG 2.2. */
-function contrast(one: string, other: string): number {
-  const luminance = (color: string) => {
-    const hex = color.length === 4 ? color.replace(/[0-9a-f]/g, "$&$&") : color;
-    const [red, green, blue] = [1, 3, 5].map((at) => {
-      const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-      return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-    }) as [number, number, number];
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  const [bright, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a) as [number, number];
-  return (bright + 0.05) / (dark + 0.05);
-}
 
 const PAIRS: readonly (readonly [color: string, ground: string, least: number])[] = [
   ["ink", "panel", 4.5],

@@ -2,8 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
+import { type Clash, ClashNote, settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
+import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
 import type { AlertAnswer } from "../language/messages.ts";
 import { QueryBox } from "../query-box/query-box.tsx";
@@ -28,6 +30,8 @@ export interface AlertFormProps {
   readonly draft: AlertDraft;
   readonly isChanged: boolean;
   readonly isReadOnly: boolean;
+  /** The other value of what somebody else changed too. */
+  clashAt?(name: keyof AlertDraft, words?: (value: string | boolean) => string): Clash | undefined;
   /** Other buttons. */
   readonly children?: ComponentChildren;
   /** `isTyped` unless it was chosen for the person. */
@@ -61,6 +65,8 @@ export function AlertForm(props: AlertFormProps) {
     setTested("");
     onChange(part, true);
   };
+  const clashAt = (name: keyof AlertDraft, words?: (value: string | boolean) => string) =>
+    settling(props.clashAt?.(name, words), saving);
   const wrongAt = (path: string) => saving.wrongAt(path) ?? testing.wrongAt(path);
   const problem = saving.problem ?? testing.problem;
   const send = (how: typeof saving, act: () => Promise<unknown>): Promise<boolean> => {
@@ -103,12 +109,13 @@ export function AlertForm(props: AlertFormProps) {
               wrong={wrongAt("alert.query")}
               onQuery={(query) => set({ query })}
             />
+            <ClashNote label="Query" of={clashAt("query")} />
             <span class="hint">
               The events that match are counted in each interval. With stages, the query gives one number, or one for
               each of at most 100 groups: <code>error | count by path</code>.
             </span>
           </div>
-          <ConditionFields draft={draft} wrongAt={wrongAt} set={set} />
+          <ConditionFields draft={draft} wrongAt={wrongAt} clashAt={clashAt} set={set} />
           <p class="summary-words" role="status">
             {summary ?? "Write whole numbers for the threshold and the interval."}
           </p>
@@ -121,18 +128,15 @@ export function AlertForm(props: AlertFormProps) {
             }
           />
           <div class="field-row two">
-            <Field label="Name" wrong={wrongAt("alert.name")}>
-              {(control) => (
-                <input
-                  type="text"
-                  {...control}
-                  maxLength={255}
-                  value={draft.name}
-                  onInput={(event) => set({ name: event.currentTarget.value })}
-                />
-              )}
-            </Field>
-            <Field label="Severity" wrong={wrongAt("alert.severity")}>
+            <TextField
+              label="Name"
+              wrong={wrongAt("alert.name")}
+              clash={clashAt("name")}
+              maxLength={255}
+              value={draft.name}
+              onText={(text) => set({ name: text })}
+            />
+            <Field label="Severity" wrong={wrongAt("alert.severity")} clash={clashAt("severity")}>
               {(control) => (
                 <select
                   {...control}
@@ -152,6 +156,7 @@ export function AlertForm(props: AlertFormProps) {
             notifications={notifications}
             chosen={draft.notification}
             wrong={wrongAt("alert.notification_id")}
+            clash={clashAt("notification", (id) => all?.find((one) => one.id === id)?.name ?? "another notification")}
             onChoose={(notification) => set({ notification })}
             onMake={() => setMaking(true)}
           />
@@ -159,6 +164,7 @@ export function AlertForm(props: AlertFormProps) {
             label="Description"
             hint="What to do when it triggers. Every message except an SMS includes it."
             wrong={wrongAt("alert.description")}
+            clash={clashAt("description")}
           >
             {(control) => (
               <textarea
@@ -170,7 +176,7 @@ export function AlertForm(props: AlertFormProps) {
               />
             )}
           </Field>
-          <MoreFields draft={draft} wrongAt={wrongAt} set={set} />
+          <MoreFields draft={draft} wrongAt={wrongAt} clashAt={clashAt} set={set} />
           <label class="check">
             <input
               type="checkbox"
@@ -181,6 +187,7 @@ export function AlertForm(props: AlertFormProps) {
               Muted: <span class="hint">it is evaluated, but nobody is notified.</span>
             </span>
           </label>
+          <ClashNote label="Muted" of={clashAt("muted", (isMuted) => (isMuted ? "muted" : "not muted"))} />
           {problem && (
             <p class="note error" role="alert">
               {testing.problem && "The test was not delivered. "}

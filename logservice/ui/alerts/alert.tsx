@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import { useState } from "preact/hooks";
 import type { Alert as Stored } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
@@ -16,9 +15,10 @@ import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago, LastingSince } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
+import { useEdits } from "../kit/use-edits.ts";
 import { Deliveries } from "../notifications/deliveries.tsx";
 import { AlertForm } from "./alert-form.tsx";
-import { type AlertDraft, alertOf, draftOfAlert, searchOfDraft } from "./draft.ts";
+import { alertOf, draftOfAlert, searchOfDraft } from "./draft.ts";
 import { Episodes } from "./episodes.tsx";
 import { isUndelivered, sinceOf } from "./history.ts";
 import { setMuted } from "./mute.ts";
@@ -57,10 +57,8 @@ function OneAlert({ projectId, id }: { readonly projectId: string; readonly id: 
 function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Stored }) {
   const { project_id: projectId } = alert;
   const id = alert.id!;
-  const saved = draftOfAlert(alert);
-  // What was not typed here follows what others save.
-  const [typed, setTyped] = useState<Partial<AlertDraft>>({});
-  const draft = { ...saved, ...typed };
+  const editing = useEdits(draftOfAlert(alert));
+  const { draft, isChanged } = editing;
   const isRemoving = useSignal(false);
   const mayChange = mayDo("alerts:write");
   const names = useLoaded(
@@ -95,12 +93,11 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
     muting.send(async () => {
       const show = async (): Promise<void> => {
         await of.load();
-        setTyped(({ muted: _, ...others }) => others);
+        editing.drop("muted");
       };
       await setMuted(alert, muted, () => void show());
       await show();
     });
-  const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
   const since = sinceOf(alert, episodes.rows);
   return (
     <>
@@ -165,12 +162,16 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
         draft={draft}
         isChanged={isChanged}
         isReadOnly={!mayChange}
-        onChange={(part) => setTyped((before) => ({ ...before, ...part }))}
+        clashAt={(name, words) => editing.clashAt(name, words)}
+        onChange={(part) => editing.set(part)}
         onSend={async () => {
-          const changes = changesOf(alertOf(saved, projectId), alertOf(draft, projectId));
+          const { alert: read } = await call("get_alert", { project_id: projectId, alert_id: id });
+          of.set(read);
+          const fresh = draftOfAlert(read);
+          const changes = changesOf(alertOf(fresh, projectId), alertOf(editing.over(fresh), projectId));
           await call("update_alert", { alert: { ...changes, id, project_id: projectId } });
           await of.load();
-          setTyped({});
+          editing.drop();
           say("Saved");
         }}
       />

@@ -5,11 +5,11 @@ import { call } from "../data/call.ts";
 import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { RowButton } from "../kit/row-button.tsx";
 import { Failure, Shown } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { LastingSince } from "../kit/time.tsx";
-import { visibleText } from "../kit/visible.ts";
 import { KINDS } from "../notifications/kinds.ts";
 import { coloured } from "../query-box/coloured-text.tsx";
 import { isUndelivered, sinceOf } from "./history.ts";
@@ -167,14 +167,11 @@ function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps)
       <td class="nowrap">{since === undefined ? "" : <LastingSince at={since} />}</td>
       {onMute && (
         <td class="actions">
-          <button
-            type="button"
-            class="button small"
-            aria-label={visibleText(`${muted ? "Unmute" : "Mute"} ${name}`)}
-            onClick={() => void onMute(!muted)}
-          >
-            {muted ? "Unmute" : "Mute"}
-          </button>
+          <RowButton
+            text={muted ? "Unmute" : "Mute"}
+            spoken={`${muted ? "Unmute" : "Mute"} ${name}`}
+            onPress={() => void onMute(!muted)}
+          />
         </td>
       )}
     </tr>

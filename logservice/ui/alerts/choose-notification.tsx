@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Notification } from "../../../schema/rpc.generated.ts";
 import type { Loaded } from "../data/loaded.ts";
 import { mayDo, session } from "../data/session.ts";
+import type { Clash } from "../kit/clash-note.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Field } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
@@ -16,12 +17,13 @@ export interface ChooseProps {
   readonly notifications: Loaded<readonly Notification[]>;
   readonly chosen: string;
   readonly wrong: string | undefined;
+  readonly clash: Clash | undefined;
   onChoose(id: string): void;
   onMake(): void;
 }
 
 /** Whom an alert notifies. */
-export function ChooseNotification({ notifications, chosen, wrong, onChoose, onMake }: ChooseProps) {
+export function ChooseNotification({ notifications, chosen, wrong, clash, onChoose, onMake }: ChooseProps) {
   const all = notifications.value.value;
   const one = all?.find(({ id }) => id === chosen);
   const missing = one && session.value && missingFor(one.type, session.value);
@@ -35,6 +37,7 @@ export function ChooseNotification({ notifications, chosen, wrong, onChoose, onM
             : one && KINDS[one.type].about
         }
         wrong={wrong}
+        clash={clash}
       >
         {(control) => (
           <div class="row nowrap">

@@ -1,9 +1,11 @@
+import type { Clash } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
 import { type AlertDraft, BOUNDS, type NumberName, OPERATORS, type Operator } from "./draft.ts";
 
 export interface ConditionProps {
   readonly draft: AlertDraft;
   wrongAt(path: string): string | undefined;
+  clashAt(name: keyof AlertDraft): Clash | undefined;
   set(part: Partial<AlertDraft>): void;
 }
 
@@ -15,10 +17,11 @@ const OPERATOR_TEXTS: Readonly<Record<Operator, string>> = {
 };
 
 /** When it is triggered: the comparison, and over how many minutes. */
-export function ConditionFields({ draft, wrongAt, set }: ConditionProps) {
+export function ConditionFields({ draft, wrongAt, clashAt, set }: ConditionProps) {
+  const all = { draft, wrongAt, clashAt, set };
   return (
     <div class="field-row">
-      <Field label="Condition" wrong={wrongAt("alert.operator")}>
+      <Field label="Condition" wrong={wrongAt("alert.operator")} clash={clashAt("operator")}>
         {(control) => (
           <select
             {...control}
@@ -33,15 +36,15 @@ export function ConditionFields({ draft, wrongAt, set }: ConditionProps) {
           </select>
         )}
       </Field>
-      <NumberField name="threshold" label="Threshold" {...{ draft, wrongAt, set }} />
-      <NumberField name="interval" label="Interval in minutes" {...{ draft, wrongAt, set }} />
+      <NumberField name="threshold" label="Threshold" {...all} />
+      <NumberField name="interval" label="Interval in minutes" {...all} />
     </div>
   );
 }
 
 /** What most alerts leave as it is. */
-export function MoreFields({ draft, wrongAt, set }: ConditionProps) {
-  const all = { draft, wrongAt, set };
+export function MoreFields({ draft, wrongAt, clashAt, set }: ConditionProps) {
+  const all = { draft, wrongAt, clashAt, set };
   return (
     <div class="field-row">
       <NumberField
@@ -68,10 +71,10 @@ interface NumberFieldProps extends ConditionProps {
   readonly hint?: string;
 }
 
-function NumberField({ name, label, hint, draft, wrongAt, set }: NumberFieldProps) {
+function NumberField({ name, label, hint, draft, wrongAt, clashAt, set }: NumberFieldProps) {
   const { least, most } = BOUNDS[name];
   return (
-    <Field label={label} hint={hint} wrong={wrongAt(`alert.${name}`)}>
+    <Field label={label} hint={hint} wrong={wrongAt(`alert.${name}`)} clash={clashAt(name)}>
       {(control) => (
         <input
           type="number"

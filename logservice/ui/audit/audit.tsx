@@ -4,6 +4,7 @@ import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, projects } from "../data/session.ts";
 import { count } from "../kit/format.ts";
+import { Problem } from "../kit/problem.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { visibleText } from "../kit/visible.ts";
@@ -99,7 +100,7 @@ function Entries() {
                 <p>{isFiltered ? "No entry matches: ask for less." : "Nothing was changed or refused in this time."}</p>
               </div>
             )}
-            {sending.problem && <p class="note error">{sending.problem}</p>}
+            <Problem text={sending.problem} />
             {hasOlder && (
               <div class="row more">
                 <button type="button" class="button" disabled={sending.isSending} onClick={() => void loadOlder()}>

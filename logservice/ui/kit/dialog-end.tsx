@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { Problem } from "./problem.tsx";
 import type { Sending } from "./sending.ts";
 
 export interface DialogEndProps {
@@ -21,7 +22,7 @@ export function DialogEnd(props: DialogEndProps) {
   const { sending, children, cancel = "Cancel", isBlocked = false, isDanger = false, onClose, onPress } = props;
   return (
     <>
-      {sending.problem && <p class="note error">{sending.problem}</p>}
+      <Problem text={sending.problem} />
       <div class="row end">
         <button type="button" class="button" onClick={onClose}>
           {cancel}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { type Clash, ClashNote } from "./clash-note.tsx";
 
 /** What a control needs to be that of a field. */
 export interface ControlProps {
@@ -13,11 +14,13 @@ export interface FieldProps {
   readonly hint?: ComponentChildren;
   /** What is wrong with the value. */
   readonly wrong?: string | undefined;
+  /** The other value, if somebody else changed it too. */
+  readonly clash?: Clash | undefined;
   children(control: ControlProps): ComponentChildren;
 }
 
 /** A control with its label, a hint and what is wrong, all tied together for who does not see them. */
-export function Field({ label, hint, wrong, children }: FieldProps) {
+export function Field({ label, hint, wrong, clash, children }: FieldProps) {
   const id = useId();
   const described = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ");
   return (
@@ -29,6 +32,7 @@ export function Field({ label, hint, wrong, children }: FieldProps) {
           {wrong}
         </span>
       )}
+      <ClashNote label={label} of={clash} />
       {hint && (
         <span class="hint" id={`${id}-hint`}>
           {hint}

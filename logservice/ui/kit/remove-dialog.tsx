@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
 import { DialogEnd } from "./dialog-end.tsx";
-import { Field } from "./field.tsx";
 import { useSending } from "./sending.ts";
+import { TextField } from "./text-field.tsx";
 
 export interface RemoveDialogProps {
   readonly title: string;
@@ -30,17 +30,7 @@ export function RemoveDialog({ title, children, typed, button, onRemove, onClose
       >
         <div class="lead">{children}</div>
         {typed !== undefined && (
-          <Field label={`Type ${typed} to go on`}>
-            {(control) => (
-              <input
-                type="text"
-                {...control}
-                autoComplete="off"
-                value={text}
-                onInput={(event) => setText(event.currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextField label={`Type ${typed} to go on`} autoComplete="off" value={text} onText={setText} />
         )}
         <DialogEnd
           sending={sending}

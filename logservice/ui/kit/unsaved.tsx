@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pageAt } from "../../address/page.ts";
 import { go, keepHere } from "../data/location.ts";
 import { Dialog } from "./dialog.tsx";
@@ -7,10 +7,14 @@ import { Dialog } from "./dialog.tsx";
 export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
   const [to, setTo] = useState("");
   const isLeaving = useRef(false);
-  useEffect(() => {
+  // The answer to a change that was sent may lead to another page before this is drawn anew without the listeners.
+  const isAsking = useRef(isChanged);
+  isAsking.current = isChanged;
+  // At once, as the button back may be the next thing after a key.
+  useLayoutEffect(() => {
     if (!isChanged) return;
     const onLink = (event: MouseEvent): void => {
-      if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+      if (!isAsking.current || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
       const link = (event.target as Element).closest?.("a");
       if (link == null || link.target !== "" || link.hasAttribute("download")) return;
       if (link.pathname === location.pathname) return;
@@ -18,11 +22,12 @@ export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
       setTo(link.href);
     };
     const letBack = keepHere((href) => {
-      if (!isLeaving.current) setTo(href);
-      return !isLeaving.current;
+      const isKept = isAsking.current && !isLeaving.current;
+      if (isKept) setTo(href);
+      return isKept;
     });
     const onClose = (event: Event): void => {
-      if (!isLeaving.current) event.preventDefault();
+      if (isAsking.current && !isLeaving.current) event.preventDefault();
     };
     // Before links are followed, which leaves alone what is prevented.
     document.addEventListener("click", onLink, { capture: true });

@@ -1,8 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { session } from "../data/session.ts";
+import { type Clash, settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
+import { FormEnd } from "../kit/form-end.tsx";
 import type { Sending } from "../kit/sending.ts";
+import { TextField } from "../kit/text-field.tsx";
+import { useEdits } from "../kit/use-edits.ts";
 import { MEMBERS, type NotificationDraft, problemOf } from "./draft.ts";
 import { ALL_KINDS, KINDS, type Kind, missingFor } from "./kinds.ts";
 
@@ -25,8 +28,11 @@ export interface NotificationFormProps {
   /** For a form in a window. */
   onCancel?(): void;
   onChange?(draft: NotificationDraft): void;
-  /** Sends a draft in which nothing is wrong that can be seen here. Rejects with what the service says. */
-  onSend(draft: NotificationDraft): Promise<unknown>;
+  /**
+   * Sends a draft in which nothing is wrong that can be seen here, or what `over` makes of what is saved now. Rejects with
+   * what the service says.
+   */
+  onSend(draft: NotificationDraft, over: (fresh: NotificationDraft) => NotificationDraft): Promise<unknown>;
 }
 
 /** The fields of a notification: those of its kind. What was typed for another kind stays. */
@@ -43,12 +49,16 @@ export function NotificationForm(props: NotificationFormProps) {
     onChange,
     onSend,
   } = props;
-  // What was not typed here follows what others save.
-  const [typed, setTyped] = useState<Partial<NotificationDraft>>({});
-  const draft = { ...first, ...typed };
+  const editing = useEdits(first);
+  const { draft } = editing;
+  const clashAt = (name: keyof NotificationDraft) =>
+    settling(
+      editing.clashAt(name, (value) => value.replaceAll("\n", ", ")),
+      sending,
+    );
   const isNew = mask === undefined;
   const set = (part: Partial<NotificationDraft>): void => {
-    setTyped((before) => ({ ...before, ...part }));
+    editing.set(part);
     onChange?.({ ...draft, ...part });
   };
   const missing = session.value && missingFor(draft.type, session.value);
@@ -62,9 +72,9 @@ export function NotificationForm(props: NotificationFormProps) {
         void sending.send(async () => {
           const problem = problemOf(draft, isNew);
           if (problem !== undefined) throw new Error(problem);
-          await onSend(draft);
+          await onSend(draft, editing.over);
           // It is stored now, and of a secret only its mask is shown.
-          setTyped((before) => (isNew ? { ...before, secret: "" } : {}));
+          editing.drop(isNew ? "secret" : undefined);
         });
       }}
     >
@@ -83,36 +93,19 @@ export function NotificationForm(props: NotificationFormProps) {
           </p>
         )}
         {missing && <p class="note warning">{missing}</p>}
-        <Field label="Name" hint="Alerts choose it by its name." wrong={sending.wrongAt("notification.name")}>
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              maxLength={255}
-              value={draft.name}
-              onInput={(event) => set({ name: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-        <TargetFields draft={draft} mask={mask} sending={sending} set={set} />
-        {sending.problem && (
-          <p class="note error" role="alert">
-            {sending.problem}
-          </p>
-        )}
-        {!isReadOnly && (
-          <div class={onCancel ? "row end" : "row"}>
-            {onCancel && (
-              <button type="button" class="button" onClick={onCancel}>
-                Cancel
-              </button>
-            )}
-            <button type="submit" class="button primary" disabled={sending.isSending || isUnchanged}>
-              {button}
-            </button>
-            {children}
-          </div>
-        )}
+        <TextField
+          label="Name"
+          hint="Alerts choose it by its name."
+          wrong={sending.wrongAt("notification.name")}
+          clash={clashAt("name")}
+          maxLength={255}
+          value={draft.name}
+          onText={(text) => set({ name: text })}
+        />
+        <TargetFields draft={draft} mask={mask} sending={sending} clashAt={clashAt} set={set} />
+        <FormEnd {...{ sending, button, isReadOnly, onCancel }} isBlocked={isUnchanged}>
+          {children}
+        </FormEnd>
       </fieldset>
     </form>
   );
@@ -138,10 +131,11 @@ interface TargetProps {
   readonly draft: NotificationDraft;
   readonly mask: string | undefined;
   readonly sending: Sending;
+  clashAt(name: keyof NotificationDraft): Clash | undefined;
   set(part: Partial<NotificationDraft>): void;
 }
 
-function TargetFields({ draft, mask, sending, set }: TargetProps) {
+function TargetFields({ draft, mask, sending, clashAt, set }: TargetProps) {
   const wrong = sending.wrongAt(`notification.${MEMBERS[draft.type]}`);
   if (draft.type === "email" || draft.type === "sms") {
     const isMail = draft.type === "email";
@@ -150,6 +144,7 @@ function TargetFields({ draft, mask, sending, set }: TargetProps) {
         label={isMail ? "Email addresses" : "Phone numbers"}
         hint={isMail ? "One in each line." : "One in each line, with the code of the country: +1 555 0100."}
         wrong={wrong}
+        clash={clashAt("recipients")}
       >
         {(control) => (
           <textarea
@@ -168,7 +163,7 @@ function TargetFields({ draft, mask, sending, set }: TargetProps) {
   const { label, hint } = SECRETS[draft.type];
   return (
     <>
-      <Field
+      <TextField
         label={label}
         hint={
           <>
@@ -177,38 +172,25 @@ function TargetFields({ draft, mask, sending, set }: TargetProps) {
           </>
         }
         wrong={wrong}
-      >
-        {(control) => (
-          <input
-            type="text"
-            class="mono"
-            {...control}
-            maxLength={2048}
-            autoComplete="off"
-            spellcheck={false}
-            autocapitalize="off"
-            placeholder={mask === undefined ? "" : mask === "" ? "none is saved" : `${mask} is saved`}
-            value={draft.secret}
-            onInput={(event) => set({ secret: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+        class="mono"
+        maxLength={2048}
+        autoComplete="off"
+        spellcheck={false}
+        autocapitalize="off"
+        placeholder={mask === undefined ? "" : mask === "" ? "none is saved" : `${mask} is saved`}
+        value={draft.secret}
+        onText={(text) => set({ secret: text })}
+      />
       {draft.type === "slack" && (
-        <Field
+        <TextField
           label="Channel"
           hint="Only if it is another one than that of the webhook, such as #alerts. Not every chat takes it."
           wrong={sending.wrongAt("notification.slack_channel")}
-        >
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              maxLength={255}
-              value={draft.channel}
-              onInput={(event) => set({ channel: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+          clash={clashAt("channel")}
+          maxLength={255}
+          value={draft.channel}
+          onText={(text) => set({ channel: text })}
+        />
       )}
     </>
   );

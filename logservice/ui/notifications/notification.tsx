@@ -7,6 +7,7 @@ import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
 import { isGone, NoItem } from "../kit/no-item.tsx";
+import { Problem } from "../kit/problem.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
@@ -136,8 +137,11 @@ function Known({ of, notification }: KnownProps) {
             testing.clear();
             setTested(false);
           }}
-          onSend={async (draft) => {
-            const changes = changesOf(membersOf(draftOfNotification(notification)), membersOf(draft));
+          onSend={async (_, over) => {
+            const stored = await call("get_notification", { project_id, notification_id: id });
+            of.set(stored.notification);
+            const fresh = draftOfNotification(stored.notification);
+            const changes = changesOf(membersOf(fresh), membersOf(over(fresh)));
             await call("update_notification", { notification: { ...changes, id, project_id } });
             setChanged(false);
             await of.load();
@@ -210,11 +214,7 @@ function Signature({ of, notification: { project_id, id, signed } }: KnownProps)
           Requests are not signed yet: your program cannot tell who sent them. They are once you have created a secret.
         </p>
       )}
-      {sending.problem && (
-        <p class="note error" role="alert">
-          {sending.problem}
-        </p>
-      )}
+      <Problem text={sending.problem} />
       {mayChange && (
         <button type="button" class="button" disabled={sending.isSending} onClick={make}>
           {signed ? "Make a new secret" : "Create the secret"}

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { DialogEnd } from "../kit/dialog-end.tsx";
 import { useSending } from "../kit/sending.ts";
+import { ShownOnce } from "../kit/shown-once.tsx";
 import { makeSecret } from "./make.ts";
 
 export interface SecretDialogProps {
@@ -41,18 +41,10 @@ export function SecretDialog({ projectId, notificationId, onClose }: SecretDialo
 /** A secret that was just made. */
 export function SecretShown({ secret, onClose }: { readonly secret: string; onClose(): void }) {
   return (
-    <Dialog title="The signing secret" onClose={onClose}>
-      <p class="lead">
-        Copy it now: it will not be shown again. Give it to the program that takes the webhook: each request has a
-        header <code>X-Signature: t=…,v1=…</code>, and one <code>v1</code> is the HMAC-SHA256, in hex, of <code>t</code>
-        , a dot and the body, with this secret. Refuse requests whose <code>t</code> is more than a few minutes old.
-      </p>
-      <Code text={secret} />
-      <div class="row end spaced">
-        <button type="button" class="button primary" onClick={onClose}>
-          Done
-        </button>
-      </div>
-    </Dialog>
+    <ShownOnce title="The signing secret" text={secret} onClose={onClose}>
+      Copy it now: it will not be shown again. Give it to the program that takes the webhook: each request has a header{" "}
+      <code>X-Signature: t=…,v1=…</code>, and one <code>v1</code> is the HMAC-SHA256, in hex, of <code>t</code>, a dot
+      and the body, with this secret. Refuse requests whose <code>t</code> is more than a few minutes old.
+    </ShownOnce>
   );
 }

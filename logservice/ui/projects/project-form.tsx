@@ -1,12 +1,26 @@
-import { useState } from "preact/hooks";
 import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Project } from "../../../schema/rpc.generated.ts";
+import { settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
+import { FormEnd } from "../kit/form-end.tsx";
 import type { Sending } from "../kit/sending.ts";
+import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
+import { useEdits } from "../kit/use-edits.ts";
 
 /** What a person may say of a project. */
 export type ProjectDraft = Pick<Project, "name" | "id" | "description" | "retention" | "mode">;
+
+/** A stored project, to be changed: what it does not say is as the service takes it. */
+export function draftOfProject({
+  name,
+  id,
+  description = "",
+  retention = 0,
+  mode = "structured",
+}: Project): ProjectDraft {
+  return { name, id, description, retention, mode };
+}
 
 const FIELDS = ["name", "id", "description", "retention", "mode"] as const;
 export const PROJECT_PATHS = FIELDS.map((name) => `project.${name}`);
@@ -17,7 +31,8 @@ export interface ProjectFormProps {
   readonly isReadOnly?: boolean;
   readonly sending: Sending;
   readonly button: string;
-  onSend(draft: ProjectDraft): void;
+  /** Sends what `over` makes of what is saved now. Whether it went well. */
+  onSend(draft: ProjectDraft, over: (fresh: ProjectDraft) => ProjectDraft): Promise<boolean>;
   /** For a form in a window. */
   onCancel?(): void;
 }
@@ -25,68 +40,57 @@ export interface ProjectFormProps {
 /** The fields of a project. What was typed stays if it is refused. */
 export function ProjectForm(props: ProjectFormProps) {
   const { first, isNew, isReadOnly = false, sending, button, onSend, onCancel } = props;
-  const [draft, setDraft] = useState(first);
-  const set = (part: Partial<ProjectDraft>) => setDraft({ ...draft, ...part });
+  const editing = useEdits(first);
+  const { draft, isChanged, set } = editing;
+  const clashAt = <K extends keyof ProjectDraft>(name: K, words?: (value: ProjectDraft[K]) => string) =>
+    settling(editing.clashAt(name, words), sending);
   const isShorter =
     !isNew && (draft.retention ?? 0) > 0 && ((first.retention ?? 0) === 0 || draft.retention! < first.retention!);
   const isUnchanged = !isNew && FIELDS.every((name) => (draft[name] ?? "") === (first[name] ?? ""));
   const made = projectIdOf(draft.name);
-  const isChanged = JSON.stringify({ ...first, ...draft }) !== JSON.stringify(first);
   return (
     <form
-      onSubmit={(event) => {
+      onSubmit={async (event) => {
         event.preventDefault();
-        onSend(draft);
+        if (await onSend(draft, editing.over)) editing.drop();
       }}
     >
       <fieldset disabled={isReadOnly}>
-        <Field label="Name" wrong={sending.wrongAt("project.name")}>
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              required
-              maxLength={255}
-              value={draft.name}
-              onInput={(event) => set({ name: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          wrong={sending.wrongAt("project.name")}
+          clash={clashAt("name")}
+          required
+          maxLength={255}
+          value={draft.name}
+          onText={(text) => set({ name: text })}
+        />
         {isNew && (
-          <Field
+          <TextField
             label="Id"
             hint={`Part of addresses and calls; it never changes. ${draft.id ? "" : `Left empty, it is derived from the name${made === undefined ? "" : `: ${made}`}.`}`}
             wrong={sending.wrongAt("project.id")}
-          >
-            {(control) => (
-              <input
-                type="text"
-                class="mono"
-                {...control}
-                maxLength={64}
-                pattern="[A-Za-z0-9_\-]*"
-                title="Letters, digits, _ and -"
-                value={draft.id ?? ""}
-                onInput={(event) => set({ id: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+            class="mono"
+            maxLength={64}
+            pattern="[A-Za-z0-9_\-]*"
+            title="Letters, digits, _ and -"
+            value={draft.id ?? ""}
+            onText={(text) => set({ id: text })}
+          />
         )}
-        <Field label="Description" wrong={sending.wrongAt("project.description")}>
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              maxLength={4096}
-              value={draft.description ?? ""}
-              onInput={(event) => set({ description: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Description"
+          wrong={sending.wrongAt("project.description")}
+          clash={clashAt("description")}
+          maxLength={4096}
+          value={draft.description ?? ""}
+          onText={(text) => set({ description: text })}
+        />
         <Field
           label="Days to keep events"
           hint="Older events are deleted. 0 keeps them forever."
           wrong={sending.wrongAt("project.retention")}
+          clash={clashAt("retention")}
         >
           {(control) => (
             <input
@@ -112,6 +116,7 @@ export function ProjectForm(props: ProjectFormProps) {
               : "JSON with fields, which are searched and counted by name."
           }
           wrong={sending.wrongAt("project.mode")}
+          clash={clashAt("mode", (mode) => (mode === "plain_text" ? "Plain text" : "Structured"))}
         >
           {(control) => (
             <select
@@ -124,19 +129,7 @@ export function ProjectForm(props: ProjectFormProps) {
             </select>
           )}
         </Field>
-        {sending.problem && <p class="note error">{sending.problem}</p>}
-        {!isReadOnly && (
-          <div class={onCancel ? "row end" : "row"}>
-            {onCancel && (
-              <button type="button" class="button" onClick={onCancel}>
-                Cancel
-              </button>
-            )}
-            <button type="submit" class="button primary" disabled={sending.isSending || isUnchanged}>
-              {button}
-            </button>
-          </div>
-        )}
+        <FormEnd {...{ sending, button, isReadOnly, onCancel }} isBlocked={isUnchanged} />
       </fieldset>
       <Unsaved isChanged={isChanged && !isReadOnly} />
     </form>

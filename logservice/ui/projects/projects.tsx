@@ -130,7 +130,7 @@ function MakeProject({ onClose }: { onClose(): void }) {
         button="Create project"
         onCancel={onClose}
         onSend={(draft) =>
-          void sending.send(async () => {
+          sending.send(async () => {
             const { id } = await call("add_project", { project: { ...draft, name: draft.name.trim() } });
             await loadProjects();
             onClose();

@@ -13,7 +13,7 @@ import { Waiting } from "../kit/state.tsx";
 import { At } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
 import { typeable } from "../kit/visible.ts";
-import { PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
+import { draftOfProject, PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
 
 /** The edit page of a project: what it is called, how long events are kept, where they are, what they take. */
 export function Settings({ projectId }: { readonly projectId: string }) {
@@ -64,17 +64,19 @@ export function Settings({ projectId }: { readonly projectId: string }) {
       <section class="card">
         {!mayChange && <p class="hint">Admins and owners of the team can edit a project.</p>}
         <ProjectForm
-          key={it.updated_at ?? ""}
           isNew={false}
           isReadOnly={!mayChange}
-          first={it}
+          first={draftOfProject(it)}
           sending={sending}
           button="Save"
-          onSend={({ name, description = "", retention = 0, mode = "structured" }) =>
-            void sending.send(async () => {
-              const { description: text = "", retention: days = 0, mode: kind = "structured" } = it;
-              const before = { name: it.name, description: text, retention: days, mode: kind };
-              const changes = changesOf(before, { name: name.trim(), description, retention, mode });
+          onSend={(_, over) =>
+            sending.send(async () => {
+              await loadProjects();
+              const stored = project.peek();
+              if (stored === undefined) throw new Error("This project was removed meanwhile.");
+              const fresh = draftOfProject(stored);
+              const { name, ...others } = over(fresh);
+              const changes = changesOf(fresh, { name: name.trim(), ...others });
               await call("update_project", { project: { id: projectId, ...changes } });
               await loadProjects();
               say("Saved");

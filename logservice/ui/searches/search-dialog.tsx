@@ -2,12 +2,14 @@ import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
-import { Dialog } from "../kit/dialog.tsx";
-import { DialogEnd } from "../kit/dialog-end.tsx";
+import { settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
+import { FormDialog } from "../kit/form-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
+import { NOT_BLANK, TextField } from "../kit/text-field.tsx";
 import { say } from "../kit/toasts.tsx";
+import { useEdits } from "../kit/use-edits.ts";
 import { QueryCode } from "../query-box/query-code.tsx";
 import { searchNamed } from "./matching.ts";
 
@@ -22,8 +24,9 @@ export interface SearchDialogProps {
 /** Saves a query under a name, or changes a saved one. */
 export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialogProps) {
   const { id } = first;
-  const [name, setName] = useState(first.name ?? "");
-  const [query, setQuery] = useState(first.query ?? "");
+  const [saved, setSaved] = useState({ name: first.name ?? "", query: first.query ?? "" });
+  const editing = useEdits(saved);
+  const { name, query } = editing.draft;
   const [same, setSame] = useState<Search | undefined>(undefined);
   const sending = useSending(["search.name", "search.query"]);
   // What is on the screen is saved as it is.
@@ -42,7 +45,11 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
       if (found !== undefined) throw new Error("search.name: another search has this name");
       if (id === undefined) await call("add_search", { search });
       else {
-        const changes = changesOf({ project_id: "", name: first.name ?? "", query: first.query ?? "" }, search);
+        const stored = searches.find((one) => one.id === id);
+        const fresh = stored === undefined ? saved : { name: stored.name, query: stored.query };
+        setSaved(fresh);
+        const kept = editing.over(fresh);
+        const changes = changesOf(fresh, { ...kept, name: kept.name.trim() });
         await call("update_search", { search: { ...changes, project_id: projectId, id } });
       }
     });
@@ -52,82 +59,75 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
     onClose();
   };
   return (
-    <Dialog title={id !== undefined ? "Edit search" : isTyped ? "New search" : "Save search"} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
+    <FormDialog
+      title={id !== undefined ? "Edit search" : isTyped ? "New search" : "Save search"}
+      sending={sending}
+      button="Save"
+      isBlocked={!isTyped && isEmpty}
+      onSend={() => void save()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        wrong={sending.wrongAt("search.name")}
+        clash={settling(editing.clashAt("name"), sending)}
+        {...NOT_BLANK}
+        autoFocus
+        maxLength={255}
+        value={name}
+        onText={(text) => {
+          editing.set({ name: text });
+          setSame(undefined);
+          sending.clear();
         }}
-      >
-        <Field label="Name" wrong={sending.wrongAt("search.name")}>
+      />
+      {same !== undefined && (
+        <div class="note warning">
+          <p>
+            <Text text={same.name} /> is <QueryCode query={same.query} />
+          </p>
+          {id === undefined && (
+            <button type="button" class="button small" disabled={isEmpty} onClick={() => void save(same)}>
+              Replace its query
+            </button>
+          )}
+        </div>
+      )}
+      {isTyped ? (
+        <Field
+          label="Query"
+          hint="The range is chosen when the search is opened."
+          wrong={sending.wrongAt("search.query")}
+          clash={settling(editing.clashAt("query"), sending)}
+        >
           {(control) => (
-            <input
-              type="text"
+            <textarea
+              class="mono"
               {...control}
               required
-              autoFocus
-              maxLength={255}
-              pattern=".*\S.*"
-              title="At least one character that is not blank"
-              value={name}
-              onInput={(event) => {
-                setName(event.currentTarget.value);
-                setSame(undefined);
-                sending.clear();
-              }}
+              rows={4}
+              maxLength={16_384}
+              spellcheck={false}
+              value={query}
+              onInput={(event) => editing.set({ query: event.currentTarget.value })}
             />
           )}
         </Field>
-        {same !== undefined && (
-          <div class="note warning">
-            <p>
-              <Text text={same.name} /> is <QueryCode query={same.query} />
-            </p>
-            {id === undefined && (
-              <button type="button" class="button small" disabled={isEmpty} onClick={() => void save(same)}>
-                Replace its query
-              </button>
-            )}
-          </div>
-        )}
-        {isTyped ? (
-          <Field
-            label="Query"
-            hint="The range is chosen when the search is opened."
-            wrong={sending.wrongAt("search.query")}
-          >
-            {(control) => (
-              <textarea
-                class="mono"
-                {...control}
-                required
-                rows={4}
-                maxLength={16_384}
-                spellcheck={false}
-                value={query}
-                onInput={(event) => setQuery(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-        ) : (
-          <div class="field">
-            <span class="label">Query</span>
-            {!isEmpty && (
-              <div class="boxed">
-                <QueryCode query={query} />
-              </div>
-            )}
-            {isEmpty && (
-              <span class="wrong">There is no query to save: without one, every event is shown. Type one first.</span>
-            )}
-            {sending.wrongAt("search.query") && <span class="wrong">{sending.wrongAt("search.query")}</span>}
-            <span class="hint">The range is chosen when the search is opened.</span>
-          </div>
-        )}
-        <DialogEnd sending={sending} onClose={onClose} isBlocked={!isTyped && isEmpty}>
-          Save
-        </DialogEnd>
-      </form>
-    </Dialog>
+      ) : (
+        <div class="field">
+          <span class="label">Query</span>
+          {!isEmpty && (
+            <div class="boxed">
+              <QueryCode query={query} />
+            </div>
+          )}
+          {isEmpty && (
+            <span class="wrong">There is no query to save: without one, every event is shown. Type one first.</span>
+          )}
+          {sending.wrongAt("search.query") && <span class="wrong">{sending.wrongAt("search.query")}</span>}
+          <span class="hint">The range is chosen when the search is opened.</span>
+        </div>
+      )}
+    </FormDialog>
   );
 }

@@ -8,6 +8,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { Filtered } from "../kit/filtered.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
+import { RowButton } from "../kit/row-button.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
@@ -70,22 +71,12 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                       </td>
                       {mayChange && (
                         <td class="actions">
-                          <button
-                            type="button"
-                            class="button small"
-                            aria-label={visibleText(`Edit ${search.name}`)}
-                            onClick={() => setChanging(search)}
-                          >
-                            Edit
-                          </button>{" "}
-                          <button
-                            type="button"
-                            class="button small"
-                            aria-label={visibleText(`Remove ${search.name}`)}
-                            onClick={() => setRemoving(search)}
-                          >
-                            Remove
-                          </button>
+                          <RowButton text="Edit" spoken={`Edit ${search.name}`} onPress={() => setChanging(search)} />{" "}
+                          <RowButton
+                            text="Remove"
+                            spoken={`Remove ${search.name}`}
+                            onPress={() => setRemoving(search)}
+                          />
                         </td>
                       )}
                     </tr>

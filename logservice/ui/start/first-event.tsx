@@ -5,6 +5,7 @@ import { call } from "../data/call.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { Code } from "../kit/copy.tsx";
 import { timeText, zoneName } from "../kit/format.ts";
+import { Problem } from "../kit/problem.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
 import { type SendWay, waysToSend } from "./ways-to-send.ts";
@@ -52,7 +53,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
             >
               Create a token for sending
             </button>
-            {sending.problem && <p class="note error">{sending.problem}</p>}
+            <Problem text={sending.problem} />
           </>
         ) : (
           <p class="lead">

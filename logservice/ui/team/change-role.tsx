@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Member, Role } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { Dialog } from "../kit/dialog.tsx";
+import { DialogEnd } from "../kit/dialog-end.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
 import type { HandedLink } from "./link-dialog.tsx";
@@ -25,11 +26,6 @@ export interface ChangeRoleProps {
 export function ChangeRole({ member: { email }, role, isSelf, onChanged, onLink, onClose }: ChangeRoleProps) {
   const [isChanged, setChanged] = useState(false);
   const sending = useSending();
-  const problem = sending.problem && (
-    <p class="note error" role="alert">
-      {sending.problem}
-    </p>
-  );
   if (isChanged)
     return (
       <Dialog title="The role was changed" onClose={onClose}>
@@ -37,26 +33,20 @@ export function ChangeRole({ member: { email }, role, isSelf, onChanged, onLink,
           <Text text={email} /> is {withArticle(role)} now, and has to sign in again. Create a new link for that, and
           hand it over.
         </p>
-        {problem}
-        <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Done
-          </button>
-          <button
-            type="button"
-            class="button primary"
-            disabled={sending.isSending}
-            onClick={() =>
-              void sending.send(async () => {
-                const made = await call("add_member_link", { email });
-                onClose();
-                onLink({ ...made, email, kind: "sign-in" });
-              })
-            }
-          >
-            Create sign-in link
-          </button>
-        </div>
+        <DialogEnd
+          sending={sending}
+          onClose={onClose}
+          cancel="Done"
+          onPress={() =>
+            void sending.send(async () => {
+              const made = await call("add_member_link", { email });
+              onClose();
+              onLink({ ...made, email, kind: "sign-in" });
+            })
+          }
+        >
+          Create sign-in link
+        </DialogEnd>
       </Dialog>
     );
   return (
@@ -75,26 +65,20 @@ export function ChangeRole({ member: { email }, role, isSelf, onChanged, onLink,
           </>
         )}
       </p>
-      {problem}
-      <div class="row end">
-        <button type="button" class="button" onClick={onClose}>
-          Keep the role
-        </button>
-        <button
-          type="button"
-          class="button primary"
-          disabled={sending.isSending}
-          onClick={() =>
-            void sending.send(async () => {
-              const { tokens } = await call("update_member", { email, role });
-              onChanged(tokens);
-              setChanged(!isSelf);
-            })
-          }
-        >
-          Change the role
-        </button>
-      </div>
+      <DialogEnd
+        sending={sending}
+        onClose={onClose}
+        cancel="Keep the role"
+        onPress={() =>
+          void sending.send(async () => {
+            const { tokens } = await call("update_member", { email, role });
+            onChanged(tokens);
+            setChanged(!isSelf);
+          })
+        }
+      >
+        Change the role
+      </DialogEnd>
     </Dialog>
   );
 }

@@ -3,17 +3,16 @@ import type { CiToken } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { session, teamId } from "../data/session.ts";
-import { Code } from "../kit/copy.tsx";
-import { Dialog } from "../kit/dialog.tsx";
-import { DialogEnd } from "../kit/dialog-end.tsx";
-import { Field } from "../kit/field.tsx";
+import { FormDialog } from "../kit/form-dialog.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
+import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
+import { ShownOnce } from "../kit/shown-once.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
+import { NOT_BLANK, TextField } from "../kit/text-field.tsx";
 import { Ago, At } from "../kit/time.tsx";
-import { visibleText } from "../kit/visible.ts";
 import { toolConfigOf } from "./tool-config.ts";
 
 /** The tokens with which builds deploy and send their events. */
@@ -59,14 +58,11 @@ export function CiTokens() {
                     <At at={token.expires_at} />
                   </td>
                   <td class="actions">
-                    <button
-                      type="button"
-                      class="button small"
-                      aria-label={visibleText(`Remove the CI token ${token.name}`)}
-                      onClick={() => setRemoving(token)}
-                    >
-                      Remove
-                    </button>
+                    <RowButton
+                      text="Remove"
+                      spoken={`Remove the CI token ${token.name}`}
+                      onPress={() => setRemoving(token)}
+                    />
                   </td>
                 </tr>
               ))}
@@ -105,54 +101,39 @@ function AddCiToken({ onClose }: { onClose(): void }) {
   const sending = useSending(["name"]);
   if (made !== undefined)
     return (
-      <Dialog title="The CI token" onClose={onClose}>
-        <p class="lead">
-          Store this as the secret <code>TOOL_CONFIG</code> of the build. Copy it now: it will not be shown again. It
-          expires at <At at={made.endsAt} />.
-        </p>
-        <Code text={made.config} />
-        <div class="row end after-code">
-          <button type="button" class="button primary" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </Dialog>
+      <ShownOnce title="The CI token" text={made.config} onClose={onClose}>
+        Store this as the secret <code>TOOL_CONFIG</code> of the build. Copy it now: it will not be shown again. It
+        expires at <At at={made.endsAt} />.
+      </ShownOnce>
     );
   return (
-    <Dialog title="New CI token" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void sending.send(async () => {
-            const { token, expires_at } = await call("add_ci_token", { name: name.trim() });
-            const { email } = session.value!.account;
-            setMade({
-              config: toolConfigOf({ team: teamId.value, email, url: location.origin, token }),
-              endsAt: expires_at,
-            });
+    <FormDialog
+      title="New CI token"
+      sending={sending}
+      button="Create CI token"
+      onSend={() =>
+        void sending.send(async () => {
+          const { token, expires_at } = await call("add_ci_token", { name: name.trim() });
+          const { email } = session.value!.account;
+          setMade({
+            config: toolConfigOf({ team: teamId.value, email, url: location.origin, token }),
+            endsAt: expires_at,
           });
-        }}
-      >
-        <Field label="Name" hint="Which build uses it, and where." wrong={sending.wrongAt("name")}>
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              required
-              autoFocus
-              maxLength={100}
-              pattern=".*\S.*"
-              title="At least one character that is not blank"
-              placeholder="GitHub, shop"
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <DialogEnd sending={sending} onClose={onClose}>
-          Create CI token
-        </DialogEnd>
-      </form>
-    </Dialog>
+        })
+      }
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="Which build uses it, and where."
+        wrong={sending.wrongAt("name")}
+        {...NOT_BLANK}
+        autoFocus
+        maxLength={100}
+        placeholder="GitHub, shop"
+        value={name}
+        onText={setName}
+      />
+    </FormDialog>
   );
 }

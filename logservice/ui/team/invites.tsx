@@ -1,6 +1,8 @@
 import type { Member } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { session, team } from "../data/session.ts";
+import { Problem } from "../kit/problem.tsx";
+import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
@@ -35,11 +37,7 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
   return (
     <section>
       <h2 id="invites">Invited</h2>
-      {sending.problem && (
-        <p class="note error" role="alert">
-          {sending.problem}
-        </p>
-      )}
+      <Problem text={sending.problem} />
       <Table labelledBy="invites" columns={["Address", "Role", "Invited", "Expires"]} hasActions>
         {invited.map((member) => (
           <tr key={member.id}>
@@ -61,24 +59,18 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
             <td class="actions">
               {mayChange(team.value?.role, member) && (
                 <>
-                  <button
-                    type="button"
-                    class="button small"
-                    disabled={sending.isSending}
-                    aria-label={`${session.value!.isMailing ? "Resend to" : "New link for"} ${member.email}`}
-                    onClick={() => again(member)}
-                  >
-                    {session.value!.isMailing ? "Resend" : "New link"}
-                  </button>{" "}
-                  <button
-                    type="button"
-                    class="button small"
-                    disabled={sending.isSending}
-                    aria-label={`Revoke the invite of ${member.email}`}
-                    onClick={() => takeBack(member)}
-                  >
-                    Revoke
-                  </button>
+                  <RowButton
+                    text={session.value!.isMailing ? "Resend" : "New link"}
+                    spoken={`${session.value!.isMailing ? "Resend to" : "New link for"} ${member.email}`}
+                    isDisabled={sending.isSending}
+                    onPress={() => again(member)}
+                  />{" "}
+                  <RowButton
+                    text="Revoke"
+                    spoken={`Revoke the invite of ${member.email}`}
+                    isDisabled={sending.isSending}
+                    onPress={() => takeBack(member)}
+                  />
                 </>
               )}
             </td>

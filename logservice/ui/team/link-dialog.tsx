@@ -1,5 +1,4 @@
-import { Code } from "../kit/copy.tsx";
-import { Dialog } from "../kit/dialog.tsx";
+import { ShownOnce } from "../kit/shown-once.tsx";
 import { Text } from "../kit/text.tsx";
 import { At } from "../kit/time.tsx";
 
@@ -20,20 +19,12 @@ export function LinkDialog({
   onClose(): void;
 }) {
   return (
-    <Dialog title={kind === "invite" ? "The link of the invite" : "A link to sign in"} onClose={onClose}>
-      <p class="lead">
-        Hand it over to <Text text={email} />, and to nobody else:{" "}
-        {kind === "invite"
-          ? "whoever opens it can join the team."
-          : "whoever opens it is signed in as this person, once."}{" "}
-        Copy it now: it will not be shown again. It expires at <At at={expires_at} />.
-      </p>
-      <Code text={link} />
-      <div class="row end after-code">
-        <button type="button" class="button primary" onClick={onClose}>
-          Done
-        </button>
-      </div>
-    </Dialog>
+    <ShownOnce title={kind === "invite" ? "The link of the invite" : "A link to sign in"} text={link} onClose={onClose}>
+      Hand it over to <Text text={email} />, and to nobody else:{" "}
+      {kind === "invite"
+        ? "whoever opens it can join the team."
+        : "whoever opens it is signed in as this person, once."}{" "}
+      Copy it now: it will not be shown again. It expires at <At at={expires_at} />.
+    </ShownOnce>
   );
 }

@@ -1,8 +1,10 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
-import { Field } from "../kit/field.tsx";
+import { Problem } from "../kit/problem.tsx";
 import { useSending } from "../kit/sending.ts";
+import { NOT_BLANK, TextField } from "../kit/text-field.tsx";
+import { Unsaved } from "../kit/unsaved.tsx";
 
 /** Makes a team whose owner is the person, and shows it. */
 export function MakeTeam() {
@@ -20,43 +22,31 @@ export function MakeTeam() {
         });
       }}
     >
-      <Field label="Name of the new team" wrong={sending.wrongAt("name")}>
-        {(control) => (
-          <input
-            type="text"
-            {...control}
-            required
-            maxLength={100}
-            pattern=".*\S.*"
-            title="At least one character that is not blank"
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field
+      <TextField
+        label="Name of the new team"
+        wrong={sending.wrongAt("name")}
+        {...NOT_BLANK}
+        maxLength={100}
+        value={name}
+        onText={setName}
+      />
+      <TextField
         label="Id of the new team"
         hint="Part of addresses; it never changes. Left empty, it is derived from the name."
         wrong={sending.wrongAt("id")}
-      >
-        {(control) => (
-          <input
-            type="text"
-            class="mono"
-            {...control}
-            maxLength={40}
-            pattern="[a-z0-9][a-z0-9\-]*"
-            title="Letters a to z, digits and -"
-            autoComplete="off"
-            value={id}
-            onInput={(event) => setId(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      {sending.problem && <p class="note error">{sending.problem}</p>}
+        class="mono"
+        maxLength={40}
+        pattern="[a-z0-9][a-z0-9\-]*"
+        title="Letters a to z, digits and -"
+        autoComplete="off"
+        value={id}
+        onText={setId}
+      />
+      <Problem text={sending.problem} />
       <button type="submit" class="button primary" disabled={sending.isSending}>
         Create team
       </button>
+      <Unsaved isChanged={(name !== "" || id !== "") && !sending.isSending} />
     </form>
   );
 }

@@ -3,6 +3,8 @@ import type { Member, Role } from "../../../schema/rpc.generated.ts";
 import { ROLES } from "../../access/roles.ts";
 import { call } from "../data/call.ts";
 import { mayDo, session, team } from "../data/session.ts";
+import { Problem } from "../kit/problem.tsx";
+import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
@@ -61,11 +63,7 @@ export function People({ members, reload }: PeopleProps) {
 
   return (
     <>
-      {sending.problem && (
-        <p class="note error" role="alert">
-          {sending.problem}
-        </p>
-      )}
+      <Problem text={sending.problem} />
       <section>
         <div class="head">
           <h2 id="people">{joined.length === 1 ? "1 member" : `${joined.length} members`}</h2>
@@ -113,24 +111,18 @@ export function People({ members, reload }: PeopleProps) {
                 </td>
                 <td class="actions">
                   {mayThis && !isSelf && !session.value!.isMailing && (
-                    <button
-                      type="button"
-                      class="button small"
-                      aria-label={`Sign-in link for ${member.email}`}
-                      onClick={() => makeLink(member)}
-                    >
-                      Sign-in link
-                    </button>
+                    <RowButton
+                      text="Sign-in link"
+                      spoken={`Sign-in link for ${member.email}`}
+                      onPress={() => makeLink(member)}
+                    />
                   )}{" "}
                   {(mayThis || isSelf) && (
-                    <button
-                      type="button"
-                      class="button small"
-                      aria-label={isSelf ? "Leave the team" : `Remove ${member.email}`}
-                      onClick={() => setRemoving(member)}
-                    >
-                      {isSelf ? "Leave" : "Remove"}
-                    </button>
+                    <RowButton
+                      text={isSelf ? "Leave" : "Remove"}
+                      spoken={isSelf ? "Leave the team" : `Remove ${member.email}`}
+                      onPress={() => setRemoving(member)}
+                    />
                   )}
                 </td>
               </tr>

@@ -3,10 +3,10 @@ import type { Member } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { mayDo, projects, session, team, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
-import { Field } from "../kit/field.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
+import { NOT_BLANK, TextField } from "../kit/text-field.tsx";
 import { say } from "../kit/toasts.tsx";
 import { typeable } from "../kit/visible.ts";
 import { MakeTeam } from "./make-team.tsx";
@@ -95,20 +95,14 @@ function TeamName({ name: first }: { readonly name: string }) {
         });
       }}
     >
-      <Field label="Name of the team" wrong={sending.wrongAt("name") ?? sending.problem}>
-        {(control) => (
-          <input
-            type="text"
-            {...control}
-            required
-            maxLength={100}
-            pattern=".*\S.*"
-            title="At least one character that is not blank"
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name of the team"
+        wrong={sending.wrongAt("name") ?? sending.problem}
+        {...NOT_BLANK}
+        maxLength={100}
+        value={name}
+        onText={setName}
+      />
       <button type="submit" class="button" disabled={sending.isSending || name.trim() === first.trim()}>
         Save
       </button>

@@ -1,5 +1,6 @@
 import { useLoaded } from "../data/loaded.ts";
 import { Dialog } from "../kit/dialog.tsx";
+import { DialogEnd } from "../kit/dialog-end.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
@@ -29,24 +30,19 @@ export function TokensLeft({ of: { title, text, ids }, onClose }: TokensLeftProp
         {(all) => (
           <>
             <TokenNames tokens={all} />
-            {sending.problem && <p class="note error">{sending.problem}</p>}
-            <div class="row end">
-              <button type="button" class="button" onClick={onClose}>
-                Keep them
-              </button>
-              <button
-                type="button"
-                class="button danger"
-                disabled={sending.isSending}
-                onClick={async () => {
-                  if (!(await sending.send(() => removeTokens(all)))) return;
-                  say(all.length === 1 ? "1 token was removed" : `${all.length} tokens were removed`);
-                  onClose();
-                }}
-              >
-                Remove {all.length === 1 ? "this token" : `these ${all.length} tokens`}
-              </button>
-            </div>
+            <DialogEnd
+              sending={sending}
+              onClose={onClose}
+              cancel="Keep them"
+              isDanger
+              onPress={async () => {
+                if (!(await sending.send(() => removeTokens(all)))) return;
+                say(all.length === 1 ? "1 token was removed" : `${all.length} tokens were removed`);
+                onClose();
+              }}
+            >
+              Remove {all.length === 1 ? "this token" : `these ${all.length} tokens`}
+            </DialogEnd>
           </>
         )}
       </Shown>

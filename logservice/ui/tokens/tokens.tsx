@@ -4,17 +4,16 @@ import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
-import { Code } from "../kit/copy.tsx";
-import { Dialog } from "../kit/dialog.tsx";
-import { DialogEnd } from "../kit/dialog-end.tsx";
-import { Field } from "../kit/field.tsx";
+import { FormDialog } from "../kit/form-dialog.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
+import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
+import { ShownOnce } from "../kit/shown-once.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
+import { TextField } from "../kit/text-field.tsx";
 import { Ago } from "../kit/time.tsx";
-import { visibleText } from "../kit/visible.ts";
 import { KINDS, PRESETS, scopeOf } from "./scope-kinds.ts";
 
 /** The API tokens of the team. */
@@ -81,14 +80,11 @@ export function Tokens() {
                   </td>
                   {mayChange && (
                     <td class="actions">
-                      <button
-                        type="button"
-                        class="button small"
-                        aria-label={visibleText(`Remove ${token.description || token.id}`)}
-                        onClick={() => setRemoving(token)}
-                      >
-                        Remove
-                      </button>
+                      <RowButton
+                        text="Remove"
+                        spoken={`Remove ${token.description || token.id}`}
+                        onPress={() => setRemoving(token)}
+                      />
                     </td>
                   )}
                 </tr>
@@ -135,91 +131,77 @@ function AddToken({ onClose }: { onClose(): void }) {
   };
   if (made !== "")
     return (
-      <Dialog title="The token" onClose={onClose}>
-        <p class="lead">Copy it now: it will not be shown again. Store it like a password.</p>
-        <Code text={made} />
-        <div class="row end spaced">
-          <button type="button" class="button primary" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </Dialog>
+      <ShownOnce title="The token" text={made} onClose={onClose}>
+        Copy it now: it will not be shown again. Store it like a password.
+      </ShownOnce>
     );
   return (
-    <Dialog title="New token" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void sending.send(async () => {
-            const { id } = await call("add_token", { token: { description: description.trim(), scopes: [...scopes] } });
-            setMade(id);
-          });
-        }}
-      >
-        <Field
-          label="Description"
-          hint="Which program uses it, and where."
-          wrong={sending.wrongAt("token.description")}
-        >
-          {(control) => (
-            <input
-              type="text"
-              {...control}
-              maxLength={255}
-              value={description}
-              onInput={(event) => setDescription(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <fieldset class="field">
-          <legend>Scopes</legend>
-          <div class="row">
-            {PRESETS.map(({ text, scopes: preset }) => (
-              <button type="button" key={text} class="button small" onClick={() => setScopes(new Set(preset))}>
-                {text}
-              </button>
-            ))}
-          </div>
-          <table class="scopes">
-            <thead>
-              <tr>
-                <th scope="col">
-                  <span class="spoken">Thing</span>
-                </th>
-                <th scope="col">read</th>
-                <th scope="col">write</th>
+    <FormDialog
+      title="New token"
+      sending={sending}
+      button="Create token"
+      isBlocked={scopes.size === 0}
+      onSend={() =>
+        void sending.send(async () => {
+          const { id } = await call("add_token", { token: { description: description.trim(), scopes: [...scopes] } });
+          setMade(id);
+        })
+      }
+      onClose={onClose}
+    >
+      <TextField
+        label="Description"
+        hint="Which program uses it, and where."
+        wrong={sending.wrongAt("token.description")}
+        maxLength={255}
+        value={description}
+        onText={setDescription}
+      />
+      <fieldset class="field">
+        <legend>Scopes</legend>
+        <div class="row">
+          {PRESETS.map(({ text, scopes: preset }) => (
+            <button type="button" key={text} class="button small" onClick={() => setScopes(new Set(preset))}>
+              {text}
+            </button>
+          ))}
+        </div>
+        <table class="scopes">
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="spoken">Thing</span>
+              </th>
+              <th scope="col">read</th>
+              <th scope="col">write</th>
+            </tr>
+          </thead>
+          <tbody>
+            {KINDS.map((kind) => (
+              <tr key={kind}>
+                <th scope="row">{kind}</th>
+                {(["read", "write"] as const).map((way) => {
+                  const scope = scopeOf(kind, way);
+                  return (
+                    <td key={way}>
+                      <input
+                        type="checkbox"
+                        aria-label={scope}
+                        checked={scopes.has(scope)}
+                        onChange={() => toggle(scope)}
+                      />
+                    </td>
+                  );
+                })}
               </tr>
-            </thead>
-            <tbody>
-              {KINDS.map((kind) => (
-                <tr key={kind}>
-                  <th scope="row">{kind}</th>
-                  {(["read", "write"] as const).map((way) => {
-                    const scope = scopeOf(kind, way);
-                    return (
-                      <td key={way}>
-                        <input
-                          type="checkbox"
-                          aria-label={scope}
-                          checked={scopes.has(scope)}
-                          onChange={() => toggle(scope)}
-                        />
-                      </td>
-                    );
-                  })}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          {sending.wrongAt("token.scopes") && <span class="wrong">{sending.wrongAt("token.scopes")}</span>}
-        </fieldset>
-        {scopes.has("tokens:write") && (
-          <p class="note warning">With tokens:write it can create other tokens, with any scope that it has itself.</p>
-        )}
-        <DialogEnd sending={sending} onClose={onClose} isBlocked={scopes.size === 0}>
-          Create token
-        </DialogEnd>
-      </form>
-    </Dialog>
+            ))}
+          </tbody>
+        </table>
+        {sending.wrongAt("token.scopes") && <span class="wrong">{sending.wrongAt("token.scopes")}</span>}
+      </fieldset>
+      {scopes.has("tokens:write") && (
+        <p class="note warning">With tokens:write it can create other tokens, with any scope that it has itself.</p>
+      )}
+    </FormDialog>
   );
 }

@@ -1,0 +1,9 @@
+/** What went wrong with a change, said at once. */
+export function Problem({ text }: { readonly text: string | undefined }) {
+  if (!text) return null;
+  return (
+    <p class="note error" role="alert">
+      {text}
+    </p>
+  );
+}

@@ -1,0 +1,19 @@
+import { visibleText } from "./visible.ts";
+
+export interface RowButtonProps {
+  /** What it says to who sees its row. */
+  readonly text: string;
+  /** What it says to who does not. */
+  readonly spoken: string;
+  readonly isDisabled?: boolean;
+  onPress(): void;
+}
+
+/** A button in a row of a table, whose short text is clear by its place alone. */
+export function RowButton({ text, spoken, isDisabled = false, onPress }: RowButtonProps) {
+  return (
+    <button type="button" class="button small" aria-label={visibleText(spoken)} disabled={isDisabled} onClick={onPress}>
+      {text}
+    </button>
+  );
+}

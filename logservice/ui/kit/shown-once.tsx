@@ -1,0 +1,27 @@
+import type { ComponentChildren } from "preact";
+import { Code } from "./copy.tsx";
+import { Dialog } from "./dialog.tsx";
+
+export interface ShownOnceProps {
+  readonly title: string;
+  /** What was just made, and is not shown again. */
+  readonly text: string;
+  /** What to do with it. */
+  readonly children: ComponentChildren;
+  onClose(): void;
+}
+
+/** Shows a secret that is shown only once. */
+export function ShownOnce({ title, text, children, onClose }: ShownOnceProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p class="lead">{children}</p>
+      <Code text={text} />
+      <div class="row end spaced">
+        <button type="button" class="button primary" onClick={onClose}>
+          Done
+        </button>
+      </div>
+    </Dialog>
+  );
+}
