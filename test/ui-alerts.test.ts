@@ -13,7 +13,7 @@ import {
   SEVERITIES,
   searchOfDraft,
 } from "../logservice/ui/alerts/draft.ts";
-import { endOf, isUndelivered, sinceOf, statesOf, windowOf } from "../logservice/ui/alerts/history.ts";
+import { countsFrom, endOf, isUndelivered, sinceOf, statesOf, windowOf } from "../logservice/ui/alerts/history.ts";
 import { type Preview, previewWords, spansOf, stripBars, unevaluated } from "../logservice/ui/alerts/preview-data.ts";
 import { conditionWords, EVENTS, summaryOf, valueWords } from "../logservice/ui/alerts/words.ts";
 import { changesOf } from "../logservice/ui/data/changes.ts";
@@ -255,6 +255,12 @@ t.test("states, since when, and how episodes ended", (t) => {
   const words = (part: Partial<Alert>) => statesOf(alert(part)).map(({ text }) => text);
   t.same(words({}), ["ok"]);
   t.same(words({ evaluated_at: null }), ["not evaluated yet"]);
+  const from = (created_at: string, interval: number) =>
+    new Date(countsFrom(alert({ created_at, interval }), Date.parse("2026-11-26T12:00:00Z")) ?? 0).toISOString();
+  t.equal(from("2026-11-26T11:24:03.137Z", 1), "2026-11-26T11:25:00.000Z");
+  t.equal(from("2026-11-26T11:24:03.137Z", 5), "2026-11-26T11:25:00.000Z");
+  t.equal(from("2026-11-26T11:25:00Z", 5), "2026-11-26T11:25:00.000Z", "made as an interval begins");
+  t.equal(from("2026-01-01T00:00:00Z", 5), new Date(0).toISOString(), "older than its history");
   t.same(words({ state: "triggered", triggered: true }), ["triggered"]);
   t.same(words({ state: "failing", triggered: true }), ["triggered", "failing"], "it fails and stays triggered");
   const all = [

@@ -10,7 +10,7 @@ import { More } from "../kit/more.tsx";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Group } from "./group.tsx";
-import { endOf, windowOf } from "./history.ts";
+import { countsFrom, endOf, KEPT_DAYS, windowOf } from "./history.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
 import { EVENTS, valueWords } from "./words.ts";
 
@@ -20,6 +20,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
     alert.query,
     pages.rows.map(({ group }) => group),
   );
+  const fromMs = countsFrom(alert, serviceNow());
   const queries = answer?.ok ? answer.queries : [];
   const measured = answer?.ok ? answer.measured : EVENTS;
   return (
@@ -28,7 +29,11 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
       <Shown of={pages.first}>
         {() =>
           pages.rows.length === 0 ? (
-            <p class="hint">Not triggered in the last 90 days.</p>
+            <p class="hint">
+              {fromMs === undefined
+                ? `Not triggered in the last ${KEPT_DAYS} days.`
+                : `Not triggered. It counts events from ${minuteText(fromMs)} on: the first interval after it was created.`}
+            </p>
           ) : (
             <>
               <ul class="log-list" aria-label="History">

@@ -18,6 +18,19 @@ export function statesOf({ state, triggered, evaluated_at }: Alert): readonly Al
   ];
 }
 
+/**
+ * From when on an alert counts events: its first interval is one that begins after it was made. Milliseconds since 1970;
+ * undefined of one that is so old that its history is not kept from there.
+ */
+export function countsFrom({ created_at, interval = 5 }: Alert, nowMs: number): number | undefined {
+  const createdMs = Date.parse(created_at ?? "");
+  if (Number.isNaN(createdMs) || nowMs - createdMs > KEPT_DAYS * 86_400_000) return undefined;
+  return Math.ceil(createdMs / (interval * 60_000)) * interval * 60_000;
+}
+
+/** How long episodes are kept. */
+export const KEPT_DAYS = 90;
+
 /** Since when an alert is what it is, as far as its episodes say: RFC 3339. Undefined if it always was, or is nothing yet. */
 export function sinceOf(
   { id, state, triggered, evaluated_at }: Alert,

@@ -19,6 +19,8 @@ export interface ResultViewProps {
   readonly name?: ComponentChildren;
   /** What the person chose; otherwise what fits the result. */
   readonly drawn: Drawing | undefined;
+  /** Whether it is the answer to another query than the one that is typed or asked. */
+  readonly isOld: boolean;
   onDraw(drawing: Drawing): void;
   /** Shows the events of one group. */
   onFilter?(group: Group): void;
@@ -36,7 +38,7 @@ const MISSING: Readonly<Record<Drawing, string>> = {
 };
 
 /** The answer of a query with stages: a table, bars, or lines over time. */
-export function ResultView({ of, range, name, drawn, onDraw, onFilter, onZoom }: ResultViewProps) {
+export function ResultView({ of, range, name, drawn, isOld, onDraw, onFilter, onZoom }: ResultViewProps) {
   const possible = drawingsOf(of);
   const current = drawn !== undefined && possible.has(drawn) ? drawn : drawingOf(of);
   // A misspelled name groups all events under nothing, which would read as a fact.
@@ -44,7 +46,7 @@ export function ResultView({ of, range, name, drawn, onDraw, onFilter, onZoom }:
     ({ type }, at) => type === "value" && of.rows.length > 0 && of.rows.every((row) => row[at] === null),
   )?.name;
   return (
-    <div class="result">
+    <div class="result" data-old={isOld}>
       <div class="row result-head">
         <span class="grow">
           <strong>{count(of.rows.length)}</strong> {of.rows.length === 1 ? "row" : "rows"}

@@ -67,6 +67,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const firstVisible = useSignal(0);
   /** Whether the fields are shown over the list, where there is no room beside it. */
   const isDrawerOpen = useSignal(false);
+  /** Whether the query that is typed is wrong: what is shown is not its answer. */
+  const isTypedWrong = useSignal(false);
   const control = useRef<ListControl>({}).current;
   const streamed = useLive(state, chosen);
   // What has arrived is above the newest.
@@ -145,7 +147,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const isOld = asked !== found && (asked?.error.value !== undefined || asked?.isWrong.value === true);
   // The frame says it, above the page.
   const isSaidAbove = goneSince.value !== undefined || isSignedOut.value;
-  const isPast = asked !== undefined && found !== undefined && isOtherView(asked, found, view.isLive);
+  const isOther = asked !== undefined && found !== undefined && isOtherView(asked, found, view.isLive);
+  const isPast = isOther || (found !== undefined && isTypedWrong.value);
   const savedName = opened && <SavedName of={opened} />;
   return (
     <div class="explorer">
@@ -158,6 +161,9 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           query={view.query}
           values={values}
           past={() => pastQueries(projectId)}
+          onWrong={(isWrong) => {
+            isTypedWrong.value = isWrong;
+          }}
           onRun={(query, isPause) => {
             // A pause that changed nothing has nothing to run.
             if (isPause && query === view.query) return;
@@ -187,6 +193,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           range={found.times}
           name={savedName}
           drawn={view.drawn}
+          isOld={isPast}
           onDraw={(drawn) => state.change({ drawn })}
           onFilter={actions.eventsOf}
           onZoom={zoom}

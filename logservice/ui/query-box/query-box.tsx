@@ -19,6 +19,8 @@ export interface QueryBoxProps {
   past?(): readonly string[];
   /** Runs another query. `isPause` if the person only stopped typing. */
   onRun(query: string, isPause: boolean): void;
+  /** Told whether the box says that its text is wrong. */
+  onWrong?(isWrong: boolean): void;
   /** Told of every change that a person makes, also while the text is not valid. */
   onText?(text: string): void;
 }
@@ -37,7 +39,7 @@ const TELL_MS = 500;
  * combobox with a list), problems underlined, and fixes to press. Enter or Ctrl-Enter runs, and so does a pause; Shift-Enter
  * begins a line; Alt with the arrows goes through the queries of before.
  */
-export function QueryBox({ query: given, values, past, onRun, onText }: QueryBoxProps) {
+export function QueryBox({ query: given, values, past, onRun, onWrong, onText }: QueryBoxProps) {
   // Nothing that the box shows is hidden, wherever it comes from.
   const query = visibleQuery(given);
   const [text, setText] = useState(query);
@@ -219,6 +221,7 @@ export function QueryBox({ query: given, values, past, onRun, onText }: QueryBox
   // A text whose end is still open is not wrong while its suggestions are shown.
   const isUnfinished = items.length > 0 && problem !== undefined && problem.span.end >= text.trimEnd().length;
   const isWrong = problem !== undefined && isTold && !isUnfinished;
+  useEffect(() => onWrong?.(isWrong), [isWrong]);
   return (
     <div class="query">
       <div class="query-box" data-wrong={isWrong ? "true" : undefined}>
