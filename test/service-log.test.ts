@@ -1,4 +1,7 @@
 // The events of a log service as the command reads them: the names of levels are those of the language.
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import t from "tap";
 import type { Block } from "../cli/logs/line-blocks.ts";
 import { followService, type ServiceQuestion, searchService } from "../cli/logs/service-log.ts";
@@ -56,4 +59,32 @@ t.test("levels are called as the language calls them, found or followed", async 
   stop.abort();
   await following.return(undefined);
   t.equal(levels[0], "warn", "followed");
+});
+
+// What joins fetch to its signal may be collected once the headers have come: Ctrl-C was then heard by nothing that reads.
+t.test("following ends with its signal, whatever was collected before", async (t) => {
+  setFlagsFromString("--expose_gc");
+  const collect = runInNewContext("gc") as () => void;
+  const service = await startTestService(t);
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const asked: ServiceQuestion = {
+    address: { url: service.running.url, project: "app", token: service.owner, remedy: "", team: undefined },
+    query: "",
+    startMs: 0,
+    stopMs: Date.now(),
+    limit: Number.POSITIVE_INFINITY,
+    onDropped: () => {},
+    onTrouble: () => {},
+    onMissing: () => {},
+  };
+  const stop = new AbortController();
+  const following = followService({ ...asked, withPast: false }, stop.signal);
+  const first = following.next();
+  for (let round = 0; round < 5; round++) {
+    await sleep(50);
+    collect();
+  }
+  stop.abort();
+  const ended = await Promise.race([first, sleep(5_000, "still reading", { ref: false })]);
+  t.match(ended, { done: true });
 });

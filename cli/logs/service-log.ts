@@ -151,7 +151,7 @@ export async function* followService(
   }
   for (let waitMs = FIRST_WAIT_MS; !signal.aborted; ) {
     try {
-      for await (const message of messages(stream)) {
+      for await (const message of messages(stream, signal)) {
         waitMs = FIRST_WAIT_MS;
         if (message.event === "dropped") {
           asked.onDropped((JSON.parse(message.data) as { count: number | null }).count);
@@ -284,11 +284,11 @@ interface Message {
   readonly data: string;
 }
 
-/** Parses server-sent events (HTML section 9.2.6), as far as the service uses them. */
-async function* messages(response: Response): AsyncGenerator<Message> {
+/** Parses server-sent events (HTML section 9.2.6), as far as the service uses them, until the signal. */
+async function* messages(response: Response, signal: AbortSignal): AsyncGenerator<Message> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of response.body! as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of chunksOf(response, signal)) {
     text += decoder.decode(chunk, { stream: true });
     for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
       const fields = new Map<string, string>();
@@ -300,5 +300,22 @@ async function* messages(response: Response): AsyncGenerator<Message> {
       const data = fields.get("data");
       if (data !== undefined) yield { event: fields.get("event") ?? "message", id: fields.get("id"), data };
     }
+  }
+}
+
+/** The body, until the signal: what joins `fetch` to its signal may be collected once the headers have come. */
+async function* chunksOf(response: Response, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const reader = response.body!.getReader();
+  const cancel = () => void reader.cancel().catch(() => undefined);
+  signal.addEventListener("abort", cancel);
+  try {
+    while (!signal.aborted) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    cancel();
   }
 }
