@@ -256,7 +256,10 @@ t.test("any row of many is found in few requests", async (t) => {
   t.equal(asked(), 0);
   for (const row of [30_000, 59_999, 12_345]) t.equal((await settled(row))?.id, newest[row]!.id, `row ${row}`);
   t.ok(asked() <= 9, `${asked()} requests for three rows`);
-  t.equal(rows.rowAt(NOW - 1_800_000), 30_000);
+  const seek = (startMs: number, stopMs: number) => rows.rowIn({ startMs: NOW - startMs, stopMs: NOW - stopMs });
+  t.equal(seek(1_860_000, 1_800_000), 30_000, "a range begins with its newest event");
+  t.equal(seek(7_200_000, 5_000_000), 59_999, "before all");
+  t.equal(seek(-1_000, -2_000), 0, "after all");
   t.equal(await rows.rowOf("e45000", NOW - 45_000 * 60), 45_000);
   t.equal(await rows.rowOf("none", NOW - 45_000 * 60), undefined);
 });
@@ -270,7 +273,10 @@ t.test("the same rows, the oldest first", async (t) => {
     t.equal((await settled(row))?.id, newest[59_999 - row]!.id, `row ${row}`);
   t.ok(asked() <= 9, `${asked()} requests for four rows`);
   t.equal(rows.at(60_000), undefined);
-  t.equal(rows.rowAt(NOW - 1_800_000), 29_999);
+  const seek = (startMs: number, stopMs: number) => rows.rowIn({ startMs: NOW - startMs, stopMs: NOW - stopMs });
+  t.equal(seek(1_800_000, 1_740_000), 29_999, "a range begins with its oldest event");
+  t.equal(seek(7_200_000, 5_000_000), 0, "before all");
+  t.equal(seek(-1_000, -2_000), 59_999, "after all");
   t.equal(await rows.rowOf("e45000", NOW - 45_000 * 60), 14_999);
   rows.isOldestFirst = false;
   t.equal(rows.at(0)?.id, "e0", "and back");

@@ -3,10 +3,10 @@ import { call } from "../data/call.ts";
 import { loaded } from "../data/loaded.ts";
 import { byName, firstEvents, projects, session } from "../data/session.ts";
 
-/** Shows what came with the page; without it, asks. */
-export function begin(first: FirstData | undefined): void {
+/** Shows what came with the page of an address; without it, asks. */
+export function begin(first: FirstData | undefined, href: string): void {
   if (first !== undefined) {
-    firstEvents.value = first.events;
+    firstEvents.value = first.events && { ...first.events, href };
     projects.value = first.projects && byName(first.projects);
     session.value = first;
     return;

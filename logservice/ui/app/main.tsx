@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { pageAt } from "../../address/page.ts";
 import { firstData } from "../data/first.ts";
-import { followLinks } from "../data/location.ts";
+import { followLinks, here } from "../data/location.ts";
 import { followPerson } from "../data/person.ts";
 import { showTheme } from "../data/preferences.ts";
 import { followTeam } from "../data/projects.ts";
@@ -15,6 +15,8 @@ showTheme();
 followTeam();
 followPerson();
 followLinks((path) => pageAt(path) !== undefined);
+// Links and the button back lead elsewhere before the data are there.
+const { path, search } = here.peek();
 let isShown = false;
 const show = (): void => {
   if (isShown) return;
@@ -28,6 +30,6 @@ const show = (): void => {
 const isLate = setTimeout(show, PATIENCE_MS);
 void firstData().then((first) => {
   clearTimeout(isLate);
-  begin(first);
+  begin(first, path + search);
   show();
 });

@@ -7,7 +7,12 @@ import type { FirstData } from "../../address/first-data.ts";
 export function firstData(): Promise<FirstData | undefined> {
   const read = (): FirstData | undefined => {
     const text = document.getElementById("first")?.textContent;
-    return text ? (JSON.parse(text) as FirstData) : undefined;
+    try {
+      return text ? (JSON.parse(text) as FirstData) : undefined;
+    } catch {
+      // The connection ended amid them.
+      return undefined;
+    }
   };
   if (document.readyState !== "loading") return Promise.resolve(read());
   return new Promise((resolve) => document.addEventListener("DOMContentLoaded", () => resolve(read()), { once: true }));

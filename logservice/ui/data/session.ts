@@ -10,8 +10,8 @@ export const session = signal<Pick<FirstData, "account" | "version" | "isMailing
   undefined,
 );
 
-/** The first answers of the explorer that came with the page; taken by the first view of it. */
-export const firstEvents = signal<FirstEvents | undefined>(undefined);
+/** The first answers of the explorer that came with the page, of the address that it was read for; taken by the first view. */
+export const firstEvents = signal<(FirstEvents & { readonly href: string }) | undefined>(undefined);
 
 /** The projects of the current team; undefined while they are not known. */
 export const projects = signal<readonly Project[] | undefined>(undefined);

@@ -19,8 +19,8 @@ export interface DetailSideProps {
   onRetry(): void;
   readonly actions: ValueActions;
   /** Opens the event above or below in the list; absent if there is none. */
-  readonly onNewer: (() => void) | undefined;
-  readonly onOlder: (() => void) | undefined;
+  readonly onAbove: (() => void) | undefined;
+  readonly onBelow: (() => void) | undefined;
   onClose(): void;
 }
 
@@ -53,7 +53,7 @@ export function DetailSide(props: DetailSideProps) {
 }
 
 function OpenEvent(props: DetailSideProps & { readonly event: Event }) {
-  const { state, event, actions, onNewer, onOlder, onClose } = props;
+  const { state, event, actions, onAbove, onBelow, onClose } = props;
   const view = state.view.value;
   const request = requestQuery(event);
   const timeMs = Date.parse(event.timestamp);
@@ -72,8 +72,9 @@ function OpenEvent(props: DetailSideProps & { readonly event: Event }) {
       isRequest={request === view.query.trim()}
       onRequest={request === undefined ? undefined : () => state.change({ query: request, isLive: false })}
       onAround={() => state.change({ query: "", range: aroundIt, isLive: false })}
-      onNewer={onNewer}
-      onOlder={onOlder}
+      isOldestFirst={view.isOldestFirst}
+      onAbove={onAbove}
+      onBelow={onBelow}
       onClose={onClose}
     />
   );

@@ -19,8 +19,10 @@ export interface DetailProps {
   readonly isRequest: boolean;
   /** Shows the events of the same request, if the event is of one. */
   readonly onRequest: (() => void) | undefined;
-  readonly onNewer: (() => void) | undefined;
-  readonly onOlder: (() => void) | undefined;
+  readonly isOldestFirst: boolean;
+  /** Shows the event above it in the list, and the one below. */
+  readonly onAbove: (() => void) | undefined;
+  readonly onBelow: (() => void) | undefined;
   onClose(): void;
 }
 
@@ -31,7 +33,9 @@ const BESIDE_TREE = 160;
 
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */
 export function Detail(props: DetailProps) {
-  const { event, actions, columns, link, onAround, isRequest, onRequest, onNewer, onOlder, onClose } = props;
+  const { event, actions, columns, link, onAround, isRequest, onRequest, isOldestFirst, onAbove, onBelow, onClose } =
+    props;
+  const [above, below] = isOldestFirst ? ["Older", "Newer"] : ["Newer", "Older"];
   const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
   useEffect(() => setWhole(false), [event.id]);
@@ -56,20 +60,20 @@ export function Detail(props: DetailProps) {
           <button
             type="button"
             class="button quiet small icon"
-            aria-label="Newer event"
-            title="Newer  k"
-            disabled={onNewer === undefined}
-            onClick={onNewer}
+            aria-label={`${above} event`}
+            title={`${above}  k`}
+            disabled={onAbove === undefined}
+            onClick={onAbove}
           >
             ↑
           </button>
           <button
             type="button"
             class="button quiet small icon"
-            aria-label="Older event"
-            title="Older  j"
-            disabled={onOlder === undefined}
-            onClick={onOlder}
+            aria-label={`${below} event`}
+            title={`${below}  j`}
+            disabled={onBelow === undefined}
+            onClick={onBelow}
           >
             ↓
           </button>

@@ -74,8 +74,10 @@ export function explorerState(projectId: string): ExplorerState {
     const own = new AbortController();
     running = own;
     const { query, range } = view.peek();
-    const first = firstEvents.peek();
+    const { path, search } = here.peek();
+    const came = firstEvents.peek();
     firstEvents.value = undefined;
+    const first = came?.href === path + search ? came : undefined;
     const times = first ?? timesOf(range, serviceNow());
     const next = emptyFound({ startMs: times.startMs, stopMs: times.stopMs }, query);
     asked.value = next;

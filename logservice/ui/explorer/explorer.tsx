@@ -1,4 +1,4 @@
-import { computed, effect, useSignal } from "@preact/signals";
+import { computed, effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { DiscoveredField, Event } from "../../../schema/rpc.generated.ts";
 import type { ViewRange } from "../../address/view.ts";
@@ -53,7 +53,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
     run.current = state;
   }, [state, view.query, rangeKey]);
   /** A query that was run by a pause may be half typed: it is remembered once it is run again. */
-  const halfTyped = useRef("");
+  const halfTyped = useRef<string>(undefined);
   useEffect(() => {
     if (view.query !== halfTyped.current) rememberQuery(projectId, view.query);
   }, [projectId, view.query]);
@@ -87,7 +87,9 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   // Scrolling and reading draw the list anew, and nothing else.
   const read = useMemo(() => computed(() => (rows && rows.version.value >= 0 ? rows.total : 0)), [rows]);
   const total = arrived + read.value;
-  const open = useOpenEvent({ state, chosen, control, arrived });
+  const listed = useRef(live);
+  listed.current = live;
+  const open = useOpenEvent({ state, chosen, control, arrived: () => listed.current?.shown.peek().length ?? 0 });
   const before = useRef<{ facets?: Facets | undefined; fields?: readonly DiscoveredField[] }>({}).current;
   const facets = useMemo(() => {
     const { facets } = before;
@@ -112,7 +114,11 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   );
 
   // On a narrow screen both are over the whole page.
-  usePageMark("covered", isDrawerOpen.value || open.place !== undefined);
+  const isStages = found?.table.value !== undefined;
+  usePageMark("covered", !isStages && (isDrawerOpen.value || open.place !== undefined));
+  useEffect(() => {
+    if (isStages) isDrawerOpen.value = false;
+  }, [isStages]);
   const actions = actionsOn(state);
   const openRow = (row: number, event: Event): void => {
     chosen.value = row;
@@ -129,9 +135,20 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const choose = (row: number): void => {
     chosen.value = row;
     const event = eventAt(row);
-    // The open event follows the keys.
-    if (view.event !== "" && event !== undefined) openRow(row, event);
+    // The open event follows the keys, and one that is not read yet as soon as it is.
+    awaited.current = undefined;
+    if (view.event === "") return;
+    if (event !== undefined) openRow(row, event);
+    else awaited.current = () => chosen.peek() === row && eventAt(row) !== undefined && choose(row);
   };
+  const awaited = useRef<() => void>(undefined);
+  useEffect(
+    () =>
+      effect(() => {
+        if (rows && rows.version.value > 0) untracked(() => awaited.current?.());
+      }),
+    [rows],
+  );
   const step = (by: number): void => {
     choose(chosen.value + by);
     control.show?.(chosen.value, "nearest");
@@ -142,7 +159,6 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   useExplorerKeys({ state, close });
   const opened = useOpenedSearch(projectId, view.query);
 
-  const isStages = found?.table.value !== undefined;
   const isEmpty = rows !== undefined && total === 0 && !asked?.isRunning.value;
   const isOld = asked !== found && (asked?.error.value !== undefined || asked?.isWrong.value === true);
   // The frame says it, above the page.
@@ -167,9 +183,11 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           onRun={(query, isPause) => {
             // A pause that changed nothing has nothing to run.
             if (isPause && query === view.query) return;
-            halfTyped.current = isPause ? query : "";
+            // What was asked on purpose, or came from elsewhere, stays a step for the button back.
+            const replaces = isPause && halfTyped.current === view.query;
+            halfTyped.current = isPause ? query : undefined;
             if (!isPause) rememberQuery(projectId, query);
-            state.change({ query, event: "" }, { replaces: isPause });
+            state.change({ query, event: "" }, { replaces });
           }}
         />
         <ToolBar state={state} />
@@ -223,7 +241,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   times={live?.times.value ?? found.times}
                   mark={mark}
                   onZoom={zoom}
-                  onSeek={(timeMs) => control.show?.((rows?.rowAt(timeMs) ?? 0) + arrived, "top")}
+                  onSeek={(bar) => control.show?.((rows?.rowIn(bar) ?? 0) + arrived, "top")}
                 />
               </>
             )}
@@ -297,8 +315,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                 error={open.error}
                 onRetry={open.retry}
                 actions={actions}
-                onNewer={isOldestFirst ? next : previous}
-                onOlder={isOldestFirst ? previous : next}
+                onAbove={previous}
+                onBelow={next}
                 onClose={close}
               />
             )}

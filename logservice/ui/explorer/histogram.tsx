@@ -14,7 +14,7 @@ export interface HistogramProps {
   readonly mark: ReadonlySignal<number | undefined>;
   onZoom(range: ViewRange): void;
   /** Shows the events of a time in the list. */
-  onSeek(timeMs: number): void;
+  onSeek(range: { readonly startMs: number; readonly stopMs: number }): void;
 }
 
 /** The part of its step that a bar takes at most. */
@@ -72,7 +72,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
     const [from, to] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)];
     const bar = bars[barAt(from) ?? -1];
     if ((to - from) * width > DRAG_PX) zoom(times.startMs + from * span, times.startMs + to * span);
-    else if (bar !== undefined && bar.total > 0) onSeek(bar.stopMs - 1);
+    else if (bar !== undefined && bar.total > 0) onSeek({ startMs: bar.startMs, stopMs: bar.stopMs - 1 });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -88,7 +88,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
       if (a && b) zoom(a.startMs, b.stopMs - 1);
     } else if (event.key === " " && over !== undefined) {
       const bar = bars[at];
-      if (bar !== undefined && bar.total > 0) onSeek(bar.stopMs - 1);
+      if (bar !== undefined && bar.total > 0) onSeek({ startMs: bar.startMs, stopMs: bar.stopMs - 1 });
     } else if (event.key === "Escape" && marked !== undefined) setMarked(undefined);
     else return;
     event.preventDefault();

@@ -11,8 +11,8 @@ export interface OpenEventOptions {
   /** The row that is chosen. */
   readonly chosen: Signal<number>;
   readonly control: ListControl;
-  /** How many live events are above the numbered rows. */
-  readonly arrived: number;
+  /** How many live events are above the numbered rows now. */
+  arrived(): number;
 }
 
 /** The event that the address names: read where it is not known, and its row shown where it was not chosen there. */
@@ -59,8 +59,9 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
     if (place === undefined || rows === undefined || chosen.peek() >= 0) return;
     void rows.rowOf(place.id, place.timeMs).then((row) => {
       if (row === undefined || chosen.peek() >= 0) return;
-      chosen.value = row + arrived;
-      control.show?.(row + arrived, "nearest");
+      // Some may have come while it was looked for.
+      chosen.value = row + arrived();
+      control.show?.(chosen.peek(), "nearest");
     });
   }, [text, rows, isOldestFirst]);
   return {

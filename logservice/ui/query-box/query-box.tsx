@@ -104,12 +104,20 @@ export function QueryBox({ query: given, values, past, onRun, onWrong, onText }:
     if (!isPause) setItems([]);
     setTold(true);
     if (kindOfQuery(what) === "wrong") return;
+    const unlessTyped = (act: () => void): void => {
+      // What was typed meanwhile is run by its own pause.
+      if (latest.current === what) act();
+    };
     void askLanguage({ kind: "problems", text: what }).then(
-      (found) => (found.length === 0 ? onRun(what, isPause) : setProblems(found)),
-      () => onRun(what, isPause),
+      (found) => unlessTyped(() => (found.length === 0 ? onRun(what, isPause) : setProblems(found))),
+      () => unlessTyped(() => onRun(what, isPause)),
     );
   };
-  const change = (next: string): void => {
+  const change = (given: string): void => {
+    const next = visibleQuery(given);
+    if (next !== given && cursor.current !== undefined)
+      cursor.current = visibleQuery(given.slice(0, cursor.current)).length;
+    latest.current = next;
     setText(next);
     recalled.current.at = -1;
     onText?.(next);
@@ -187,7 +195,8 @@ export function QueryBox({ query: given, values, past, onRun, onWrong, onText }:
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     // Keys that an input method takes are not ours.
-    if (event.isComposing) return;
+    // Safari ends the composition first, and tells by the code alone that the key was a part of it.
+    if (event.isComposing || event.keyCode === 229) return;
     const isOpen = items.length > 0;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined;
     if (event.key === "Enter" && !event.shiftKey) {
@@ -280,6 +289,7 @@ export function QueryBox({ query: given, values, past, onRun, onWrong, onText }:
           problem={problem}
           onFix={(fixed) => {
             cursor.current = fixed.length;
+            latest.current = fixed;
             setText(fixed);
             onText?.(fixed);
             run(fixed);

@@ -117,9 +117,14 @@ export class Rows {
     return event;
   }
 
-  /** The row of the newest event at a time or before it. */
-  rowAt(timeMs: number): number {
-    return this.#turned(this.#newestAt(timeMs));
+  /** The row with which the events of a range begin, one of the parts that were given; the nearest row if it has none. */
+  rowIn({ startMs, stopMs }: RowRange): number {
+    const row = this.isOldestFirst ? this.total - this.#newerThan(startMs - 1) : this.#newerThan(stopMs);
+    return this.#within(row);
+  }
+
+  #within(row: number): number {
+    return Math.max(0, Math.min(row, this.total - 1));
   }
 
   /** A row as it is counted from the newest event, or the other way around. */
@@ -127,7 +132,8 @@ export class Rows {
     return this.isOldestFirst ? this.total - 1 - row : row;
   }
 
-  #newestAt(timeMs: number): number {
+  /** How many events are newer than a time. */
+  #newerThan(timeMs: number): number {
     let row = 0;
     let parts = this.#root.parts!;
     for (;;) {
@@ -144,13 +150,13 @@ export class Rows {
       row += within < 0 ? part.events!.length : within;
       break;
     }
-    return Math.max(0, Math.min(row, this.total - 1));
+    return row;
   }
 
   /** The row of an event, once the part of its time was read; undefined before, and if there is none. */
   async rowOf(id: string, timeMs: number): Promise<number | undefined> {
     for (;;) {
-      const row = this.#newestAt(timeMs);
+      const row = this.#within(this.#newerThan(timeMs));
       const part = this.#find(row)?.part;
       if (part === undefined || this.#over.signal.aborted) return undefined;
       const within = part.events?.findIndex((event) => event.id === id) ?? -1;

@@ -143,7 +143,11 @@ export function VirtualList(props: VirtualListProps) {
       heights.set(index, measured);
       isNew = true;
     }
-    if (isNew && isBelow(place.current, endPlace(viewHeight, all))) move(endPlace(viewHeight, all));
+    if (!isNew) return;
+    const end = endPlace(viewHeight, all);
+    // Rows that are lower than was guessed leave room for more.
+    if (isBelow(place.current, end)) move(end);
+    else redraw((n) => n + 1);
   });
 
   const { row: first, offset } = place.current;
