@@ -234,7 +234,7 @@ t.test("an answer over 6 MB in parts", async (t) => {
 });
 
 t.test("an event stream is passed on as it comes, and cut off before the deadline", async (t) => {
-  const deployed = await deploy(t, { app: "streams/server.mjs" }, { timeoutMs: 2_000 });
+  const deployed = await deploy(t, { app: "streams/server.mjs" }, { timeoutMs: 5_000 });
   const { head, body, failed } = await invokeStreamed(deployed, "/sse");
   t.match(head, { statusCode: 200, multiValueHeaders: { "Content-Type": ["text/event-stream"] } });
   t.equal(body.toString(), "data: first\n\n");
@@ -335,7 +335,7 @@ t.test("stopped between two invocations", async (t) => {
   });
 
   t.test("the time to listen does not run meanwhile", async (t) => {
-    const config = { proxy: { listen_timeout: 2 } };
+    const config = { proxy: { listen_timeout: 5 } };
     const command = `echo starting; exec ${process.execPath} ${join(apps, "processes/slow-to-listen.mjs")}`;
     const project = { command, env: { DELAY: "1000" }, config };
     const deployed = await deploy(t, project, { streams: false, freezes: false });
@@ -343,7 +343,7 @@ t.test("stopped between two invocations", async (t) => {
     await deployed.entry(({ message }) => message === "starting");
     const pid = deployed.function.pid!;
     const stopped = stopTree(pid);
-    await sleep(4_000);
+    await sleep(7_000);
     continueProcesses(stopped);
     t.equal((await answer).statusCode, 200);
     t.same(await happenings(deployed), ["info starting", "info app listening"]);

@@ -7,7 +7,7 @@ import { fillShop, type Shop } from "./support/ui/shop.ts";
 import type { Window } from "./support/ui/window.ts";
 import { firstOwner, startWorld, TEAM } from "./support/ui/world.ts";
 
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 900_000;
 const P = `/t/${TEAM}/p/shop`;
 const project_id = "shop";
 

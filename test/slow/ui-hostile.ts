@@ -10,7 +10,7 @@ import { HOSTILE_FINDINGS, HOSTILE_TEXTS, PROTOTYPE_NAMES } from "../support/ui/
 import type { Window } from "../support/ui/window.ts";
 import { firstOwner, startWorld, TEAM, type World } from "../support/ui/world.ts";
 
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = 900_000;
 
 t.jobs = 2;
 t.setTimeout(TIMEOUT_MS);

@@ -14,7 +14,7 @@ import { stopsOfTab } from "../support/ui/tab-stops.ts";
 import type { Window } from "../support/ui/window.ts";
 import { ANN, firstOwner, startWorld, TEAM, type World } from "../support/ui/world.ts";
 
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = 900_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 t.setTimeout(TIMEOUT_MS);

@@ -16,7 +16,7 @@ import { ANN, BOB, confirmByMail, signInByMail, startWorld, type World } from ".
 
 const run = promisify(execFile);
 
-const TIMEOUT_MS = 420_000;
+const TIMEOUT_MS = 900_000;
 
 /** What each step leaves for those that follow. */
 interface Scenario extends World {
