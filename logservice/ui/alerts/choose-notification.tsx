@@ -86,8 +86,9 @@ export function MakeNotification({
         onSend={async (draft) => {
           const { id, secret } = await makeNotification(projectId, draft);
           await onMade(id);
-          if (secret !== "") return setSecret(secret);
-          onClose();
+          if (secret !== "") setSecret(secret);
+          else onClose();
+          return undefined;
         }}
       />
     </Dialog>
