@@ -7,9 +7,14 @@ export interface DialogProps {
   /** Called when it was closed, by its button, Escape, or a press beside it before anything was typed. */
   onClose(): void;
 }
+  /** Whether a press beside it does not close it, from the beginning: what it shows is not shown again. */
+  readonly isKept?: boolean;
 
-/** A window over the page. The focus is in it while it is open, and back where it was afterwards. */
-export function Dialog({ title, children, onClose }: DialogProps) {
+/**
+ * A window over the page. The focus is in it while it is open, and back where it was afterwards. What is said meanwhile is
+ * said in it, too: what is below can be neither pressed nor heard.
+ */
+export function Dialog({ title, children, isKept = false, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isTyped = useRef(false);
@@ -49,7 +54,7 @@ export function Dialog({ title, children, onClose }: DialogProps) {
           event.clientY >= box.top &&
           event.clientY <= box.bottom;
         // A press beside it may be a slip, which must not cost what was typed.
-        if (!isInside && !isTyped.current) onClose();
+        if (!isInside && !isTyped.current && !isKept) onClose();
       }}
     >
       <header>
