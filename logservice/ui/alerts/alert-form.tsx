@@ -107,7 +107,13 @@ export function AlertForm(props: AlertFormProps) {
             <span class="label" aria-hidden="true">
               Query
             </span>
-            <QueryBox query={draft.query} values={values} onRun={() => {}} onText={(query) => set({ query })} />
+            <QueryBox
+              query={draft.query}
+              values={values}
+              isRefused={wrongAt("alert.query") !== undefined}
+              onRun={() => {}}
+              onText={(query) => set({ query })}
+            />
             <QueryWrong
               query={draft.query}
               answer={answer}
