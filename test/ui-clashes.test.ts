@@ -96,7 +96,7 @@ t.test(
     const { page } = window.driver as ChromiumPage;
     const other = await window.another();
     await other.open(world.service.url);
-    // A page behind another one is drawn once a second, and each press waits for that.
+    // A page in the background is drawn once a second, and each press waits for that.
     await page.bringToFront();
     const edit = async ({ path, open, field, role, mine }: Row): Promise<void> => {
       await window.open(world.service.url + path(shop));
