@@ -246,6 +246,7 @@ t.test("times that are triggered, and the bars behind them", (t) => {
   t.end();
 });
 
+const NOW_MS = Date.parse("2026-11-26T12:00:00Z");
 const alert = (part: Partial<Alert>) =>
   ({ id: "a", state: "ok", triggered: false, evaluated_at: at(9), ...part }) as Alert;
 const told = (part: Partial<AlertEpisode>) =>
@@ -255,12 +256,20 @@ t.test("states, since when, and how episodes ended", (t) => {
   const words = (part: Partial<Alert>) => statesOf(alert(part)).map(({ text }) => text);
   t.same(words({}), ["ok"]);
   t.same(words({ evaluated_at: null }), ["not evaluated yet"]);
-  const from = (created_at: string, interval: number) =>
-    new Date(countsFrom(alert({ created_at, interval }), Date.parse("2026-11-26T12:00:00Z")) ?? 0).toISOString();
+  const from = (updated_at: string, interval: number, part: Partial<Alert> = { created_at: updated_at }) =>
+    new Date(
+      countsFrom(alert({ ...{ created_at: "2026-11-26T09:00:00Z", updated_at, interval }, ...part }), NOW_MS) ?? 0,
+    ).toISOString();
   t.equal(from("2026-11-26T11:24:03.137Z", 1), "2026-11-26T11:25:00.000Z");
   t.equal(from("2026-11-26T11:24:03.137Z", 5), "2026-11-26T11:25:00.000Z");
   t.equal(from("2026-11-26T11:25:00Z", 5), "2026-11-26T11:25:00.000Z", "made as an interval begins");
   t.equal(from("2026-01-01T00:00:00Z", 5), new Date(0).toISOString(), "older than its history");
+  t.equal(
+    from("2026-11-26T11:24:03Z", 5, { created_at: "2026-01-01T00:00:00Z", evaluated_at: null }),
+    "2026-11-26T11:25:00.000Z",
+    "its condition was changed",
+  );
+  t.equal(from("2026-11-26T11:24:03Z", 5, {}), new Date(0).toISOString(), "what was changed is not known");
   t.same(words({ state: "triggered", triggered: true }), ["triggered"]);
   t.same(words({ state: "failing", triggered: true }), ["triggered", "failing"], "it fails and stays triggered");
   const all = [

@@ -2,7 +2,7 @@
 import t from "tap";
 import { requires } from "./support/require.ts";
 import { slow } from "./support/slow.ts";
-import { startChromium } from "./support/ui/chromium.ts";
+import { type ChromiumPage, startChromium } from "./support/ui/chromium.ts";
 import { fillShop, type Shop } from "./support/ui/shop.ts";
 import type { Window } from "./support/ui/window.ts";
 import { firstOwner, startWorld, TEAM } from "./support/ui/world.ts";
@@ -67,6 +67,19 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
+/** Has the page do something before it sends an operation: what that returns is taken for the answer. */
+const onCall = (operation: string, act: string) => `{
+  const { fetch: real } = window;
+  window.fetch = async (url, init) => {
+    if (url === "/${operation}") { ${act} }
+    return real(url, init);
+  };
+  window.letCalls = () => void (window.fetch = real);
+}`;
+const LET_CALLS = "window.letCalls()";
+const answer = (status: number, message: string) =>
+  `return Response.json({ type: "bad_request", message: "${message}" }, { status: ${status} });`;
+
 const missing = requires("chromium");
 
 t.test(
@@ -78,8 +91,11 @@ t.test(
     const world = await startWorld(t, browser);
     const window = await firstOwner(world);
     const shop = await fillShop(window);
+    const { page } = window.driver as ChromiumPage;
     const other = await window.another();
     await other.open(world.service.url);
+    // A page in the background is drawn once a second, and each press waits for that.
+    await page.bringToFront();
     const edit = async ({ path, open, field, role, mine }: Row): Promise<void> => {
       await window.open(world.service.url + path(shop));
       await open?.(window);
@@ -95,17 +111,101 @@ t.test(
         t.equal(String(await read(shop, other)), theirs, "nothing was sent");
         await window.press("button", `Keep mine: ${field}`);
         await window.hides("Somebody else changed");
+        t.equal(await window.focused(), field, "the focus is not lost with the button");
         await window.press("button", "Save");
         await window.until("it is saved", async () => String(await read(shop, other)) === mine);
         t.same(world.faults(), [], "nothing went wrong unseen");
       });
     }
+    for (const [name, mine, operation, role] of [
+      ["alert", "61", "update_alert", "spinbutton"],
+      ["notification", "Cid", "update_notification", "textbox"],
+      ["project", "Shop of Cid", "update_project", "textbox"],
+    ] as const)
+      await t.test(`${name}: what is typed while a save is under way stays`, async (t) => {
+        const { field, read } = ROWS[name]!;
+        await edit({ ...ROWS[name]!, mine });
+        await window.evaluate(onCall(operation, "await new Promise((resolve) => { window.goOn = resolve; })"));
+        await window.press("button", "Save");
+        await window.until("it is sent", () => window.evaluate("window.goOn !== undefined"));
+        await window.fill(field, `${mine}1`, role);
+        await window.evaluate("window.goOn()");
+        await window.shows("Saved", ".toasts");
+        t.equal(await window.evaluate("document.activeElement.value"), `${mine}1`);
+        t.equal(String(await read(shop, other)), mine);
+        t.notMatch(await window.text(), "Somebody else changed");
+        await window.evaluate(LET_CALLS);
+        await window.press("button", "Save");
+        await window.until("it is saved, too", async () => String(await read(shop, other)) === `${mine}1`);
+      });
+    await t.test("what is stored cannot be read after a save", async (t) => {
+      for (const [name, mine, operation] of [
+        ["alert", "71", "get_alert"],
+        ["notification", "Dan", "get_notification"],
+        ["project", "Shop of Dan", "get_projects"],
+      ] as const) {
+        const { read } = ROWS[name]!;
+        await edit({ ...ROWS[name]!, mine });
+        await window.evaluate(
+          onCall(
+            operation,
+            `window.times = (window.times ?? 0) + 1; if (window.times > 1) ${answer(400, "Not today")}`,
+          ),
+        );
+        await window.press("button", "Save");
+        await window.shows("Not today", "form");
+        t.equal(
+          await window.evaluate(
+            "[...document.querySelectorAll('form input')].map(({ value }) => value).includes(" +
+              JSON.stringify(mine) +
+              ")",
+          ),
+          true,
+          `${name}: what was typed stays`,
+        );
+        t.equal(String(await read(shop, other)), mine, "it was saved");
+        await window.evaluate(LET_CALLS);
+        await window.press("button", "Save");
+        await window.shows("Saved", ".toasts");
+      }
+      await edit({ ...ROWS.project!, mine: "Shop of Eve" });
+      await window.evaluate(onCall("get_projects", answer(400, "Not today")));
+      await ROWS.project!.change(shop, other);
+      await window.press("button", "Save");
+      await window.shows("Not today", "form");
+      t.equal(await ROWS.project!.read(shop, other), "Shop of Bob", "what others saved stays");
+      world.faults();
+    });
+    await t.test("a notification that is as it was can be tested", async () => {
+      await edit({ ...ROWS.notification!, mine: "Other" });
+      world.faults();
+      await window.shows("Save first.");
+      await window.fill("Name", "Dan");
+      await window.hides("Save first.");
+    });
+    await t.test("an alert gets a notification elsewhere that this page does not know", async (t) => {
+      await window.open(`${world.service.url}${P}/alerts/${shop.alertId}`);
+      await window.sees("combobox", "Notification");
+      const { id: notification_id } = await other.call<{ id: string }>("add_notification", {
+        notification: { project_id, name: "New one", type: "email", email_addresses: ["new@example.com"] },
+      });
+      await other.call("update_alert", { alert: { project_id, id: shop.alertId, notification_id } });
+      await window.press("button", "Mute");
+      await window.until("it is chosen", () =>
+        window.evaluate(`[...document.querySelectorAll("select")].some(
+        (select) => select.selectedOptions[0].text.startsWith("New one"))`),
+      );
+      await window.press("button", "Unmute");
+      await window.sees("button", "Mute");
+      t.same(world.faults(), []);
+    });
     await t.test("their value is taken", async (t) => {
       await edit({ ...ROWS.alert!, mine: "21" });
       await other.call("update_alert", { alert: { project_id, id: shop.alertId, threshold: 44 } });
       await window.press("button", "Save");
       await window.press("button", "Take theirs: Threshold");
       await window.hides("Somebody else changed");
+      t.equal(await window.focused(), "Threshold");
       t.equal(await window.evaluate("document.querySelector('form.alert-form input[type=number]').value"), "44");
       t.equal(await ROWS.alert!.read(shop, other), 44);
     });
@@ -128,11 +228,144 @@ t.test(
         t.equal(await window.evaluate(`document.querySelector("dialog input").value`), "half", button);
         await window.keys("Escape");
       }
+    });
+    await t.test("Ctrl-K asks, too, before it leads to another page", async (t) => {
+      const ask = async (): Promise<void> => {
+        await window.keys("Control+k");
+        await window.fill("Page, project or saved search", "audit", "combobox");
+        await window.keys("Enter");
+        await window.shows("Leave without saving?");
+      };
+      await edit({ ...ROWS.alert!, mine: "81" });
+      await ask();
+      await window.press("button", "Stay here");
+      t.equal(window.address(), ROWS.alert!.path(shop));
+      t.equal(await window.focused(), "Threshold");
+      t.equal(await window.evaluate("document.activeElement.value"), "81");
+      await window.press("button", "New notification");
+      await window.fill("Name", "Half", "textbox", "dialog");
+      await ask();
+      await window.press("button", "Stay here");
+      t.equal(await window.evaluate(`document.querySelector("dialog input[maxlength='255']").value`), "Half");
+      await ask();
+      await window.press("button", "Leave");
+      await window.isAt(`/t/${TEAM}/audit`);
+    });
+    await t.test("a notification that is made for an alert is not lost by the button back", async () => {
+      await window.pressAt(`nav a[href="/t/${TEAM}/projects"]`);
+      await window.driver.evaluate(`document.querySelector('a[href^="${P}"]').click()`);
+      await window.pressAt(`nav a[href="${P}/alerts"]`);
+      await window.pressAt(`a[href="${P}/alerts/${shop.alertId}"]`);
+      await window.press("button", "New notification");
+      await window.fill("Name", "Half", "textbox", "dialog");
+      await window.driver.evaluate("history.back()");
+      await window.shows("Leave without saving?");
+      await window.press("button", "Leave");
+    });
+    await t.test("what is shown once is not lost by a slip, and what is said is said in its window", async (t) => {
+      await window.open(`${world.service.url}/t/${TEAM}/projects`);
+      await window.pressAt(`nav a[href="/t/${TEAM}/tokens"]`);
       await window.press("button", "New token");
       await window.fill("Description", "whole", "textbox", "dialog");
+      await window.evaluate(onCall("add_token", answer(401, "Not today")));
+      await window.press("button", "Create token");
+      await window.sees("link", "Sign in again", "dialog");
+      await window.evaluate(LET_CALLS);
       await window.press("button", "Create token");
       await window.shows("it will not be shown again");
       t.same(await window.has("heading", "Leave without saving?"), false, "what is sent is not asked for");
+      await window.driver.drag({ x: 8, y: 300 }, { x: 8, y: 300 });
+      await window.driver.evaluate("history.back()");
+      await window.shows("Leave without a copy?");
+      await window.press("button", "Stay here");
+      await window.hides("Leave without a copy?");
+      t.match(await window.text("dialog"), "it will not be shown again");
+      await window.evaluate(`void Object.assign(window, { copied: "" });
+        navigator.clipboard.writeText = () => Promise.reject(new Error("no secure origin"));
+        document.addEventListener("copy", ({ target }) => { window.copied = target.value; });`);
+      await window.press("button", "Copy", "dialog");
+      await window.shows("Copied", "dialog .toasts");
+      t.equal(await window.evaluate("copied"), await window.text("dialog pre"));
+      t.equal(await window.focused(), "Copy");
+      await window.press("button", "Done");
+      await window.hides("it will not be shown again");
+      world.faults();
     });
+    await t.test("a token that is gone keeps none of the others", async (t) => {
+      for (const [operation, act] of [
+        ["get_members", 'return Response.json({ members: [{ email: "bob@x.org", role: "admin", state: "member" }] });'],
+        ["update_member", 'return Response.json({ tokens: ["tok_a", "tok_b"] });'],
+        ["remove_token", `window.asked = [...(window.asked ?? []), init.body]; ${answer(404, "gone")}`],
+      ] as const)
+        await window.evaluate(onCall(operation, act));
+      await window.pressAt(`nav a[href="/t/${TEAM}/members"]`);
+      await window.choose("Role of bob@x.org", "member");
+      await window.press("button", "Remove these 2 tokens");
+      await window.shows("2 tokens were removed");
+      t.same(await window.evaluate("window.asked.map((body) => JSON.parse(body).token_id)"), ["tok_a", "tok_b"]);
+      world.faults();
+    });
+    await t.test("one team is made while its page is on its way", async (t) => {
+      await page.route(/\/t\/second\/projects$/, (route) => setTimeout(() => void route.continue(), HELD_MS));
+      await window.press("button", "New team");
+      await window.fill("Name of the new team", "Second", "textbox", "dialog");
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(request.url()));
+      await window.evaluate(`{
+        const button = document.querySelector("dialog [type=submit]");
+        button.click();
+        setInterval(() => button.click(), 20);
+      }`);
+      await window.isAt("/t/second/projects");
+      t.equal(asked.filter((url) => url.endsWith("/add_team")).length, 1);
+      t.same(world.faults(), []);
+    });
+    await t.test(
+      "a list that gets short is still filtered, and what is removed leaves the focus on the page",
+      async (t) => {
+        for (const name of ["S1", "S2", "S3", "S4", "S5"])
+          await other.call("add_search", { search: { project_id, name, query: "level = debug" } });
+        await window.open(`${world.service.url}${P}/searches`);
+        await window.fill("Filter the searches", "S1", "searchbox");
+        await window.press("button", "Remove S1");
+        await window.press("button", "Remove search");
+        await window.shows("No search has this");
+        t.equal(await window.focused(), "Saved searches");
+        await window.fill("Filter the searches", "S2", "searchbox");
+        await window.sees("button", "Remove S2");
+      },
+    );
+    await t.test(
+      "a new alert has the name of its search, its replay fits, and what is missing gets the focus",
+      async (t) => {
+        const rest = `(() => {
+        const box = document.querySelector(".preview");
+        const last = box.querySelector(".replayed").lastElementChild;
+        const gap = box.getBoundingClientRect().bottom - last.getBoundingClientRect().bottom;
+        return { scrolled: box.scrollHeight - box.clientHeight, isFull: gap < 20 };
+      })()`;
+        for (const [part, words] of [
+          ["", "It would never have triggered"],
+          ["&threshold=0&interval=1", "Show 6 earlier ones"],
+        ]) {
+          await window.open(`${world.service.url}${P}/alerts/new?query=level = error${part}`);
+          await window.shows(words!, ".preview");
+          t.same(await window.evaluate(rest), { scrolled: 0, isFull: true }, words!);
+        }
+        t.equal((await window.texts(".preview li")).length, 4);
+        t.equal(
+          await window.evaluate(`document.querySelector(".alert-form input[maxlength='255']").value`),
+          "Failed orders",
+        );
+        for (const [field, role] of [
+          ["Name", "textbox"],
+          ["Query", "combobox"],
+        ] as const) {
+          await window.fill(field, "", role);
+          await window.press("button", "Create alert");
+          await window.until(`${field} has the focus`, async () => (await window.focused()) === field);
+        }
+      },
+    );
   },
 );

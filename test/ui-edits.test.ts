@@ -2,7 +2,7 @@
 import t from "tap";
 import { alertOf, NEW_ALERT } from "../logservice/ui/alerts/draft.ts";
 import { changesOf } from "../logservice/ui/data/changes.ts";
-import { clashesOf, edited, keepingMine, withEdits, withoutEdit } from "../logservice/ui/data/edits.ts";
+import { clashesOf, edited, keepingMine, withEdits, withoutEdit, withoutSent } from "../logservice/ui/data/edits.ts";
 
 const READ = { ...NEW_ALERT, name: "Errors", query: "error", notification: "n" };
 type Part = Partial<typeof READ>;
@@ -32,6 +32,33 @@ t.test("an edit begins with what was saved when it began", (t) => {
   const saved = { ...READ, threshold: "30" };
   t.same(clashesOf(edited(first, saved, { threshold: "20" }), saved), ["threshold"], "more of it is typed");
   t.same(clashesOf(edited({}, saved, { threshold: "20" }), saved), [], "the other value was seen");
+  t.end();
+});
+
+t.test("what is typed in a clash stays, also if it is again as it was", (t) => {
+  const saved = { ...READ, threshold: "30", muted: true };
+  let edits = edited({}, READ, { threshold: "20" });
+  for (const text of ["", "1", "10", "100"]) {
+    edits = edited(edits, saved, { threshold: text });
+    t.equal(withEdits(saved, edits).threshold, text);
+    t.same(clashesOf(edits, saved), ["threshold"], text);
+  }
+  t.same(edited(edited({}, READ, { threshold: "20" }), READ, { threshold: "10" }), {}, "without a clash it is no edit");
+  t.end();
+});
+
+t.test("what is typed while a save is under way stays", (t) => {
+  const sent = edited({}, READ, { threshold: "20", name: "Slow", muted: true });
+  const during = edited(edited(sent, READ, { threshold: "25", muted: false }), READ, { query: "warning" });
+  const stored = { ...READ, threshold: "20", name: "Slow", muted: true };
+  const left = withoutSent(during, sent, stored);
+  t.same(left, {
+    ...{ threshold: { from: "20", to: "25" }, query: { from: "error", to: "warning" } },
+    muted: { from: true, to: false },
+  });
+  t.same(clashesOf(left, stored), [], "what was sent is nobody else's");
+  t.same(clashesOf(left, { ...stored, query: "debug" }), ["query"], "what was not sent was read before");
+  t.same(withoutSent(sent, sent, stored), {}, "nothing was typed meanwhile");
   t.end();
 });
 

@@ -14,5 +14,5 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Some programs skip blanks, line ends and byte order marks at the beginning (OWASP, CSV Injection). */
-const harmless = (text: string) => (/^(?:[^\S ]\s*)?[=+\-@]|^[\t\r\n]/.test(text) ? `'${text}` : text);
+/** Some programs skip blanks, line ends, byte order marks and NUL at the beginning (OWASP, CSV Injection). */
+const harmless = (text: string) => (/^[\s\0]*[=+\-@]|^[\t\r\n]/.test(text) ? `'${text}` : text);

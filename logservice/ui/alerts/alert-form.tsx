@@ -58,6 +58,11 @@ export function AlertForm(props: AlertFormProps) {
     if (id === undefined && draft.notification === "" && all?.length === 1)
       onChange({ notification: all[0]!.id! }, false);
   }, [all]);
+  useEffect(() => {
+    // Somebody else has made one meanwhile, and had this alert notify it.
+    if (draft.notification !== "" && all !== undefined && !all.some(({ id }) => id === draft.notification))
+      void notifications.load();
+  }, [draft.notification]);
   const answer = useAlertQuery(draft.query);
   const latest = useRef<AlertAnswer | undefined>(undefined);
   if (answer !== undefined) latest.current = answer;
@@ -102,7 +107,13 @@ export function AlertForm(props: AlertFormProps) {
             <span class="label" aria-hidden="true">
               Query
             </span>
-            <QueryBox query={draft.query} values={values} onRun={() => {}} onText={(query) => set({ query })} />
+            <QueryBox
+              query={draft.query}
+              values={values}
+              isRefused={wrongAt("alert.query") !== undefined}
+              onRun={() => {}}
+              onText={(query) => set({ query })}
+            />
             <QueryWrong
               query={draft.query}
               answer={answer}

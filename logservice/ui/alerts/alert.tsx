@@ -58,6 +58,7 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
   const { project_id: projectId } = alert;
   const id = alert.id!;
   const editing = useEdits(draftOfAlert(alert));
+  const read = async () => (await call("get_alert", { project_id: projectId, alert_id: id })).alert;
   const { draft, isChanged } = editing;
   const isRemoving = useSignal(false);
   const mayChange = mayDo("alerts:write");
@@ -165,13 +166,15 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
         clashAt={(name, words) => editing.clashAt(name, words)}
         onChange={(part) => editing.set(part)}
         onSend={async () => {
-          const { alert: read } = await call("get_alert", { project_id: projectId, alert_id: id });
-          of.set(read);
-          const fresh = draftOfAlert(read);
+          const before = await read();
+          of.set(before);
+          const fresh = draftOfAlert(before);
           const changes = changesOf(alertOf(fresh, projectId), alertOf(editing.over(fresh), projectId));
           await call("update_alert", { alert: { ...changes, id, project_id: projectId } });
-          await of.load();
-          editing.drop();
+          // What was typed is kept until what is stored is known: it would seem to be gone.
+          const stored = await read();
+          of.set(stored);
+          editing.sent(draftOfAlert(stored));
           say("Saved");
         }}
       />

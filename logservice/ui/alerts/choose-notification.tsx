@@ -41,8 +41,13 @@ export function ChooseNotification({ notifications, chosen, wrong, clash, onChoo
       >
         {(control) => (
           <div class="row nowrap">
-            <select {...control} value={one ? chosen : ""} onChange={(event) => onChoose(event.currentTarget.value)}>
+            <select {...control} value={chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
               <option value="">{all === undefined ? "Loading …" : "Choose one"}</option>
+              {chosen !== "" && one === undefined && (
+                <option value={chosen}>
+                  {all === undefined || notifications.isLoading.value ? "Loading …" : "One that is not there"}
+                </option>
+              )}
               {all?.map(({ id, name, type }) => (
                 <option key={id} value={id}>
                   {visibleText(name)} ({KINDS[type].text})
@@ -86,8 +91,9 @@ export function MakeNotification({
         onSend={async (draft) => {
           const { id, secret } = await makeNotification(projectId, draft);
           await onMade(id);
-          if (secret !== "") return setSecret(secret);
-          onClose();
+          if (secret !== "") setSecret(secret);
+          else onClose();
+          return undefined;
         }}
       />
     </Dialog>

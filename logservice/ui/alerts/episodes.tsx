@@ -32,7 +32,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
             <p class="hint">
               {fromMs === undefined
                 ? `Not triggered in the last ${KEPT_DAYS} days.`
-                : `Not triggered. It counts events from ${minuteText(fromMs)} on: the first interval after it was created.`}
+                : `Not triggered. It counts events from ${minuteText(fromMs)} on: the first interval after it was created or changed.`}
             </p>
           ) : (
             <>

@@ -19,13 +19,18 @@ export function statesOf({ state, triggered, evaluated_at }: Alert): readonly Al
 }
 
 /**
- * From when on an alert counts events: its first interval is one that begins after it was made. Milliseconds since 1970;
- * undefined of one that is so old that its history is not kept from there.
+ * From when on an alert counts events, as far as its record says that: its first interval is one that begins after it was
+ * made, or after its condition was changed. Milliseconds since 1970; undefined of one that was evaluated and changed, which
+ * may be of its name only, and of one that is so old that its history is not kept from there.
  */
-export function countsFrom({ created_at, interval = 5 }: Alert, nowMs: number): number | undefined {
-  const createdMs = Date.parse(created_at ?? "");
-  if (Number.isNaN(createdMs) || nowMs - createdMs > KEPT_DAYS * 86_400_000) return undefined;
-  return Math.ceil(createdMs / (interval * 60_000)) * interval * 60_000;
+export function countsFrom(
+  { created_at, updated_at, evaluated_at, interval = 5 }: Alert,
+  nowMs: number,
+): number | undefined {
+  if (evaluated_at && updated_at !== created_at) return undefined;
+  const begunMs = Date.parse(updated_at ?? "");
+  if (Number.isNaN(begunMs) || nowMs - begunMs > KEPT_DAYS * 86_400_000) return undefined;
+  return Math.ceil(begunMs / (interval * 60_000)) * interval * 60_000;
 }
 
 /** How long episodes are kept. */

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { call } from "../data/call.ts";
 import { go, here } from "../data/location.ts";
 import { mayDo } from "../data/session.ts";
+import { openedSearch } from "../explorer/opened-search.ts";
 import { say } from "../kit/toasts.tsx";
 import { AlertForm } from "./alert-form.tsx";
 import { alertOf, draftIn, searchOfDraft } from "./draft.ts";
@@ -15,6 +16,18 @@ export function NewAlert({ projectId }: { readonly projectId: string }) {
   const [draft, setDraft] = useState(() => draftIn(here.value.search));
   const [isChanged, setChanged] = useState(false);
   const mayMake = mayDo("alerts:write");
+  useEffect(() => {
+    const { name, query } = draft;
+    if (!mayMake || name !== "" || query.trim() === "") return;
+    // Whoever has named the query calls the alert the same. Without an answer the person writes a name.
+    void call("get_searches", { project_id: projectId }).then(
+      ({ searches }) => {
+        const found = openedSearch(searches, query, undefined)?.name ?? "";
+        setDraft((before) => (before.name === "" ? { ...before, name: found } : before));
+      },
+      () => {},
+    );
+  }, []);
   // So a draft survives whatever leads away from it and back, and can be handed to somebody.
   useEffect(() => {
     if (!isChanged) return;

@@ -34,8 +34,10 @@ export function Preview({ alert, why }: { readonly alert: AlertInput | undefined
   );
 }
 
-/** So many times are shown at first, and with each press of the button. */
-const SHOWN = 8;
+/** So many times have room without scrolling. */
+const SHOWN = 4;
+/** So many more are shown with each press of the button. */
+const STEP = 40;
 
 function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean }) {
   const [shown, setShown] = useState(SHOWN);
@@ -95,8 +97,8 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
         </ul>
       )}
       {rest > 0 && (
-        <button type="button" class="button small" onClick={() => setShown(shown + 5 * SHOWN)}>
-          Show {count(Math.min(rest, 5 * SHOWN))} earlier ones
+        <button type="button" class="button small" onClick={() => setShown(shown + STEP)}>
+          Show {count(Math.min(rest, STEP))} earlier ones
         </button>
       )}
     </div>

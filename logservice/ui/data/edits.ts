@@ -5,14 +5,17 @@ export type Edits<T> = { readonly [K in keyof T]?: { readonly from: T[K]; readon
 export const CLASHED =
   "Somebody else changed what you changed here. Choose above which of the two stays, then save again.";
 
-/** Adds what was typed to the edits of a record. What is again as it was is no edit: it follows what others save. */
+/**
+ * Adds what was typed to the edits of a record. What is again as it was is no edit, and follows what others save: unless they
+ * have saved another value already, which must not take the place of what was just typed.
+ */
 export function edited<T extends object>(edits: Edits<T>, saved: T, part: Partial<T>): Edits<T> {
   const all: { [K in keyof T]?: { readonly from: T[K]; readonly to: T[K] } } = { ...edits };
   for (const name of namesOf(part)) {
     const from = name in edits ? edits[name]!.from : saved[name];
     const to = part[name]!;
     delete all[name];
-    if (JSON.stringify(to) !== JSON.stringify(from)) all[name] = { from, to };
+    if (JSON.stringify(to) !== JSON.stringify(from) || !isSame(saved[name], from)) all[name] = { from, to };
   }
   return all;
 }
@@ -39,6 +42,17 @@ export function keepingMine<T extends object>(edits: Edits<T>, saved: T, name: k
 export function withoutEdit<T extends object>(edits: Edits<T>, name: keyof T): Edits<T> {
   const { [name]: _, ...others } = edits;
   return others as Edits<T>;
+}
+
+/** The edits after those of `sent` were saved: what was typed meanwhile is over what is stored now. */
+export function withoutSent<T extends object>(edits: Edits<T>, sent: Edits<T>, stored: T): Edits<T> {
+  const left = namesOf({ ...sent, ...edits }).flatMap((name) => {
+    if (!(name in sent)) return [[name, edits[name]]];
+    // What was typed back is no edit any more, and is to be as it was before.
+    const to = name in edits ? edits[name]!.to : sent[name]!.from;
+    return JSON.stringify(to) === JSON.stringify(sent[name]!.to) ? [] : [[name, { from: stored[name], to }]];
+  });
+  return Object.fromEntries(left);
 }
 
 /** Blanks around a text are not saved. */

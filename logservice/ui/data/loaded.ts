@@ -10,7 +10,7 @@ export interface Loaded<T> {
   readonly isLoading: ReadonlySignal<boolean>;
   /** Asks again. */
   load(): Promise<void>;
-  /** Shows another answer than the last, such as one that a change of ours has made. */
+  /** Shows another answer than the last, such as one that a change of ours has made. Ends a load, which may be of before. */
   set(value: T): void;
   cancel(): void;
 }
@@ -52,7 +52,9 @@ export function loaded<T>(ask: (signal: AbortSignal) => Promise<T>, first?: T): 
   return {
     ...{ value, error, isLoading, load, cancel },
     set: (answer) => {
+      cancel();
       value.value = answer;
+      error.value = undefined;
     },
   };
 }

@@ -16,21 +16,27 @@ export function go(href: string, { replaces = false } = {}): void {
 const keepers = new Set<(href: string) => boolean>();
 
 /**
- * Asks before the buttons back and forward lead to another page: `keep` says whether the page stays. Returns what ends this.
+ * Asks before another page is shown in this one's place: `keep` says whether the page stays. Returns what ends this. A change
+ * that was sent and leads to another page goes on by `go`, which asks nobody.
  */
 export function keepHere(keep: (href: string) => boolean): () => void {
   keepers.add(keep);
   return () => void keepers.delete(keep);
 }
 
+/** Whether an address may be shown now: it is on this page, or nobody keeps the person here. */
+export function mayLeaveFor(href: string): boolean {
+  const url = new URL(href, location.href);
+  return url.pathname === here.peek().path || ![...keepers].some((keep) => keep(url.href));
+}
+
 /** Makes links to our own pages, and back and forward, show them without asking the server for the page again. */
 export function followLinks(isOurs: (path: string) => boolean): void {
   addEventListener("popstate", () => {
     const { path, search } = here.peek();
+    if (mayLeaveFor(location.href)) here.value = { path: location.pathname, search: location.search };
     // The address has changed already, and the page has not.
-    if (location.pathname !== path && [...keepers].some((keep) => keep(location.href)))
-      history.pushState(null, "", path + search);
-    else here.value = { path: location.pathname, search: location.search };
+    else history.pushState(null, "", path + search);
   });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;

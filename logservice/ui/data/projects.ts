@@ -7,6 +7,16 @@ export const projectsProblem = signal<string | undefined>(undefined);
 
 /** Asks for the projects of the current team again, such as after a change of them. */
 export async function loadProjects(): Promise<void> {
+  try {
+    await readProjects();
+  } catch (error) {
+    projectsProblem.value = reasonOf(error);
+    projects.value ??= [];
+  }
+}
+
+/** The same for who cannot go on without them: rejects if they cannot be had. */
+export async function readProjects(): Promise<void> {
   const team = teamId.value;
   const isOurs = session.value?.account.teams.some(({ id }) => id === team);
   // The frame says that the person is not in the team; asking would be a refused request.
@@ -14,14 +24,9 @@ export async function loadProjects(): Promise<void> {
     projects.value = [];
     return;
   }
-  try {
-    const answer = await call("get_projects", {}, { team });
-    if (team === teamId.value) projects.value = byName(answer.projects);
-    projectsProblem.value = undefined;
-  } catch (error) {
-    projectsProblem.value = reasonOf(error);
-    projects.value ??= [];
-  }
+  const answer = await call("get_projects", {}, { team });
+  if (team === teamId.value) projects.value = byName(answer.projects);
+  projectsProblem.value = undefined;
 }
 
 /** Keeps the projects those of the current team. */

@@ -22,19 +22,31 @@ export function settling(clash: Clash | undefined, sending: Sending): Clash | un
 /** Says so at the field, and asks which of them stays. */
 export function ClashNote({ label, of }: { readonly label: string; readonly of: Clash | undefined }) {
   if (of === undefined) return null;
+  // The buttons go with the note: the focus is at the field afterwards.
+  const end = (act: () => void) => (event: Event) => {
+    const control = controlBefore(event.currentTarget as HTMLElement);
+    act();
+    control?.focus();
+  };
   return (
     <div class="note warning" role="alert">
       <p>
         Somebody else changed this meanwhile: {of.theirs.trim() === "" ? "it is empty now" : <Text text={of.theirs} />}
       </p>
       <div class="row">
-        <button type="button" class="button small" aria-label={`Keep mine: ${label}`} onClick={of.onMine}>
+        <button type="button" class="button small" aria-label={`Keep mine: ${label}`} onClick={end(of.onMine)}>
           Keep mine
         </button>
-        <button type="button" class="button small" aria-label={`Take theirs: ${label}`} onClick={of.onTheirs}>
+        <button type="button" class="button small" aria-label={`Take theirs: ${label}`} onClick={end(of.onTheirs)}>
           Take theirs
         </button>
       </div>
     </div>
   );
+}
+
+/** The control of the field that something is below of. */
+function controlBefore(below: HTMLElement): HTMLElement | undefined {
+  const all = [...document.querySelectorAll<HTMLElement>("input, select, textarea")];
+  return all.findLast((one) => one.compareDocumentPosition(below) & Node.DOCUMENT_POSITION_FOLLOWING);
 }

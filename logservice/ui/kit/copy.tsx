@@ -1,3 +1,4 @@
+import { onTop } from "./on-top.ts";
 import { say } from "./toasts.tsx";
 
 /** Copies a text, and says so. */
@@ -29,9 +30,12 @@ function copyByHand(text: string): boolean {
   const area = document.createElement("textarea");
   area.value = text;
   area.className = "spoken";
-  document.body.append(area);
+  const before = document.activeElement;
+  // The page below a window takes no focus, and what has none is not copied.
+  onTop().append(area);
   area.select();
   const isCopied = document.execCommand("copy");
   area.remove();
+  if (before instanceof HTMLElement) before.focus();
   return isCopied;
 }

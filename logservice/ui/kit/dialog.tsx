@@ -1,15 +1,23 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { focusHeading } from "./focus-heading.ts";
+import { SignedOut } from "./signed-out.tsx";
+import { Toasts } from "./toasts.tsx";
 
 export interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
+  /** Whether a press beside it does not close it, from the beginning: what it shows is not shown again. */
+  readonly isKept?: boolean;
   /** Called when it was closed, by its button, Escape, or a press beside it before anything was typed. */
   onClose(): void;
 }
 
-/** A window over the page. The focus is in it while it is open, and back where it was afterwards. */
-export function Dialog({ title, children, onClose }: DialogProps) {
+/**
+ * A window over the page. The focus is in it while it is open, and back where it was afterwards. What is said meanwhile is
+ * said in it, too: what is below can be neither pressed nor heard.
+ */
+export function Dialog({ title, children, isKept = false, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isTyped = useRef(false);
@@ -21,6 +29,8 @@ export function Dialog({ title, children, onClose }: DialogProps) {
     return () => {
       dialog.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
+      // What had it was removed, such as the row of a list.
+      else focusHeading(document);
     };
   }, []);
   useEffect(() => {
@@ -49,7 +59,7 @@ export function Dialog({ title, children, onClose }: DialogProps) {
           event.clientY >= box.top &&
           event.clientY <= box.bottom;
         // A press beside it may be a slip, which must not cost what was typed.
-        if (!isInside && !isTyped.current) onClose();
+        if (!isInside && !isTyped.current && !isKept) onClose();
       }}
     >
       <header>
@@ -59,6 +69,8 @@ export function Dialog({ title, children, onClose }: DialogProps) {
         </button>
       </header>
       {children}
+      <SignedOut class="note error spaced" />
+      <Toasts />
     </dialog>
   );
 }

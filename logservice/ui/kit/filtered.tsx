@@ -16,13 +16,13 @@ export interface FilteredProps<T> {
   children(found: readonly T[]): ComponentChildren;
 }
 
-/** A list with a field over it that filters it, if it is long. */
+/** A list with a field over it that filters it, if it is long or was. */
 export function Filtered<T>({ all, what, where, nothing, matching, children }: FilteredProps<T>) {
   const [typed, setTyped] = useState("");
   const found = matching(all, typed);
   return (
     <>
-      {all.length >= MANY && (
+      {(all.length >= MANY || typed !== "") && (
         <input
           class="filter"
           type="search"

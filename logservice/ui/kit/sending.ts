@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { isUnreachable, reasonOf } from "../data/call.ts";
+import { onTop } from "./on-top.ts";
 
 /** A change that a form sends. */
 export interface Sending {
@@ -17,9 +18,9 @@ export interface Sending {
 export function useSending(paths: readonly string[] = []): Sending {
   const isSending = useSignal(false);
   const reason = useSignal("");
-  const found = paths.find(
-    (path) => reason.value.toLowerCase().startsWith(`${path.toLowerCase()}:`) || startsAt(reason.value, path),
-  );
+  const fieldOf = (text: string) =>
+    paths.find((path) => text.toLowerCase().startsWith(`${path.toLowerCase()}:`) || startsAt(text, path));
+  const found = fieldOf(reason.value);
   return {
     isSending: isSending.value,
     problem: reason.value !== "" && found === undefined ? reason.value : undefined,
@@ -33,6 +34,8 @@ export function useSending(paths: readonly string[] = []): Sending {
         return true;
       } catch (error) {
         reason.value = isUnreachable(error) ? NOT_SENT : reasonOf(error);
+        // The field may be far above the button, and what it says is not heard anywhere else.
+        if (fieldOf(reason.peek()) !== undefined) requestAnimationFrame(focusWrong);
         return false;
       } finally {
         isSending.value = false;
@@ -43,6 +46,8 @@ export function useSending(paths: readonly string[] = []): Sending {
     },
   };
 }
+
+const focusWrong = () => onTop().querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 
 /** What is read is asked for again; a change is not. */
 const NOT_SENT = "The log service does not answer. This is not sent again by itself: try it again later.";

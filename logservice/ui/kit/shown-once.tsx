@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Code } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
+import { Unsaved } from "./unsaved.tsx";
 
 export interface ShownOnceProps {
   readonly title: string;
@@ -14,14 +15,17 @@ export interface ShownOnceProps {
 /** Shows a secret that is shown only once. */
 export function ShownOnce({ title, text, children, onClose }: ShownOnceProps) {
   return (
-    <Dialog title={title} onClose={onClose}>
-      <p class="lead">{children}</p>
-      <Code text={text} />
-      <div class="row end spaced">
-        <button type="button" class="button primary" onClick={onClose}>
-          Done
-        </button>
-      </div>
-    </Dialog>
+    <>
+      <Dialog title={title} isKept onClose={onClose}>
+        <p class="lead">{children}</p>
+        <Code text={text} />
+        <div class="row end spaced">
+          <button type="button" class="button primary" onClick={onClose}>
+            Done
+          </button>
+        </div>
+      </Dialog>
+      <Unsaved isChanged question="Leave without a copy?" reason="What this page shows will not be shown again." />
+    </>
   );
 }

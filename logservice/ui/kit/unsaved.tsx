@@ -3,8 +3,15 @@ import { pageAt } from "../../address/page.ts";
 import { go, keepHere } from "../data/location.ts";
 import { Dialog } from "./dialog.tsx";
 
-/** Asks before a link or the button back leads away from changes that are not saved. The browser asks before the page is closed. */
-export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
+export interface UnsavedProps {
+  readonly isChanged: boolean;
+  /** What is asked, and why, if it is something else than changes that would be lost. */
+  readonly question?: string;
+  readonly reason?: string;
+}
+
+/** Asks before a link, the button back or the search over pages leads away from changes that are not saved. The browser asks before the page is closed. */
+export function Unsaved({ isChanged, question, reason }: UnsavedProps) {
   const [to, setTo] = useState("");
   const isLeaving = useRef(false);
   // The answer to a change that was sent may lead to another page before this is drawn anew without the listeners.
@@ -40,8 +47,8 @@ export function Unsaved({ isChanged }: { readonly isChanged: boolean }) {
   }, [isChanged]);
   if (to === "") return null;
   return (
-    <Dialog title="Leave without saving?" onClose={() => setTo("")}>
-      <p class="lead">What you changed on this page is not saved.</p>
+    <Dialog title={question ?? "Leave without saving?"} onClose={() => setTo("")}>
+      <p class="lead">{reason ?? "What you changed on this page is not saved."}</p>
       <div class="row end">
         <button type="button" class="button" onClick={() => setTo("")}>
           Stay here

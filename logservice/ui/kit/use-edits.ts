@@ -1,5 +1,14 @@
 import { useState } from "preact/hooks";
-import { CLASHED, clashesOf, type Edits, edited, keepingMine, withEdits, withoutEdit } from "../data/edits.ts";
+import {
+  CLASHED,
+  clashesOf,
+  type Edits,
+  edited,
+  keepingMine,
+  withEdits,
+  withoutEdit,
+  withoutSent,
+} from "../data/edits.ts";
 import type { Clash } from "./clash-note.tsx";
 
 /** A record that is edited here while others may change it. */
@@ -8,10 +17,12 @@ export interface Editing<T> {
   readonly draft: T;
   readonly isChanged: boolean;
   set(part: Partial<T>): void;
-  /** Drops what was typed, of one member or of all. */
-  drop(name?: keyof T): void;
+  /** Drops what was typed of a member. */
+  drop(name: keyof T): void;
   /** The draft over what is saved now. Throws if somebody else changed what was changed here. */
   over(fresh: T): T;
+  /** Ends the edits that `over` sent, once it is known what is stored now. What was typed since then stays. */
+  sent(stored: T): void;
   /** What its field shows if somebody else changed a member that was changed here. `words` says a value. */
   clashAt<K extends keyof T>(name: K, words?: (value: T[K]) => string): Clash | undefined;
 }
@@ -24,11 +35,12 @@ export function useEdits<T extends object>(saved: T): Editing<T> {
     draft,
     isChanged: JSON.stringify(draft) !== JSON.stringify(saved),
     set: (part) => setEdits((before) => edited(before, saved, part)),
-    drop: (name) => setEdits((before) => (name === undefined ? {} : withoutEdit(before, name))),
+    drop: (name) => setEdits((before) => withoutEdit(before, name)),
     over(fresh) {
       if (clashesOf(edits, fresh).length > 0) throw new Error(CLASHED);
       return withEdits(fresh, edits);
     },
+    sent: (stored) => setEdits((before) => withoutSent(before, edits, stored)),
     clashAt: (name, words = String) =>
       clashes.includes(name)
         ? {

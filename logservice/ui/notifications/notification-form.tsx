@@ -1,10 +1,12 @@
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { session } from "../data/session.ts";
 import { type Clash, settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
 import { FormEnd } from "../kit/form-end.tsx";
 import type { Sending } from "../kit/sending.ts";
 import { TextField } from "../kit/text-field.tsx";
+import { Unsaved } from "../kit/unsaved.tsx";
 import { useEdits } from "../kit/use-edits.ts";
 import { MEMBERS, type NotificationDraft, problemOf } from "./draft.ts";
 import { ALL_KINDS, KINDS, type Kind, missingFor } from "./kinds.ts";
@@ -21,46 +23,34 @@ export interface NotificationFormProps {
   readonly isReadOnly?: boolean;
   readonly sending: Sending;
   readonly button: string;
-  /** Whether there is nothing to save. */
-  readonly isUnchanged?: boolean;
   /** Other buttons. */
   readonly children?: ComponentChildren;
   /** For a form in a window. */
   onCancel?(): void;
-  onChange?(draft: NotificationDraft): void;
+  /** Told whether something is not saved. */
+  onChanged?(isChanged: boolean): void;
   /**
-   * Sends a draft in which nothing is wrong that can be seen here, or what `over` makes of what is saved now. Rejects with
-   * what the service says.
+   * Sends a draft in which nothing is wrong that can be seen here, or what `over` makes of what is saved now. Returns what is
+   * stored then, unless the form is gone. Rejects with what the service says.
    */
-  onSend(draft: NotificationDraft, over: (fresh: NotificationDraft) => NotificationDraft): Promise<unknown>;
+  onSend(
+    draft: NotificationDraft,
+    over: (fresh: NotificationDraft) => NotificationDraft,
+  ): Promise<NotificationDraft | undefined>;
 }
 
-/** The fields of a notification: those of its kind. What was typed for another kind stays. */
+/** The fields of a notification: those of its kind. What was typed for another kind stays, and asks before the page is left. */
 export function NotificationForm(props: NotificationFormProps) {
-  const {
-    first,
-    mask,
-    isReadOnly = false,
-    isUnchanged = false,
-    sending,
-    button,
-    children,
-    onCancel,
-    onChange,
-    onSend,
-  } = props;
+  const { first, mask, isReadOnly = false, sending, button, children, onCancel, onChanged, onSend } = props;
   const editing = useEdits(first);
-  const { draft } = editing;
+  const { draft, isChanged, set } = editing;
+  useEffect(() => onChanged?.(isChanged), [isChanged]);
   const clashAt = (name: keyof NotificationDraft) =>
     settling(
       editing.clashAt(name, (value) => value.replaceAll("\n", ", ")),
       sending,
     );
   const isNew = mask === undefined;
-  const set = (part: Partial<NotificationDraft>): void => {
-    editing.set(part);
-    onChange?.({ ...draft, ...part });
-  };
   const missing = session.value && missingFor(draft.type, session.value);
   return (
     <form
@@ -72,9 +62,8 @@ export function NotificationForm(props: NotificationFormProps) {
         void sending.send(async () => {
           const problem = problemOf(draft, isNew);
           if (problem !== undefined) throw new Error(problem);
-          await onSend(draft, editing.over);
-          // It is stored now, and of a secret only its mask is shown.
-          editing.drop(isNew ? "secret" : undefined);
+          const stored = await onSend(draft, editing.over);
+          if (stored !== undefined) editing.sent(stored);
         });
       }}
     >
@@ -103,10 +92,11 @@ export function NotificationForm(props: NotificationFormProps) {
           onText={(text) => set({ name: text })}
         />
         <TargetFields draft={draft} mask={mask} sending={sending} clashAt={clashAt} set={set} />
-        <FormEnd {...{ sending, button, isReadOnly, onCancel }} isBlocked={isUnchanged}>
+        <FormEnd {...{ sending, button, isReadOnly, onCancel }} isBlocked={!isNew && !isChanged}>
           {children}
         </FormEnd>
       </fieldset>
+      <Unsaved isChanged={isChanged && !isReadOnly} />
     </form>
   );
 }

@@ -13,7 +13,6 @@ import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
-import { Unsaved } from "../kit/unsaved.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { draftOfNotification, maskOf, membersOf, NEW_NOTIFICATION } from "./draft.ts";
 import { missingFor } from "./kinds.ts";
@@ -32,7 +31,6 @@ const listPath = (project: string) =>
   pathOf({ kind: "project", team: teamId.value, project, section: "notifications" });
 
 function NewNotification({ projectId }: { readonly projectId: string }) {
-  const [isChanged, setChanged] = useState(false);
   const [made, setMade] = useState<{ readonly id: string; readonly secret: string } | undefined>(undefined);
   const sending = useSending(NOTIFICATION_PATHS);
   const show = (id: string): void =>
@@ -44,28 +42,31 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
       <header>
         <h1>New notification</h1>
       </header>
-      <section class="card">
-        <NotificationForm
-          first={NEW_NOTIFICATION}
-          mask={undefined}
-          sending={sending}
-          button="Create notification"
-          onChange={() => setChanged(true)}
-          onSend={async (draft) => {
-            const next = await makeNotification(projectId, draft);
-            setChanged(false);
-            if (next.secret !== "") return setMade(next);
-            say("Notification created");
-            show(next.id);
-          }}
-        >
-          <a class="button" href={listPath(projectId)}>
-            Cancel
-          </a>
-        </NotificationForm>
-      </section>
-      {made && <SecretShown secret={made.secret} onClose={() => show(made.id)} />}
-      <Unsaved isChanged={isChanged} />
+      {made === undefined ? (
+        <section class="card">
+          <NotificationForm
+            first={NEW_NOTIFICATION}
+            mask={undefined}
+            sending={sending}
+            button="Create notification"
+            onSend={async (draft) => {
+              const next = await makeNotification(projectId, draft);
+              if (next.secret !== "") setMade(next);
+              else {
+                say("Notification created");
+                show(next.id);
+              }
+              return undefined;
+            }}
+          >
+            <a class="button" href={listPath(projectId)}>
+              Cancel
+            </a>
+          </NotificationForm>
+        </section>
+      ) : (
+        <SecretShown secret={made.secret} onClose={() => show(made.id)} />
+      )}
     </div>
   );
 }
@@ -112,6 +113,11 @@ function Known({ of, notification }: KnownProps) {
   const id = notification.id!;
   const mayChange = mayDo("notifications:write");
   const isMissing = session.value !== undefined && missingFor(type, session.value) !== undefined;
+  const read = async () => {
+    const stored = await call("get_notification", { project_id, notification_id: id });
+    of.set(stored.notification);
+    return draftOfNotification(stored.notification);
+  };
   const test = async (): Promise<void> => {
     setTested(false);
     setTested(await testing.send(() => call("test_alert", { alert: testOf(notification) })));
@@ -129,23 +135,20 @@ function Known({ of, notification }: KnownProps) {
           first={draftOfNotification(notification)}
           mask={maskOf(notification)}
           isReadOnly={!mayChange}
-          isUnchanged={!isChanged}
           sending={sending}
           button="Save"
-          onChange={() => {
-            setChanged(true);
+          onChanged={(isOther) => {
+            setChanged(isOther);
             testing.clear();
             setTested(false);
           }}
           onSend={async (_, over) => {
-            const stored = await call("get_notification", { project_id, notification_id: id });
-            of.set(stored.notification);
-            const fresh = draftOfNotification(stored.notification);
+            const fresh = await read();
             const changes = changesOf(membersOf(fresh), membersOf(over(fresh)));
             await call("update_notification", { notification: { ...changes, id, project_id } });
-            setChanged(false);
-            await of.load();
+            const stored = await read();
             say("Saved");
+            return stored;
           }}
         />
       </section>
@@ -181,7 +184,6 @@ function Known({ of, notification }: KnownProps) {
         </section>
       )}
       {type === "webhook" && <Signature of={of} notification={notification} />}
-      <Unsaved isChanged={isChanged} />
     </>
   );
 }

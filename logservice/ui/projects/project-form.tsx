@@ -31,8 +31,11 @@ export interface ProjectFormProps {
   readonly isReadOnly?: boolean;
   readonly sending: Sending;
   readonly button: string;
-  /** Sends what `over` makes of what is saved now. Whether it went well. */
-  onSend(draft: ProjectDraft, over: (fresh: ProjectDraft) => ProjectDraft): Promise<boolean>;
+  /**
+   * Sends the draft, or what `over` makes of what is saved now. Returns what is stored then, unless the form is gone. Rejects
+   * with what the service says.
+   */
+  onSend(draft: ProjectDraft, over: (fresh: ProjectDraft) => ProjectDraft): Promise<ProjectDraft | undefined>;
   /** For a form in a window. */
   onCancel?(): void;
 }
@@ -50,9 +53,12 @@ export function ProjectForm(props: ProjectFormProps) {
   const made = projectIdOf(draft.name);
   return (
     <form
-      onSubmit={async (event) => {
+      onSubmit={(event) => {
         event.preventDefault();
-        if (await onSend(draft, editing.over)) editing.drop();
+        void sending.send(async () => {
+          const stored = await onSend(draft, editing.over);
+          if (stored !== undefined) editing.sent(stored);
+        });
       }}
     >
       <fieldset disabled={isReadOnly}>

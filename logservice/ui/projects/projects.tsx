@@ -129,14 +129,13 @@ function MakeProject({ onClose }: { onClose(): void }) {
         sending={sending}
         button="Create project"
         onCancel={onClose}
-        onSend={(draft) =>
-          sending.send(async () => {
-            const { id } = await call("add_project", { project: { ...draft, name: draft.name.trim() } });
-            await loadProjects();
-            onClose();
-            go(pathOf({ kind: "project", team: teamId.value, project: id, section: "start" }));
-          })
-        }
+        onSend={async (draft) => {
+          const { id } = await call("add_project", { project: { ...draft, name: draft.name.trim() } });
+          await loadProjects();
+          onClose();
+          go(pathOf({ kind: "project", team: teamId.value, project: id, section: "start" }));
+          return undefined;
+        }}
       />
     </Dialog>
   );

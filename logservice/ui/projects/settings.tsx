@@ -4,7 +4,7 @@ import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
-import { loadProjects, projectsProblem } from "../data/projects.ts";
+import { loadProjects, projectsProblem, readProjects } from "../data/projects.ts";
 import { mayDo, project, teamId } from "../data/session.ts";
 import { bytes, count } from "../kit/format.ts";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
@@ -13,7 +13,7 @@ import { Waiting } from "../kit/state.tsx";
 import { At } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
 import { typeable } from "../kit/visible.ts";
-import { draftOfProject, PROJECT_PATHS, ProjectForm } from "./project-form.tsx";
+import { draftOfProject, PROJECT_PATHS, type ProjectDraft, ProjectForm } from "./project-form.tsx";
 
 /** The edit page of a project: what it is called, how long events are kept, where they are, what they take. */
 export function Settings({ projectId }: { readonly projectId: string }) {
@@ -69,19 +69,15 @@ export function Settings({ projectId }: { readonly projectId: string }) {
           first={draftOfProject(it)}
           sending={sending}
           button="Save"
-          onSend={(_, over) =>
-            sending.send(async () => {
-              await loadProjects();
-              const stored = project.peek();
-              if (stored === undefined) throw new Error("This project was removed meanwhile.");
-              const fresh = draftOfProject(stored);
-              const { name, ...others } = over(fresh);
-              const changes = changesOf(fresh, { name: name.trim(), ...others });
-              await call("update_project", { project: { id: projectId, ...changes } });
-              await loadProjects();
-              say("Saved");
-            })
-          }
+          onSend={async (_, over) => {
+            const fresh = await readDraft();
+            const { name, ...others } = over(fresh);
+            const changes = changesOf(fresh, { name: name.trim(), ...others });
+            await call("update_project", { project: { id: projectId, ...changes } });
+            const stored = await readDraft();
+            say("Saved");
+            return stored;
+          }}
         />
       </section>
       {mayChange && (
@@ -115,4 +111,12 @@ export function Settings({ projectId }: { readonly projectId: string }) {
       )}
     </div>
   );
+}
+
+/** The project of the page as it is stored now. */
+async function readDraft(): Promise<ProjectDraft> {
+  await readProjects();
+  const stored = project.peek();
+  if (stored === undefined) throw new Error("This project was removed meanwhile.");
+  return draftOfProject(stored);
 }

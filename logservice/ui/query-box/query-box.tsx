@@ -19,6 +19,8 @@ export interface QueryBoxProps {
   past?(): readonly string[];
   /** Runs another query. `isPause` if the person only stopped typing. */
   onRun(query: string, isPause: boolean): void;
+  /** Whether the service, or the form that the box is part of, does not take the query. */
+  readonly isRefused?: boolean;
   /** Told whether the box says that its text is wrong. */
   onWrong?(isWrong: boolean): void;
   /** Told of every change that a person makes, also while the text is not valid. */
@@ -39,7 +41,7 @@ const TELL_MS = 500;
  * combobox with a list), problems underlined, and fixes to press. Enter or Ctrl-Enter runs, and so does a pause; Shift-Enter
  * begins a line; Alt with the arrows goes through the queries of before.
  */
-export function QueryBox({ query: given, values, past, onRun, onWrong, onText }: QueryBoxProps) {
+export function QueryBox({ query: given, values, past, isRefused = false, onRun, onWrong, onText }: QueryBoxProps) {
   // Nothing that the box shows is hidden, wherever it comes from.
   const query = visibleQuery(given);
   const [text, setText] = useState(query);
@@ -251,7 +253,7 @@ export function QueryBox({ query: given, values, past, onRun, onWrong, onText }:
           aria-expanded={items.length > 0}
           aria-controls={listId}
           aria-activedescendant={chosen >= 0 && items.length > 0 ? `${listId}-${chosen}` : undefined}
-          aria-invalid={isWrong}
+          aria-invalid={isWrong || isRefused}
           aria-describedby={isWrong ? `${id}-problem` : undefined}
           aria-keyshortcuts="/"
           placeholder='Every event. Try: error, "a text", status >= 500, | count by path'

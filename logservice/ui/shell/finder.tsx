@@ -4,7 +4,7 @@ import { type ProjectSection, pathOf, type TeamSection } from "../../address/pag
 import { searchOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
-import { go } from "../data/location.ts";
+import { go, mayLeaveFor } from "../data/location.ts";
 import { mayDo, page, projects, session, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Text } from "../kit/text.tsx";
@@ -25,6 +25,7 @@ export function Finder({ onClose }: { onClose(): void }) {
   const open = (place: Place | undefined) => {
     if (place === undefined) return;
     onClose();
+    if (!mayLeaveFor(place.href)) return;
     if (place.href === "/account" || place.href === "/reference") location.assign(place.href);
     else go(place.href);
   };

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { pageKey, titleOf } from "../../address/names.ts";
-import { askUntilBack, goneSince, isSignedOut } from "../data/call.ts";
-import { here } from "../data/location.ts";
+import { askUntilBack, goneSince } from "../data/call.ts";
 import { page, project, session, team, teamId } from "../data/session.ts";
 import { timeParts, zoneName } from "../kit/format.ts";
+import { SignedOut } from "../kit/signed-out.tsx";
 import { Text } from "../kit/text.tsx";
 import { Toasts } from "../kit/toasts.tsx";
 import { visibleText } from "../kit/visible.ts";
@@ -29,19 +29,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         Skip to content
       </a>
       <Header />
-      {isSignedOut.value && (
-        <p class="banner" role="alert">
-          Your session has ended.{" "}
-          <a
-            href={`/sign-in?next=${encodeURIComponent(here.value.path + here.value.search)}`}
-            target="_blank"
-            rel="noopener"
-          >
-            Sign in again
-          </a>{" "}
-          in another tab: what you typed here stays.
-        </p>
-      )}
+      <SignedOut class="banner" />
       {goneSince.value !== undefined && (
         <p class="banner" role="alert">
           The log service has not answered since {timeParts(goneSince.value).second} {zoneName()}. Retrying every few

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { focusHeading } from "../kit/focus-heading.ts";
 
 /** How long a page may take until its heading is there; later, the focus stays at the beginning of the page. */
 const WAIT_MS = 5_000;
@@ -28,12 +29,4 @@ export function usePageFocus(key: string): void {
     };
     return stop;
   }, [key]);
-}
-
-function focusHeading(main: HTMLElement): boolean {
-  const heading = main.querySelector<HTMLElement>("h1");
-  if (heading === null) return false;
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
-  return true;
 }

@@ -19,6 +19,8 @@ export function MakeTeam() {
           const made = await call("add_team", { name: name.trim(), ...(id !== "" && { id }) }, { team: "" });
           // The page and its first data are those of another team from now on.
           location.assign(pathOf({ kind: "team", team: made.id, section: "projects" }));
+          // Until that page is there, a second press would make a second team. The button back may show this one again.
+          await new Promise((resolve) => addEventListener("pageshow", resolve, { once: true }));
         });
       }}
     >

@@ -1,5 +1,6 @@
 import { call } from "../data/call.ts";
 import { mayDo } from "../data/session.ts";
+import { isGone } from "../kit/no-item.tsx";
 
 /** A token that a person made, as far as whoever asks may know it. */
 export interface MadeToken {
@@ -21,7 +22,10 @@ export async function tokensWithIds(ids: readonly string[]): Promise<readonly Ma
   });
 }
 
-/** Removes tokens one after another. */
+/** Removes tokens one after another. One that is gone already keeps none of the others. */
 export async function removeTokens(tokens: readonly MadeToken[]): Promise<void> {
-  for (const { id, kind } of tokens) await call(kind === "CI" ? "remove_ci_token" : "remove_token", { token_id: id });
+  for (const { id, kind } of tokens)
+    await call(kind === "CI" ? "remove_ci_token" : "remove_token", { token_id: id }).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+    });
 }
