@@ -8,6 +8,8 @@ import type { Window } from "./support/ui/window.ts";
 import { firstOwner, startWorld, TEAM } from "./support/ui/world.ts";
 
 const TIMEOUT_MS = 900_000;
+/** How long an answer is held back, so that something can be done meanwhile. */
+const HELD_MS = 300;
 const P = `/t/${TEAM}/p/shop`;
 const project_id = "shop";
 
