@@ -37,7 +37,7 @@ import { parseJson } from "./rpc/parse-json.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
 import { scanEvents } from "./rpc/scan-events.ts";
-import { addUi } from "./web/routes.ts";
+import { addUi, isForPerson } from "./web/routes.ts";
 
 export interface AppOptions {
   readonly limits: Limits;
@@ -68,7 +68,12 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   const refusals = new Refusals(service.records.db, service.nowMs, (error) =>
     log.error("a refusal could not be written into the audit", error),
   );
-  const app = polka({ onNoMatch: (_, response) => sendError(response, NOT_FOUND) });
+  const app = polka({
+    onNoMatch: (request, response) => {
+      if (isForPerson(request)) showNoPage(request, response);
+      else sendError(response, NOT_FOUND);
+    },
+  });
 
   for (const [name, { scope, limited = false }] of Object.entries(rpcSchema.operations)) {
     const path = `/${name}`;
@@ -95,7 +100,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
     limit: (request: IncomingMessage, signal: AbortSignal) => rate.take(networkOf(addressOf(request)), signal),
   };
   addPages(app, { ...ofPages, bodies: smallBodies });
-  addUi(app, {
+  const showNoPage = addUi(app, {
     ...ofPages,
     run: inTurn,
   });

@@ -91,6 +91,11 @@ t.test("HTML on the listed paths alone", async (t) => {
   for (const path of absent) {
     const { status, headers, json } = await get(service, path, own);
     t.same([status, headers["content-type"], json.type], [404, "application/json", "not_found"], path);
+    if (path.startsWith("/assets/")) continue;
+    // A person who has typed a wrong address reads a page.
+    const shown = await get(service, path, { ...own, accept: "text/html,*/*;q=0.8" });
+    t.same([shown.status, shown.headers["content-type"]], [404, "text/html; charset=utf-8"], path);
+    t.match(shown.text, /There is no such page.*href="\/"/s, path);
   }
   for (const name of Object.keys(rpcSchema.operations)) {
     const { status, headers } = await get(service, `/${name}`, own);

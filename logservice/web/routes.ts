@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Grant } from "../access/grant.ts";
 import { sessionGrantOf } from "../access/session-grant.ts";
 import { FAVICON_PATH } from "../account/pages/document.ts";
+import { messagePage } from "../account/pages/message.ts";
 import { hashOf } from "../account/sign-in.ts";
 import { type Page, pageAt } from "../address/page.ts";
 import { RpcError } from "../error.ts";
@@ -34,8 +35,15 @@ export interface UiOptions extends PageExchangeOptions {
 const PATHS = ["/", "/t/:team", "/t/:team/:section", "/help/:section", "/t/:team/p/:project"];
 const DEEPER = ["/t/:team/p/:project/:section", "/t/:team/p/:project/:section/:id"];
 
-/** Adds the pages of the web UI, which people see who are signed in, and their files. */
-export function addUi(app: Router, options: UiOptions): void {
+/** Whether a browser asks for a page, which a person will read. */
+export const isForPerson = ({ method, headers }: IncomingMessage): boolean =>
+  (method === "GET" || method === "HEAD") && /\btext\/html\b/.test(headers.accept ?? "");
+
+/**
+ * Adds the pages of the web UI, which people see who are signed in, and their files. Returns what answers people at an address
+ * that nothing is at.
+ */
+export function addUi(app: Router, options: UiOptions): Handler {
   const { onlyBy } = options;
   const exchange = pageExchange(options);
   const files = uiFiles();
@@ -54,6 +62,8 @@ export function addUi(app: Router, options: UiOptions): void {
     });
   }
   for (const path of [...PATHS, ...DEEPER]) add(path, (request, response) => show(request, response));
+  const showNoPage = exchange(async (browser) => browser.sendPage(NO_PAGE_DOCUMENT, 404));
+  return showNoPage;
 
   function add(path: string, handler: Handler): void {
     app.get(path, handler);
@@ -65,7 +75,8 @@ export function addUi(app: Router, options: UiOptions): void {
     const { pathname, search } = new URL(request.url!, "http://localhost");
     const page = pageAt(pathname);
     if (page === undefined) {
-      sendError(response, NO_PAGE);
+      if (isForPerson(request)) showNoPage(request, response);
+      else sendError(response, NO_PAGE);
       return;
     }
     exchange(async (browser, signal, end) => {
@@ -117,3 +128,9 @@ async function sendPage(request: PageRequest): Promise<void> {
 /** A person waits longer for an empty page than for one that says what it waits for. */
 const EVENTS_MS = 1_500;
 const NO_PAGE = new RpcError("not_found", "there is no such page");
+const NO_PAGE_DOCUMENT = messagePage({
+  title: "There is no such page",
+  text: "The address may be cut off, or what it showed was removed.",
+  isProblem: false,
+  link: { href: "/", text: "To your projects" },
+});

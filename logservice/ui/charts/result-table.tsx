@@ -21,6 +21,8 @@ export function ResultTable({ of, onFilter }: ResultTableProps) {
   const most = columns.map(({ type }, at) =>
     type === "number" ? Math.max(0, ...rows.map((row) => (typeof row[at] === "number" ? (row[at] as number) : 0))) : 0,
   );
+  // One number alone is compared with nothing.
+  const isBarred = (at: number) => rows.length > 1 && most[at]! > 0;
   return (
     <div class="table-wrap result-table">
       <table class="list">
@@ -61,13 +63,12 @@ export function ResultTable({ of, onFilter }: ResultTableProps) {
                 const value = row[at];
                 const isGroup = column.type === "value" || column.type === "level";
                 return (
-                  <td key={column.name} class={column.type === "number" ? "number" : undefined}>
-                    {most[at]! > 0 && typeof value === "number" && (
-                      <span
-                        class="cell-bar"
-                        style={{ width: `${(Math.max(0, value) / most[at]!) * 100}%` }}
-                        aria-hidden="true"
-                      />
+                  <td
+                    key={column.name}
+                    class={column.type !== "number" ? undefined : isBarred(at) ? "number barred" : "number"}
+                  >
+                    {isBarred(at) && typeof value === "number" && (
+                      <span class="cell-bar" style={{ "--share": Math.max(0, value) / most[at]! }} aria-hidden="true" />
                     )}
                     {isGroup && onFilter ? (
                       <button

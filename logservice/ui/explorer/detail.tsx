@@ -30,6 +30,8 @@ export interface DetailProps {
 const LONG = 1_200;
 /** The same where the whole of it follows as a tree. */
 const BESIDE_TREE = 160;
+/** What is no sentence, such as the trace of a stack, is read in the letters of a program. */
+const isPlain = (message: string) => message.length <= BESIDE_TREE && !message.includes("\n");
 
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */
 export function Detail(props: DetailProps) {
@@ -88,7 +90,7 @@ export function Detail(props: DetailProps) {
           ✕
         </button>
       </header>
-      <h2>
+      <h2 class={isPlain(event.message) ? undefined : "whole"}>
         <Text text={message} keepsLines />
         {isLong && (
           <button type="button" class="button small" onClick={() => setWhole(!isWhole)}>

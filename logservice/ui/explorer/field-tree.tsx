@@ -101,13 +101,15 @@ interface LeafProps extends Omit<FieldTreeProps, "event"> {
 
 /** A value of no more characters has room beside its name on a phone. */
 const SHORT = 20;
+/** A longer one is folded at first: the trace of a stack is not. */
+const LONG = 1_200;
 
 function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
   const [isLong, setLong] = useState(false);
   const whole = textOfValue(value);
   const json = useMemo(() => (typeof value === "string" ? jsonIn(value) : undefined), [value]);
   const [isJson, setJson] = useState(false);
-  const text = whole.length > 400 && !isLong ? whole.slice(0, 400) : whole;
+  const text = whole.length > LONG && !isLong ? `${whole.slice(0, LONG)}…` : whole;
   // As a text of several lines, or a long one on a narrow screen, it has the whole width.
   const shape = /\n/.test(whole) ? " lines" : whole.length > SHORT ? " long" : "";
   return (
@@ -118,9 +120,9 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
         </span>
         <span class={`value value-${typeof value}`}>
           <Text text={text} keepsLines />
-          {whole.length > 400 && (
+          {whole.length > LONG && (
             <button type="button" class="button small" onClick={() => setLong(!isLong)}>
-              {isLong ? "Less" : "All"}
+              {isLong ? "Show less" : `Show all ${number(whole.length)} characters`}
             </button>
           )}
           {json && (

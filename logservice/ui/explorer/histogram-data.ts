@@ -20,7 +20,7 @@ export interface HistogramStep {
 
 /** Levels as they are stacked, the calm ones at the bottom. */
 export const STACKED: readonly Level[] = [
-  ...(["info", "notice", "debug", "warning", "error", "critical", "alert", "emergency"] as const),
+  ...(["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const),
 ];
 
 /** What the points of `get_level_timeseries` say, with the steps that have no events. */

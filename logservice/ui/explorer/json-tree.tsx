@@ -92,10 +92,10 @@ function Leaf({ node, name, path, depth }: LeafProps) {
         <Text text={name} />
       </span>
       <span class={`value value-${kind === "word" ? "boolean" : kind}`}>
-        <Text text={isLong ? text : text.slice(0, LONG)} keepsLines />
+        <Text text={isLong || text.length <= LONG ? text : `${text.slice(0, LONG)}…`} keepsLines />
         {text.length > LONG && (
           <button type="button" class="button small" onClick={() => setLong(!isLong)}>
-            {isLong ? "Less" : "All"}
+            {isLong ? "Show less" : `Show all ${number(text.length)} characters`}
           </button>
         )}
       </span>

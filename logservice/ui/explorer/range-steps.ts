@@ -1,6 +1,18 @@
 import { lastText, timesOf, type ViewRange } from "../../address/view.ts";
 import { longDuration, timeParts } from "../kit/format.ts";
 
+/** Ranges that end now and have a button of their own. */
+export const PRESETS: readonly { readonly text: string; readonly lastMs: number }[] = [
+  { text: "5 min", lastMs: 300_000 },
+  { text: "15 min", lastMs: 900_000 },
+  { text: "1 hour", lastMs: 3_600_000 },
+  { text: "6 hours", lastMs: 21_600_000 },
+  { text: "24 hours", lastMs: 86_400_000 },
+  { text: "7 days", lastMs: 604_800_000 },
+  { text: "30 days", lastMs: 2_592_000_000 },
+  { text: "90 days", lastMs: 7_776_000_000 },
+];
+
 /** The range before or after one, by its own length. */
 export function shifted(range: ViewRange, direction: -1 | 1, nowMs: number): ViewRange {
   const { startMs, stopMs } = timesOf(range, nowMs);
@@ -23,9 +35,12 @@ export function endingNow(range: ViewRange): ViewRange {
   return "lastMs" in range ? range : { lastMs: wholeSeconds(range.stopMs - range.startMs) };
 }
 
-/** What a range is called on its button: `Last 2 h`, or its times. */
+/** What a range is called on its button: `Last 24 hours` as the presets are called, `Last 2 h`, or its times. */
 export function rangeText(range: ViewRange): string {
-  if ("lastMs" in range) return `Last ${longDuration(range.lastMs) || lastText(range.lastMs)}`;
+  if ("lastMs" in range) {
+    const preset = PRESETS.find(({ lastMs }) => lastMs === range.lastMs)?.text;
+    return `Last ${preset ?? (longDuration(range.lastMs) || lastText(range.lastMs))}`;
+  }
   const from = timeParts(range.startMs);
   const to = timeParts(range.stopMs);
   const isShort = range.stopMs - range.startMs < 120_000;

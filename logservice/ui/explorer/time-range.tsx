@@ -3,24 +3,13 @@ import type { ViewRange } from "../../address/view.ts";
 import { serviceNow } from "../data/clock.ts";
 import { zone } from "../data/preferences.ts";
 import { zoneName } from "../kit/format.ts";
-import { rangeInput, rangeText, shifted, widened } from "./range-steps.ts";
+import { PRESETS, rangeInput, rangeText, shifted, widened } from "./range-steps.ts";
 import { readTypedRange } from "./typed-range.ts";
 
 export interface TimeRangeProps {
   readonly range: ViewRange;
   onChange(range: ViewRange): void;
 }
-
-const PRESETS: readonly { readonly text: string; readonly lastMs: number }[] = [
-  { text: "5 min", lastMs: 300_000 },
-  { text: "15 min", lastMs: 900_000 },
-  { text: "1 hour", lastMs: 3_600_000 },
-  { text: "6 hours", lastMs: 21_600_000 },
-  { text: "24 hours", lastMs: 86_400_000 },
-  { text: "7 days", lastMs: 604_800_000 },
-  { text: "30 days", lastMs: 2_592_000_000 },
-  { text: "90 days", lastMs: 7_776_000_000 },
-];
 
 /** The range of time: presets, a typed one, the ones before and after, a wider one, and the zone of all times. */
 export function TimeRange({ range, onChange }: TimeRangeProps) {

@@ -31,7 +31,14 @@ export function ClashNote({ label, of }: { readonly label: string; readonly of: 
   return (
     <div class="note warning" role="alert">
       <p>
-        Somebody else changed this meanwhile: {of.theirs.trim() === "" ? "it is empty now" : <Text text={of.theirs} />}
+        Somebody else changed this meanwhile:{" "}
+        {of.theirs.trim() === "" ? (
+          "it is empty now"
+        ) : (
+          <strong>
+            <Text text={of.theirs} />
+          </strong>
+        )}
       </p>
       <div class="row">
         <button type="button" class="button small" aria-label={`Keep mine: ${label}`} onClick={end(of.onMine)}>
