@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { AlertInput } from "../../../schema/rpc.generated.ts";
+import { RpcFailure } from "../../../schema/rpc-client.ts";
 import { pathOf } from "../../address/page.ts";
 import { searchOf } from "../../address/view.ts";
 import { teamId } from "../data/session.ts";
@@ -23,6 +24,11 @@ export function Preview({ alert, why }: { readonly alert: AlertInput | undefined
       <h2 id="preview">The last 7 days with this alert</h2>
       {alert === undefined ? (
         <p class="hint">{why}</p>
+      ) : error instanceof RpcFailure && error.type === "timeout" ? (
+        <p class="note warning" role="status">
+          7 days of this alert take too long to replay: its query is asked for each interval. The alert itself asks for
+          one interval at a time. A longer interval can be replayed sooner.
+        </p>
       ) : error !== undefined ? (
         <Failure error={error} retry={() => void replayed.load()} />
       ) : found === undefined ? (
