@@ -20,7 +20,7 @@ export function readRange(input: {
   readonly query?: string;
 }): Omit<Range, "project"> {
   const startMs = readTime(input.start, "start");
-  const stopMs = readTime(input.stop, "stop");
+  const stopMs = readStop(input.stop);
   if (stopMs < startMs) throw new RpcError("invalid", "stop: must not be before start");
   return { startMs, stopMs, query: readQuery(input.query ?? "", "query") };
 }
@@ -69,6 +69,25 @@ export function readField(text: string, place = "field"): Field {
     );
   }
   return expr.field;
+}
+
+/**
+ * Reads the end of a closed range. Times are float64 of milliseconds, which have no 999,999 nanoseconds: rounded up, the
+ * range would have the beginning of the next millisecond, and one step more.
+ */
+function readStop(text: string): number {
+  const stopMs = readTime(text, "stop");
+  const wholeMs = parseTimestamp(text.replace(/(\.\d{3})\d+/, "$1"))!;
+  return stopMs < wholeMs + 1 ? stopMs : floatBefore(wholeMs + 1);
+}
+
+/** The greatest float64 that is less. */
+function floatBefore(value: number): number {
+  if (value === 0) return -Number.MIN_VALUE;
+  const float = new Float64Array([value]);
+  const bits = new BigInt64Array(float.buffer);
+  bits[0]! += value > 0 ? -1n : 1n;
+  return float[0]!;
 }
 
 /** Reads a time of an input as milliseconds since 1970. Throws `invalid`. */

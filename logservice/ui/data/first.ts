@@ -1,5 +1,8 @@
 import type { FirstData } from "../../address/first-data.ts";
 
+/** The service leaves out what takes longer than a second or two; later, they are asked for. */
+const LATE_MS = 8_000;
+
 /**
  * The data that come with the page. The script may run before they have arrived: the page is shown meanwhile. Undefined
  * if the page ended without them.
@@ -15,5 +18,10 @@ export function firstData(): Promise<FirstData | undefined> {
     }
   };
   if (document.readyState !== "loading") return Promise.resolve(read());
-  return new Promise((resolve) => document.addEventListener("DOMContentLoaded", () => resolve(read()), { once: true }));
+  return new Promise((resolve) => {
+    document.addEventListener("DOMContentLoaded", () => resolve(read()), { once: true });
+    // A page that was cut off is never said to have all of its content.
+    document.addEventListener("readystatechange", () => document.readyState === "complete" && resolve(read()));
+    setTimeout(() => resolve(undefined), LATE_MS);
+  });
 }

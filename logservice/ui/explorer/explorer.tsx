@@ -241,7 +241,12 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   times={live?.times.value ?? found.times}
                   mark={mark}
                   onZoom={zoom}
-                  onSeek={(bar) => control.show?.((rows?.rowIn(bar) ?? 0) + arrived, "top")}
+                  onSeek={(bar) => {
+                    const row = (rows?.rowIn(bar) ?? 0) + arrived;
+                    // The keys go on from there, unless they follow an open event.
+                    if (view.event === "") chosen.value = row;
+                    control.show?.(row, "top");
+                  }}
                 />
               </>
             )}

@@ -111,11 +111,12 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   };
   const open = (): void => {
     let isNew = true;
+    let hasArrived = false;
     source = new EventSource(`/tail?${asked}`);
     source.onopen = () => {
       status.value = "open";
-      // Opened again by the browser it goes on where it was.
-      if (isNew) tellStale();
+      // Opened again by the browser it goes on after the last event that it got: without one, at the present.
+      if (isNew || !hasArrived) tellStale();
       isNew = false;
     };
     source.onerror = () => {
@@ -131,6 +132,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
       });
     };
     source.onmessage = ({ data }: MessageEvent<string>) => {
+      hasArrived = true;
       const event = JSON.parse(data) as Event;
       if (!isInList(event)) all.push(event);
     };

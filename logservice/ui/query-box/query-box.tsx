@@ -33,6 +33,8 @@ const COMBOBOX = { role: "combobox" } as object;
 const PAUSE_MS = 900;
 /** More are found by typing. */
 const MOST_ITEMS = 60;
+/** How long a query waits to be checked before it is run unchecked. */
+const PATIENCE_MS = 1_500;
 /** What is wrong is said after this pause: before, the person is still typing it. */
 const TELL_MS = 500;
 
@@ -110,7 +112,10 @@ export function QueryBox({ query: given, values, past, isRefused = false, onRun,
       // What was typed meanwhile is run by its own pause.
       if (latest.current === what) act();
     };
-    void askLanguage({ kind: "problems", text: what }).then(
+    const checked = askLanguage({ kind: "problems", text: what });
+    // The service refuses what is wrong, too: a language that is still on its way is not waited for.
+    const late = new Promise<never>((_, reject) => setTimeout(reject, PATIENCE_MS));
+    void Promise.race([checked, late]).then(
       (found) => unlessTyped(() => (found.length === 0 ? onRun(what, isPause) : setProblems(found))),
       () => unlessTyped(() => onRun(what, isPause)),
     );
