@@ -36,6 +36,7 @@ import { operations } from "./rpc/operations.ts";
 import { parseJson } from "./rpc/parse-json.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
+import { Repeats } from "./rpc/repeats.ts";
 import { scanEvents } from "./rpc/scan-events.ts";
 import { addUi, isForPerson } from "./web/routes.ts";
 
@@ -63,6 +64,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   const addressOf = (request: IncomingMessage) => clientAddressOf(request, trusted);
   const inTurn: InTurn = (grant, signal, query) =>
     withinTime(signal, (timed) => queries.run(grant.id, timed, () => query(timed)));
+  const repeats = new Repeats(service.nowMs);
   const tails = new Map<string, number>();
   const answerExport = exportAnswer({ service, stopping, inTurn, addressOf, stalledMs: limits.stalledMs });
   const refusals = new Refusals(service.records.db, service.nowMs, (error) =>
@@ -206,7 +208,11 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
         if (batch !== undefined) return addScanned(service, grant.team, batch, batchKey);
         const text = textOf(body);
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
-        if (!isLimited) return operations[name](service, input, { grant, signal, batchKey, ...caller });
+        if (!isLimited) {
+          const run = async () => operations[name](service, input, { grant, signal, batchKey, ...caller });
+          if (batchKey === undefined || grant.kind !== "session") return run();
+          return repeats.once([grant.id, grant.team, name, batchKey.idempotencyKey, batchKey.digest].join(), run);
+        }
         return withinTime(signal, (timed) => {
           const run = () => operations[name](service, input, { grant, signal: timed, batchKey, ...caller });
           return queries.run(grant.id, timed, () => (name === "query" ? statements.run(grant.id, timed, run) : run()));

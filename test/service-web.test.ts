@@ -386,3 +386,31 @@ t.test("a page is for its own address, and a call with a cookie for its own page
   for (const [headers, status] of rows)
     t.equal((await window.call(`${ORIGIN}/get_projects`, {}, headers)).status, status, JSON.stringify(headers));
 });
+
+// Browsers send a POST again whose connection ends without an answer: what it makes is made once.
+t.test("a request of a page that comes again makes nothing twice", async (t) => {
+  const { service, own } = await signedIn(t);
+  const send = async (name: string, key: string, ofSearch = "level = error") => {
+    const headers = { ...own, "content-type": "application/json", "x-team": "owner", "idempotency-key": key };
+    const body = JSON.stringify({ search: { project_id: "app", name, query: ofSearch } });
+    const { status, text } = await service.send({
+      ...{ method: "POST", path: "/add_search" },
+      headers: { ...headers, origin: service.running.url },
+      body,
+    });
+    return { status, text };
+  };
+  const answers = await Promise.all([send("once", "1"), send("once", "1"), send("once", "1")]);
+  t.same(answers[0]!.status, 200, answers[0]!.text);
+  t.same(new Set(answers.map(({ text }) => text)).size, 1, "each is answered by the first answer");
+  t.same((await send("once", "1")).text, answers[0]!.text, "a later one, too");
+  t.not((await send("another", "1")).text, answers[0]!.text, "another body is another request");
+  t.equal((await send("third", "2", "level =")).status, 400);
+  t.equal((await send("third", "2")).status, 200, "what was refused can be sent again");
+  const { json } = await service.call("get_searches", { project_id: "app" });
+  t.same((json as { searches: { name: string }[] }).searches.map(({ name }) => name).sort(), [
+    "another",
+    "once",
+    "third",
+  ]);
+});

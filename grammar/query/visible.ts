@@ -17,14 +17,14 @@ export function visibleQuery(text: string): string {
   let read = readPipeline(source);
   if (read === undefined) {
     source = escapedByLook(source);
-    // What is left stands in words, which the grammar takes with some of them only.
+    // What is left is in words, and the grammar takes some such characters there.
     read = ODD.test(source) ? readPipeline(source) : undefined;
   }
   if (read !== undefined) source = escapedByTree(read);
   return source.replace(EVERY_ODD, "");
 }
 
-/** Each text, expression, name and word that has hidden characters, written anew where it stands. */
+/** Each text, expression, name and word that has hidden characters, written anew where it is. */
 function escapedByTree({ source, query, stages }: Pipeline): string {
   // Names that stages give their columns cannot be written with escapes: they lose the characters wherever they are named.
   const given = new Set<string>();

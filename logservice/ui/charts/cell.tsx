@@ -11,6 +11,7 @@ export function numberText(value: number, { unit, is_estimate }: AggregateColumn
 
 /** A cell of a result. */
 export function Cell({ value, column }: { readonly value: unknown; readonly column: AggregateColumn }) {
+  if (value === "") return <span class="none">""</span>;
   if (value === null) return <span class="none">none</span>;
   if (column.type === "time" && typeof value === "string")
     return <time dateTime={value}>{timeText(Date.parse(value))}</time>;

@@ -52,7 +52,8 @@ export async function call<Name extends keyof Operations>(
   if (signal?.aborted) abort();
   signal?.addEventListener("abort", abort);
   try {
-    const output = await client.call(name, input, { signal: own.signal });
+    const idempotencyKey = /^add_/.test(name) ? randomKey() : undefined;
+    const output = await client.call(name, input, { signal: own.signal, ...(idempotencyKey && { idempotencyKey }) });
     goneSince.value = undefined;
     // The person has signed in again in another tab.
     isSignedOut.value = false;
@@ -66,6 +67,9 @@ export async function call<Name extends keyof Operations>(
     signal?.removeEventListener("abort", abort);
   }
 }
+
+/** By it the service knows a request that the browser sends again, so that what it makes is made once. */
+const randomKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 /** Whether an error says that nobody answered. */
 export function isUnreachable(error: unknown): boolean {

@@ -63,6 +63,8 @@ export function actionsOn(state: ExplorerState): ExplorerActions {
 const scalar = (value: unknown): Scalar =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : (value as Scalar);
 
-/** Only events that do not have the field: the group without a value. */
-const without = (query: string, field: string) =>
-  query.trim() === "" ? `not exists ${field}` : `(${query}) and not exists ${field}`;
+/** Only events that do not have the field, or have nothing in it: the group without a value. */
+function without(query: string, field: string): string {
+  const nothing = `(not exists ${field} or ${field} = null)`;
+  return query.trim() === "" ? nothing : `(${query}) and ${nothing}`;
+}
