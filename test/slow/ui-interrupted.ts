@@ -1,0 +1,155 @@
+// The web UI while its service goes away and comes back, answers in part or not at all: in a browser, through a proxy that cuts
+// connections.
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { requires } from "../support/require.ts";
+import { startChromium } from "../support/ui/chromium.ts";
+import { fillShop, type Shop } from "../support/ui/shop.ts";
+import type { Window } from "../support/ui/window.ts";
+import { firstOwner, startWorld, TEAM, type World } from "../support/ui/world.ts";
+
+const TIMEOUT_MS = 300_000;
+const EVENTS = `/t/${TEAM}/p/shop/events`;
+
+interface Scene {
+  readonly world: World;
+  readonly window: Window;
+  readonly shop: Shop;
+}
+
+
+const STEPS: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>> = {
+  "an event that came while the service was started again is shown live": reconnect,
+  "a page that is cut off asks for its data": cutPage,
+  "one press makes one search, however often the browser sends it": sentAgain,
+  "a query is run while what checks it is on its way": withoutWorker,
+};
+
+t.setTimeout(TIMEOUT_MS);
+t.test("in chromium", { skip: requires("chromium"), timeout: TIMEOUT_MS }, async (t) => {
+  const browser = await startChromium();
+  t.teardown(() => browser.close());
+  const world = await startWorld(t, browser);
+  const window = await firstOwner(world);
+  const scene = { world, window, shop: await fillShop(window) };
+  for (const [name, step] of Object.entries(STEPS)) {
+    await t.test(name, async (t) => {
+      await step(t, scene);
+      // What was refused and cut is what this is about.
+      world.faults();
+    });
+  }
+});
+
+async function reconnect(_: Test, { world: { service }, window, shop: { token } }: Scene): Promise<void> {
+  await window.open(`${service.url}${EVENTS}?live=1`);
+  await window.shows("Live: waiting for new events", ".live-line");
+  await service.crash();
+  const added = await fetch(`${service.url}/add_events`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ project_id: "shop", events: [{ level: "info", message: "came in between" }] }),
+  });
+  if (!added.ok) throw new Error(await added.text());
+  await window.shows("came in between", ".event");
+}
+
+async function cutPage(t: Test, { world, window }: Scene): Promise<void> {
+  const url = await proxy(t, world.service.url, (path) => (path.startsWith("/t/") ? { bytes: cut } : undefined));
+  let cut = 0;
+  for (const bytes of [1_500, 15_000]) {
+    cut = bytes;
+    // Not waited for: a browser never says that a page that was cut off is loaded.
+    void window.open(url + EVENTS).catch(() => {});
+    await window.shows("121 events", ".summary");
+  }
+}
+
+async function sentAgain(t: Test, { world, window }: Scene): Promise<void> {
+  let asked = 0;
+  const url = await proxy(
+    t,
+    world.service.url,
+    (path) => (path === "/add_search" ? { bytes: 0, isDone: true } : undefined),
+    {
+      told: (path) => {
+        if (path === "/add_search") asked++;
+      },
+    },
+  );
+  await window.open(`${url}/t/${TEAM}/p/shop/searches`);
+  await window.press("button", "New search");
+  await window.fill("Name", "Sent again");
+  await window.fill("Query", "level = error");
+  await window.press("button", "Save", "dialog");
+  await window.shows("does not answer", "dialog");
+  const { searches } = await window.call<{ searches: { name: string }[] }>("get_searches", { project_id: "shop" });
+  t.ok(asked >= 1, `sent ${asked} times`);
+  t.equal(searches.filter(({ name }) => name === "Sent again").length, 1);
+}
+
+async function withoutWorker(t: Test, { world, window }: Scene): Promise<void> {
+  const url = await proxy(t, world.service.url, (path) => (path.includes("/worker-") ? { holdMs: 20_000 } : undefined));
+  await window.open(url + EVENTS);
+  await window.shows("121 events", ".summary");
+  await window.fill("Query", "level = error", "combobox");
+  const begin = performance.now();
+  await window.keys("Enter");
+  await window.isAt(/query=level = error/);
+  t.ok(performance.now() - begin < 15_000, "before what checks it was there");
+}
+
+/** What becomes of an answer: it is cut off after so many bytes, at its end if it `isDone`, or held back. */
+interface Trouble {
+  readonly bytes?: number;
+  readonly isDone?: boolean;
+  readonly holdMs?: number;
+}
+
+/** Stands before the service and makes trouble; to the service all seems to be asked at its own address. */
+async function proxy(
+  t: Test,
+  target: string,
+  troubleOf: (path: string) => Trouble | undefined,
+  { told = () => {} }: { readonly told?: (path: string) => void } = {},
+): Promise<string> {
+  const server = createServer((incoming, outgoing) => {
+    const path = incoming.url ?? "/";
+    told(path);
+    const trouble = troubleOf(path);
+    const headers = { ...incoming.headers, host: new URL(target).host };
+    if (headers.origin !== undefined) headers.origin = target;
+    delete headers.referer;
+    delete headers["accept-encoding"];
+    const asked = request(target + path, { method: incoming.method, headers }, (answer) => {
+      const { bytes, isDone = false, holdMs = 0 } = trouble ?? {};
+      const send = (): void => {
+        if (bytes === undefined) {
+          outgoing.writeHead(answer.statusCode!, answer.headers);
+          answer.pipe(outgoing);
+          return;
+        }
+        const parts: Buffer[] = [];
+        answer.on("data", (part: Buffer) => parts.push(part));
+        answer.on("end", () => {
+          if (isDone) return incoming.socket.destroy();
+          outgoing.writeHead(answer.statusCode!, { ...answer.headers, "transfer-encoding": "chunked" });
+          outgoing.write(Buffer.concat(parts).subarray(0, bytes), () =>
+            setTimeout(() => incoming.socket.destroy(), 50),
+          );
+        });
+      };
+      if (holdMs > 0) setTimeout(send, holdMs).unref();
+      else send();
+    });
+    asked.on("error", () => outgoing.destroy());
+    incoming.pipe(asked);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
