@@ -18,7 +18,6 @@ interface Scene {
   readonly shop: Shop;
 }
 
-
 const STEPS: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>> = {
   "an event that came while the service was started again is shown live": reconnect,
   "a page that is cut off asks for its data": cutPage,
