@@ -106,7 +106,7 @@ interface Trouble {
   readonly holdMs?: number;
 }
 
-/** Stands before the service and makes trouble; to the service all seems to be asked at its own address. */
+/** A proxy that makes trouble. The service is asked as if at its own address. */
 async function proxy(
   t: Test,
   target: string,
