@@ -2,8 +2,12 @@
 import t from "tap";
 import { checkAlertQuery, readAlertQuery } from "../logservice/alerts/alert-query.ts";
 import { listEpisodes } from "../logservice/alerts/episodes.ts";
+import { evaluateSlot } from "../logservice/alerts/evaluate.ts";
 import { groupKey, groupOf } from "../logservice/alerts/group.ts";
 import { previewAlert } from "../logservice/alerts/preview.ts";
+import { readSlots } from "../logservice/alerts/read-slots.ts";
+import { slotAt } from "../logservice/alerts/slots.ts";
+import type { EventsStore } from "../logservice/events/store.ts";
 import { alertIn, BEGIN_MS, MINUTE_MS, openWorld } from "./support/alerts/world.ts";
 
 const at = (minute: number) => BEGIN_MS + minute * MINUTE_MS;
@@ -128,7 +132,44 @@ for (const engine of ["oracle", "duckdb"] as const) {
     await t.rejects(preview({ query: "| timeseries" }), { type: "invalid", message: /^alert\.query: must have no/ });
     t.same((await preview({}, 0, 10_080))[1], 10_080);
   });
+
+  t.test(`${engine}: stages are asked for slots with events only, and give the same`, async (t) => {
+    const world = await openWorld(t, { engine });
+    for (const minute of [3, 4, 40]) await world.log(at(minute), 2, { path: "/a", size: minute });
+    const { signal } = new AbortController();
+    const first = slotAt(BEGIN_MS, 1);
+    for (const text of [
+      "error | count by path",
+      "| count",
+      "| count | where count > 1",
+      "| stats max(size)",
+      "| stats rate()",
+      "warn | count",
+      "| stats p99(size) by path | sort path | limit 1",
+    ]) {
+      const read = readAlertQuery(text);
+      if (!read.ok) throw new Error(read.problems.join());
+      const question = { project: world.events_key, query: read.value, interval: 1 };
+      let asked = 0;
+      const events = Object.create(world.events, {
+        aggregate: {
+          value: (...given: Parameters<EventsStore["aggregate"]>) => {
+            asked++;
+            return world.events.aggregate(...given);
+          },
+        },
+      }) as EventsStore;
+      const all = await readSlots(events, question, { first, last: first + 59 }, signal);
+      t.ok(asked <= 4, `${text}: asked ${asked} times`);
+      for (let slot = first; slot < first + 60; slot++) {
+        const alone = await evaluateSlot(world.events, question, slot, signal);
+        if (JSON.stringify(all[slot - first], mapped) !== JSON.stringify(alone, mapped)) t.fail(`${text} in ${slot}`);
+      }
+    }
+  });
 }
+
+const mapped = (_: string, value: unknown) => (value instanceof Map ? [...value] : value);
 
 t.test("episodes are listed in pages", async (t) => {
   const world = await openWorld(t);

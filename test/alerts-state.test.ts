@@ -2,14 +2,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { replay } from "../logservice/alerts/replay.ts";
-import {
-  firstSlotFrom,
-  jitterMs,
-  lastDueSlot,
-  lastInstantBefore,
-  slotStartMs,
-  slotStopMs,
-} from "../logservice/alerts/slots.ts";
+import { firstSlotFrom, jitterMs, lastDueSlot, slotStartMs, slotStopMs } from "../logservice/alerts/slots.ts";
 import {
   type AlertState,
   breaches,
@@ -20,6 +13,7 @@ import {
   type Transition,
   WELL,
 } from "../logservice/alerts/state.ts";
+import { lastInstantBefore } from "../logservice/events/last-instant.ts";
 import { referenceOf } from "./support/alerts/reference.ts";
 import { holds } from "./support/property.ts";
 
@@ -157,6 +151,7 @@ t.test("slots", (t) => {
   t.equal(new Date(slotStartMs(slot, 5)).toISOString(), "2026-03-01T12:00:00.000Z");
   t.equal(new Date(slotStopMs(slot, 5)).toISOString(), "2026-03-01T12:05:00.000Z");
   t.equal(firstSlotFrom(time + 1, 5), slot + 1, "of the slots that begin later");
+  t.ok(lastInstantBefore(0) < 0 && lastInstantBefore(-1) < -1);
   t.ok(lastInstantBefore(time) < time && lastInstantBefore(time) > time - 0.001);
   const jitters = Array.from({ length: 3_000 }, (_, i) => jitterMs(`alert${i}`));
   t.ok(Math.max(...jitters) < 30_000 && Math.min(...jitters) >= 0);

@@ -1,9 +1,10 @@
 import { levelOf } from "../../grammar/query/index.ts";
+import { lastInstantBefore } from "../events/last-instant.ts";
 import { levelName } from "../events/level-names.ts";
 import { type EventsStore, type Range, StoreError } from "../events/store.ts";
 import type { AlertQuery } from "./alert-query.ts";
 import { groupKey } from "./group.ts";
-import { lastInstantBefore, slotStartMs, slotStopMs } from "./slots.ts";
+import { slotStartMs, slotStopMs } from "./slots.ts";
 import type { Outcome } from "./state.ts";
 
 /** What is read: the query of an alert, over slots of its interval in minutes. */

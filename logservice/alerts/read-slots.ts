@@ -11,7 +11,8 @@ export interface Slots {
 }
 
 /**
- * Finds the values of slots in a row. Plain counts are read together, as points of a histogram; stages are run for each slot.
+ * Finds the values of slots in a row. Counts are read together, as points of a histogram; stages are run for each slot that has
+ * events, and once for those that have none.
  * Rejects as evaluateSlot does, and where a count of many slots fails.
  */
 export async function readSlots(
@@ -21,12 +22,37 @@ export async function readSlots(
   signal: AbortSignal,
 ): Promise<Outcome[]> {
   const found: Outcome[] = [];
-  const isPlain = question.query.stages.length === 0;
-  const most = isPlain ? slotsAtOnce(question.interval) : 1;
+  const most = slotsAtOnce(question.interval);
   for (let from = first; from <= last; from += most) {
     const to = Math.min(last, from + most - 1);
     if (from === to) found.push(await evaluateSlot(events, question, from, signal));
-    else found.push(...(await countSlots(events, question, { first: from, last: to }, signal)));
+    else {
+      const counted = await countSlots(events, question, { first: from, last: to }, signal);
+      const isPlain = question.query.stages.length === 0;
+      found.push(...(isPlain ? counted : await runStages(events, question, { first: from, counted }, signal)));
+    }
+  }
+  return found;
+}
+
+/** What the stages make of each slot. Those without events give the same, whenever they were. */
+async function runStages(
+  events: EventsStore,
+  question: Question,
+  { first, counted }: { readonly first: number; readonly counted: readonly Outcome[] },
+  signal: AbortSignal,
+): Promise<Outcome[]> {
+  const found: Outcome[] = [];
+  let nothing: Outcome | undefined;
+  for (const [at, outcome] of counted.entries()) {
+    const isEmpty = outcome.ok && outcome.value.get("") === 0;
+    if (!outcome.ok) found.push(outcome);
+    else if (!isEmpty) found.push(await evaluateSlot(events, question, first + at, signal));
+    else {
+      // A failure may be a moment's.
+      if (!nothing?.ok) nothing = await evaluateSlot(events, question, first + at, signal);
+      found.push(nothing);
+    }
   }
   return found;
 }

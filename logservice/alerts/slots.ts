@@ -19,9 +19,6 @@ export const slotStartMs = (slot: number, interval: number) => slot * interval *
 /** The end of a slot, which is not part of it. Deliveries name slots by it: it means the same after the interval changes. */
 export const slotStopMs = (slot: number, interval: number) => slotStartMs(slot + 1, interval);
 
-/** The last instant before a time that a double can hold: both ends of a range of events are part of it. */
-export const lastInstantBefore = (timeMs: number) => timeMs - 2 ** (Math.floor(Math.log2(timeMs)) - 52);
-
 /** How long after its end a slot is evaluated: events that come late are in it by then. */
 export const LATE_MS = 15_000;
 /** The most that an alert waits besides, so that not all alerts are evaluated at the same moment. */

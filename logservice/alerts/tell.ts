@@ -1,11 +1,12 @@
 import { printQuery } from "../../grammar/query/index.ts";
 import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
+import { lastInstantBefore } from "../events/last-instant.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertRow } from "../records/tables.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
 import { groupOf, queryOfGroup } from "./group.ts";
-import { lastInstantBefore, MINUTE_MS, slotStartMs, slotStopMs } from "./slots.ts";
+import { MINUTE_MS, slotStartMs, slotStopMs } from "./slots.ts";
 
 /** An alert with the names of what it belongs to, as messages need it. */
 export interface ToldAlert

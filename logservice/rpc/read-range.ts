@@ -11,6 +11,7 @@ import {
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import { RpcError } from "../error.ts";
 import { FIRST_TIME, FIRST_TIME_MS } from "../events/histogram-steps.ts";
+import { lastInstantBefore } from "../events/last-instant.ts";
 import type { Range } from "../events/store.ts";
 
 /** Reads the closed time range and the query of an input. Throws `invalid`. */
@@ -78,16 +79,7 @@ export function readField(text: string, place = "field"): Field {
 function readStop(text: string): number {
   const stopMs = readTime(text, "stop");
   const wholeMs = parseTimestamp(text.replace(/(\.\d{3})\d+/, "$1"))!;
-  return stopMs < wholeMs + 1 ? stopMs : floatBefore(wholeMs + 1);
-}
-
-/** The greatest float64 that is less. */
-function floatBefore(value: number): number {
-  if (value === 0) return -Number.MIN_VALUE;
-  const float = new Float64Array([value]);
-  const bits = new BigInt64Array(float.buffer);
-  bits[0]! += value > 0 ? -1n : 1n;
-  return float[0]!;
+  return stopMs < wholeMs + 1 ? stopMs : lastInstantBefore(wholeMs + 1);
 }
 
 /** Reads a time of an input as milliseconds since 1970. Throws `invalid`. */
