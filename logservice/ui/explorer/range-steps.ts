@@ -39,7 +39,7 @@ export function endingNow(range: ViewRange): ViewRange {
 export function rangeText(range: ViewRange): string {
   if ("lastMs" in range) {
     const preset = PRESETS.find(({ lastMs }) => lastMs === range.lastMs)?.text;
-    return `Last ${preset ?? (longDuration(range.lastMs) || lastText(range.lastMs))}`;
+    return `Last ${preset?.replace(/^1 /, "") ?? (longDuration(range.lastMs) || lastText(range.lastMs))}`;
   }
   const from = timeParts(range.startMs);
   const to = timeParts(range.stopMs);
