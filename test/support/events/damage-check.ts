@@ -191,8 +191,16 @@ const greatest = (numbers: ReadonlySet<number>) => [...numbers].reduce((a, b) =>
 /** The files of a directory by what they contain. */
 export type Contents = ReadonlyMap<string, string>;
 
-export const contentsOf = (directory: string, held: HeldIndex): Contents =>
-  new Map(filesOf(directory).map((path) => [held.hashOf(join(directory, path)), path]));
+export function contentsOf(directory: string, held: HeldIndex): Contents {
+  for (let tries = 0; ; tries++) {
+    try {
+      return new Map(filesOf(directory).map((path) => [held.hashOf(join(directory, path)), path]));
+    } catch (error) {
+      // A store that is open merges files, and removes those that it has merged.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || tries === 20) throw error;
+    }
+  }
+}
 
 /** Files that hold events, or held some before they were damaged. The others can be made again from them. */
 const HOLDS_EVENTS = /\.parquet(\.new)?(\.\d+)?$|(^|\/)\d{16}\.ndjson/;
