@@ -20,7 +20,7 @@ const NAMES = [
   "a project's folder: doubled as K~N.bak",
 ];
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 let built: Promise<RichStore> | undefined;
 const richStore = () => (built ??= buildRichStore());
 t.teardown(async () => (await built)?.remove());

@@ -20,7 +20,7 @@ import type { EventsStore, NewEvent } from "../logservice/events/store.ts";
 import { until } from "./support/cli.ts";
 import { recordDiskCalls } from "./support/events/disk-calls.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const never = new AbortController().signal;
 const event = (message: string): NewEvent => ({

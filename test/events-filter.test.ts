@@ -19,7 +19,7 @@ import { emptySummary } from "../logservice/events/summary/summary.ts";
 import { randomOf } from "./support/random.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const never = new AbortController().signal;
 const span = { start: 0, end: 0 };

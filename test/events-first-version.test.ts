@@ -11,7 +11,7 @@ import type { EventsStore, NewEvent } from "../logservice/events/store.ts";
 import { root } from "./support/cli.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 interface Fixture {
   readonly files: Readonly<Record<string, string>>;

@@ -11,7 +11,7 @@ import { type NewEvent, StoreError } from "../logservice/events/store.ts";
 import { until } from "./support/cli.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const directory = mkdtempSync(join(tmpdir(), "isolated-sql-"));
 const secret = join(directory, "secret.csv");

@@ -8,7 +8,7 @@ import { type DuckDBInstance, openDuckDb, quoted } from "../logservice/events/du
 import { readSegment, type Segment } from "../logservice/events/duckdb/segment.ts";
 import { emptySummary, printSummary } from "../logservice/events/summary/summary.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const never = new AbortController().signal;
 const FILES = 8;

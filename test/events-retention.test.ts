@@ -7,7 +7,7 @@ import { openEventsStore } from "../logservice/events/open.ts";
 import type { NewEvent, Range } from "../logservice/events/store.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse("2026-05-10T12:00:00Z");

@@ -9,7 +9,7 @@ import type { EventsStore, NewEvent } from "../logservice/events/store.ts";
 import { until } from "./support/cli.ts";
 import { recordDiskCalls } from "./support/events/disk-calls.ts";
 
-t.setTimeout(60_000);
+t.setTimeout(180_000);
 
 const batch = (count: number, bytes: number): NewEvent[] =>
   Array.from({ length: count }, () => ({

@@ -9,7 +9,7 @@ import { StoreError } from "../logservice/events/store.ts";
 import { slow } from "./support/slow.ts";
 import { CANNOT_SEE_PROCESSES, sqlProcesses } from "./support/sql/sql-processes.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(480_000);
 
 const directory = mkdtempSync(join(tmpdir(), "sql-cost-"));
 const sqlLimits = { timeMs: 1000, memoryBytes: 400e6, rows: 1000, bytes: 1_000_000 };

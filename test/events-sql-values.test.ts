@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { openEventsStore } from "../logservice/events/open.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const directory = mkdtempSync(join(tmpdir(), "sql-values-"));
 const store = await openEventsStore({ directory, reserveBytes: 0 });

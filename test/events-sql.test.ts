@@ -8,7 +8,7 @@ import { compareSql } from "./support/events/sql-fuzz.ts";
 import { randomOf } from "./support/random.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const columns = {
   id: "id",

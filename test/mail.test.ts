@@ -16,7 +16,7 @@ import { MailSettingsError, readMailSettings } from "../logservice/account/mail/
 import { root } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
 
-t.setTimeout(60_000);
+t.setTimeout(180_000);
 
 interface Test {
   teardown(handler: () => unknown): void;

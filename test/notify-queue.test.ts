@@ -17,7 +17,7 @@ import { openWorld, PROJECT, SETTINGS, type World } from "./support/notify/world
 import { randomOf } from "./support/random.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const START_MS = Date.parse("2026-11-23T14:00:00Z");
 const SECOND_MS = 1_000;

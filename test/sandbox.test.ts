@@ -13,7 +13,7 @@ import { copyExample } from "./support/copy-example.ts";
 import { ask, gone, testSandbox } from "./support/sandbox.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(480_000);
 
 /** An app that says its version, its stage and the names of its variables. */
 const APP = `require("http").createServer((request, response) => {

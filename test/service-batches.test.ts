@@ -7,7 +7,7 @@ import { until } from "./support/cli.ts";
 import { type Answer, startTestService, type TestService } from "./support/service.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const RANGE = { start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
 const short = ({ status, text }: Answer) => `${status} ${text}`.trim();

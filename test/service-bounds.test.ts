@@ -13,7 +13,7 @@ import { until } from "./support/cli.ts";
 import { startTestService } from "./support/service.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(60_000);
+t.setTimeout(180_000);
 
 t.test("the limits are those of the documents", (t) => {
   const { queryMs, bodyBytes, inflatedBytes, eventsPerBatch, queriesPerToken } = LIMITS;

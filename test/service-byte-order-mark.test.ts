@@ -5,7 +5,7 @@ import { until } from "./support/cli.ts";
 import { startTestService } from "./support/service.ts";
 import { slow } from "./support/slow.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const MARK = "\ufeff";
 

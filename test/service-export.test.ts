@@ -13,7 +13,7 @@ import { until } from "./support/cli.ts";
 import { bearer, type Credential, session } from "./support/credentials.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(480_000);
 
 type Asked = Partial<Operations["add_export"]["input"]>;
 

@@ -2,7 +2,7 @@
 import t from "tap";
 import { startTestService } from "./support/service.ts";
 
-t.setTimeout(60_000);
+t.setTimeout(180_000);
 
 const MARK = "\ufeff";
 const STRUCTURED = (message: string) => JSON.stringify({ level: "error", message });

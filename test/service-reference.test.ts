@@ -6,7 +6,7 @@ import { until } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const WHOLE = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"' };
 const unescaped = (html: string) => html.replace(/&(?:amp|lt|gt|quot);/g, (name) => WHOLE[name as keyof typeof WHOLE]);

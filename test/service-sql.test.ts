@@ -6,7 +6,7 @@ import { startTestService } from "./support/service.ts";
 import { slow } from "./support/slow.ts";
 import { CANNOT_SEE_PROCESSES, sqlProcesses } from "./support/sql/sql-processes.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const never = new AbortController().signal;
 

@@ -6,7 +6,7 @@ import type { EventsStore } from "../logservice/events/store.ts";
 import { until } from "./support/cli.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
-t.setTimeout(60_000);
+t.setTimeout(180_000);
 
 /** Without a tail a stop takes some milliseconds; with one it took ten seconds. */
 const SOON_MS = 2_000;

@@ -17,7 +17,7 @@ import { sendTo, startTestService, type TestService } from "./support/service.ts
 import { codeOf } from "./support/sign-in/browser.ts";
 import { askToSignIn, ORIGIN, printedLink, signInWindow, startSignInService } from "./support/sign-in/start.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const ASSETS = join(root, "dist/bin/ui/assets");
 const PAGES = [

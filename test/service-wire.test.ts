@@ -12,7 +12,7 @@ import { LIMITS } from "../logservice/limits.ts";
 import { until } from "./support/cli.ts";
 import { type Answer, sendTo, startTestService, type TestService } from "./support/service.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const MIB = 1024 * 1024;
 

@@ -89,7 +89,7 @@ Type this code on the page within 15 minutes:
 
 `;
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 t.test("signing in, and what a token of it can do", async (t) => {
   const service = await startTestService(t);

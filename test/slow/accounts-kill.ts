@@ -9,7 +9,7 @@ import { callFrom, openAccount, type Person, typeCode } from "../support/person.
 import { requires } from "../support/require.ts";
 import { ANN, BOB, beginStory, type Story } from "../support/story.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(480_000);
 
 t.test("killed while people sign in, join and leave", { skip: requires("chromium"), timeout: 240_000 }, async (t) => {
   const story = await beginStory(t);

@@ -16,7 +16,7 @@ import { openTerminal } from "../support/terminal.ts";
 
 const BOTH = ["light", "dark"] as const;
 
-t.setTimeout(240_000);
+t.setTimeout(480_000);
 
 t.test("two people, two teams and a CI", { skip: requires("chromium"), timeout: 240_000 }, async (t) => {
   const story = await beginStory(t);

@@ -11,7 +11,7 @@ import { type EventsStore, type NewEvent, StoreError } from "../../logservice/ev
 import { MAX_WAITING } from "../../logservice/events/tail.ts";
 import { root } from "../support/cli.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const never = new AbortController().signal;
 const everything = { project: "app", startMs: 0, stopMs: 4e12, query: undefined };

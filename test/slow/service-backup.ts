@@ -12,7 +12,7 @@ import { type RpcClient, rpcClient } from "../../schema/rpc-client.ts";
 import { listening, spawnTool, tool, until } from "../support/cli.ts";
 import { batchCounts } from "../support/events/crash-loop.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const COPIES = 12;
 const BATCH = 20;

@@ -15,7 +15,7 @@ import { listening, spawnTool, tool } from "../support/cli.ts";
 // Each test has data of its own.
 t.jobs = 2;
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const events = (from: number, count: number): NewEvent[] =>
   Array.from({ length: count }, (_, i) => ({

@@ -8,7 +8,7 @@ import t from "tap";
 import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.ts";
 import { listening, type Running, spawnTool, tool, until } from "../support/cli.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 // Little more than what the service leaves free (`reserveBytes`).
 const DISK_MIB = 288;
