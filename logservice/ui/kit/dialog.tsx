@@ -13,6 +13,9 @@ export interface DialogProps {
   onClose(): void;
 }
 
+/** What gets the focus back from the window that opened last. */
+let waiting: Element | null = null;
+
 /**
  * A window over the page. The focus is in it while it is open, and back where it was afterwards. What is said meanwhile is
  * said in it, too: what is below can be neither pressed nor heard.
@@ -23,11 +26,14 @@ export function Dialog({ title, children, isKept = false, onClose }: DialogProps
   const isTyped = useRef(false);
   useEffect(() => {
     const dialog = element.current!;
-    const before = document.activeElement;
+    // Nothing has it while another window is being removed, which gives it back a moment later.
+    const before = document.activeElement === document.body ? waiting : document.activeElement;
+    waiting = before;
     dialog.showModal();
     firstControl(dialog)?.focus();
     return () => {
       dialog.close();
+      if (waiting === before) waiting = null;
       if (before instanceof HTMLElement && before.isConnected) before.focus();
       // What had it was removed, such as the row of a list.
       else focusHeading(document);
