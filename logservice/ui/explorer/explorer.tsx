@@ -132,6 +132,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   };
   const eventAt = (row: number): Event | undefined =>
     row < arrived ? live?.shown.value[row] : rows?.at(row - arrived);
+  /** Opens the chosen event once it was read. */
+  const awaited = useRef<() => void>(undefined);
   const choose = (row: number): void => {
     chosen.value = row;
     const event = eventAt(row);
@@ -141,7 +143,6 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
     if (event !== undefined) openRow(row, event);
     else awaited.current = () => chosen.peek() === row && eventAt(row) !== undefined && choose(row);
   };
-  const awaited = useRef<() => void>(undefined);
   useEffect(
     () =>
       effect(() => {

@@ -2,6 +2,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewRange } from "../../address/view.ts";
 import { count, longDuration, timeText } from "../kit/format.ts";
+import type { RowRange } from "../rows/rows.ts";
 import { BarShape, HEIGHT, Mark, Tip } from "./histogram-bars.tsx";
 import { type Bar, barsOf, type Histogram as Counts } from "./histogram-data.ts";
 import { HistogramTable } from "./histogram-table.tsx";
@@ -14,7 +15,7 @@ export interface HistogramProps {
   readonly mark: ReadonlySignal<number | undefined>;
   onZoom(range: ViewRange): void;
   /** Shows the events of a time in the list. */
-  onSeek(range: { readonly startMs: number; readonly stopMs: number }): void;
+  onSeek(range: RowRange): void;
 }
 
 /** The part of its step that a bar takes at most. */
