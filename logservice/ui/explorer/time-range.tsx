@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ViewRange } from "../../address/view.ts";
 import { serviceNow } from "../data/clock.ts";
 import { zone } from "../data/preferences.ts";
@@ -20,12 +20,14 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
   const button = useRef<HTMLButtonElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key, which is for the input.
+  useLayoutEffect(() => {
     if (!isOpen) return;
-    // An absolute range is there to be changed.
-    setTyped("lastMs" in range ? "" : rangeInput(range));
     // On a telephone the keyboard would cover the presets.
-    if (matchMedia("(hover: hover)").matches) requestAnimationFrame(() => input.current?.select());
+    if (matchMedia("(hover: hover)").matches) {
+      input.current!.focus();
+      input.current!.select();
+    }
     const leave = (event: Event) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
@@ -58,7 +60,11 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
         aria-label={`Range: ${rangeText(range)} ${zoneName()}`}
         aria-expanded={isOpen}
         aria-controls={id}
-        onClick={() => setOpen(!isOpen)}
+        onClick={() => {
+          // An absolute range is there to be changed.
+          if (!isOpen) setTyped("lastMs" in range ? "" : rangeInput(range));
+          setOpen(!isOpen);
+        }}
       >
         <span>{rangeText(range)}</span> <span class="zone">{zoneName()}</span>
       </button>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { focusHeading } from "./focus-heading.ts";
 import { SignedOut } from "./signed-out.tsx";
 import { Toasts } from "./toasts.tsx";
@@ -24,7 +24,8 @@ export function Dialog({ title, children, isKept = false, onClose }: DialogProps
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isTyped = useRef(false);
-  useEffect(() => {
+  // Before the next key: what is typed right after the key that opens a window is for the window.
+  useLayoutEffect(() => {
     const dialog = element.current!;
     // Nothing has it while another window is being removed, which gives it back a moment later.
     const before = document.activeElement === document.body ? waiting : document.activeElement;

@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { isNarrow } from "./narrow.ts";
 
 /** What says to who does not see it that nothing else can be reached now. */
@@ -11,7 +11,7 @@ const MODAL = { role: "dialog", "aria-modal": true } as const;
  */
 export function useDrawer(part: RefObject<HTMLElement | null>, isOpen: boolean): typeof MODAL | undefined {
   const isOver = isOpen && isNarrow.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = part.current;
     if (!isOver || element === null) return;
     const before = document.activeElement as HTMLElement | null;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface MenuItem {
   readonly text: ComponentChildren;
@@ -32,7 +32,8 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key, which is for the list.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const items = itemsIn(list.current!);
     (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0] ?? list.current!).focus();

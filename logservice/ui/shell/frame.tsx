@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { pageKey, titleOf } from "../../address/names.ts";
 import { askUntilBack, goneSince } from "../data/call.ts";
 import { page, project, session, team, teamId } from "../data/session.ts";
@@ -17,7 +17,8 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   const at = page.value;
   // Names of others, and what an address says instead of one.
   const title = visibleText(titleOf(at, { project: project.value?.name, team: team.value?.name }));
-  useEffect(() => {
+  // With the page, not after its painting: a reader of the screen says the title first.
+  useLayoutEffect(() => {
     document.title = title;
   }, [title]);
   usePageFocus(pageKey(at));
