@@ -16,6 +16,7 @@ import { endpointOf } from "../runtime/lambda/parameter-store.ts";
 import { signedHeaders } from "../runtime/lambda/sign.ts";
 import { type Failure, THROTTLING } from "./support/aws/failures.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
+import { entriesIn } from "./support/cli.ts";
 import { randomOf } from "./support/random.ts";
 import { type Deployed, deploy } from "./support/runtime-api/deployed.ts";
 import { slow } from "./support/slow.ts";
@@ -104,8 +105,7 @@ async function started(t: Test, endpoint: string, options: Options): Promise<Sta
   const beginMs = performance.now();
   const failure = await environment.untilReady(10_000);
   const ms = performance.now() - beginMs;
-  const lines = output.split("\n").filter((line) => line.startsWith("{"));
-  return { failure, output, entries: lines.map((line) => JSON.parse(line)), ms };
+  return { failure, output, entries: entriesIn(output), ms };
 }
 
 /** Expects an initialisation that fails with the message, which is in the log, too, and nowhere a value. */

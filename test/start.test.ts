@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
-import { isRunning, listening, spawnTool, startTool, tool, until } from "./support/cli.ts";
+import { entriesIn, isRunning, listening, spawnTool, startTool, tool, until } from "./support/cli.ts";
 
 const APP = `
 const { createServer } = require("node:http");
@@ -245,15 +245,9 @@ t.test("--command and --format json", async (t) => {
   });
   const { running, url } = await startTool(cwd, ["--format", "json", "--command", "node other.js"]);
   await ask(url);
-  const entries = () =>
-    running
-      .stdout()
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-  await until("the response", () => running.stdout().includes('"response"'));
-  const messages = entries().map(({ message }) => message);
-  for (const message of ["other is up", "request", "response"]) t.ok(messages.includes(message), message);
+  const messages = () => entriesIn(running.stdout()).map(({ message }) => message);
+  await until("the response", () => messages().includes("response"));
+  for (const message of ["other is up", "request", "response"]) t.ok(messages().includes(message), message);
   t.match(running.stderr(), `app is at ${url}`);
   running.kill("SIGTERM");
   await running.ended;
@@ -273,12 +267,7 @@ t.test("an app that does not start is reported, with its last words", async (t) 
     const cwd = t.testdir({ "tool.json": JSON.stringify({ name: "app", proxy: { command } }) });
     const running = spawnTool(["start", "--address", "127.0.0.1:0", "--format", "json"], { cwd });
     const report = await until("the report", () =>
-      running
-        .stdout()
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => JSON.parse(line))
-        .find((entry) => entry.message === message),
+      entriesIn(running.stdout()).find((entry) => entry.message === message),
     );
     running.kill("SIGTERM");
     await running.ended;

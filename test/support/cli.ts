@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Entry } from "../../grammar/entry.ts";
 
 /** The project's folder; compiled tests run in dist/test. */
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
@@ -132,6 +133,12 @@ export async function listening(running: Running): Promise<string> {
   });
   if (message.type !== "listening") throw new Error(JSON.stringify(message));
   return message.url.replace(/\/$/, "");
+}
+
+/** The entries in what a program has written so far. What follows the last end of a line is left out: it may be half a line. */
+export function entriesIn(output: string): Entry[] {
+  const lines = output.split("\n").slice(0, -1);
+  return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as Entry);
 }
 
 /** Asks until the answer is truthy; names what it waited for when it never is. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import type { Entry } from "../../grammar/entry.ts";
-import { type Running, startTool, until } from "./cli.ts";
+import { entriesIn, type Running, startTool, until } from "./cli.ts";
 import { commandOf, processesWith } from "./processes.ts";
 import { apps, ask, type RawResponse } from "./runtime.ts";
 
@@ -51,12 +51,7 @@ export async function startFailing(t: Test, config: Config = {}, timeout = 1, ma
     });
   });
   const port = Number(new URL(url).port);
-  const entries = () =>
-    running
-      .stdout()
-      .split("\n")
-      .filter((line) => line.endsWith("}"))
-      .map((line) => JSON.parse(line) as Entry);
+  const entries = () => entriesIn(running.stdout());
   const pid = async () => {
     // Right where an app exits by itself, a request that it may have seen gets 502.
     const body = await until("the app", async () => {

@@ -6,6 +6,7 @@ import type { GatewayKind } from "../../../cli/sandbox/function/events.ts";
 import { type FunctionOptions, LocalFunction } from "../../../cli/sandbox/function/function.ts";
 import { type Gateway, openGateway } from "../../../cli/sandbox/function/gateway.ts";
 import type { Entry } from "../../../grammar/entry.ts";
+import { entriesIn } from "../cli.ts";
 import { checkedConfig, commandOf, makeProject, type Project, until } from "../runtime.ts";
 
 export const bundle = resolve(dirname(fileURLToPath(import.meta.url)), "../../../bin/runtime/bootstrap.cjs");
@@ -66,7 +67,7 @@ export async function deploy(t: Test, project: Project, deployment: Deployment =
     target.destroy();
     rmSync(directory, { recursive: true, force: true });
   });
-  const entries = () => target.output.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  const entries = () => entriesIn(target.output);
   const entry = async (accepts: (entry: Entry) => boolean, from = 0) => {
     const find = () => entries().slice(from).find(accepts);
     await until(() => find() !== undefined, "an entry").catch((error: Error) => {
