@@ -257,7 +257,7 @@ t.test(
     });
     await t.test("a notification that is made for an alert is not lost by the button back", async () => {
       await window.pressAt(`nav a[href="/t/${TEAM}/projects"]`);
-      await window.driver.evaluate(`document.querySelector('a[href^="${P}"]').click()`);
+      await window.pressAt(`main a[href^="${P}"]`);
       await window.pressAt(`nav a[href="${P}/alerts"]`);
       await window.pressAt(`a[href="${P}/alerts/${shop.alertId}"]`);
       await window.press("button", "New notification");
