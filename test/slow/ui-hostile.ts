@@ -152,6 +152,8 @@ async function listAndDetail(t: Test, { service }: World, window: Window): Promi
     await window.shows(shows, ".detail h2");
     await window.pressAt('.detail .tree .leaf:nth-child(2) [title="Only this value"]');
     await window.until("the filter", () => window.address().includes(" and text = "));
+    // The box is drawn a moment after the address has it.
+    await window.shows("text =", ".query-mirror");
     await window.shows("1 event", ".summary");
     await window.shows(shows, '.event[data-row="0"] .message');
     await isUnharmed(t, window, `${name} as a filter in the query box`);
