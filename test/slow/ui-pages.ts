@@ -137,6 +137,8 @@ t.test("every page in Chromium", { skip: requires("chromium"), timeout: TIMEOUT_
 });
 
 const REDRAWN_MS = 1_000;
+/** Longer than the fields of a live view stay as they are. */
+const FOLLOW_MS = 11_000;
 const WIDE = [1280, 800] as const;
 const NARROW = [390, 844] as const;
 const VAST = [2560, 1440] as const;
@@ -308,6 +310,44 @@ t.test("the next key is for what a key opened", { skip: requires("chromium"), ti
   }
   t.same(world.faults(), [], "nothing went wrong unseen");
 });
+
+t.test(
+  "while it is live, the fields follow what arrives",
+  { skip: requires("chromium"), timeout: TIMEOUT_MS },
+  async (t) => {
+    const browser = await startChromium();
+    t.teardown(() => browser.close());
+    const world = await startWorld(t, browser);
+    const window = await firstOwner(world);
+    await fillShop(window);
+    const project_id = "quiet";
+    await window.call("add_project", { project: { id: project_id, name: "Quiet" } });
+    const add = (amount: number, stage: string) =>
+      window.call("add_events", {
+        project_id,
+        events: Array.from({ length: amount }, () => ({
+          level: "info" as const,
+          message: "arrived",
+          fields: { stage },
+        })),
+      });
+    await window.open(`${world.service.url}/t/${TEAM}/p/${project_id}/events?live=1`);
+    await window.shows("Live", ".live-line");
+    t.notMatch(await window.text(".facets"), "stage", "there is none yet");
+    await add(2, "production");
+    await window.shows(/production\W*2/, ".facets");
+
+    // A press that is about to come must not hit something else.
+    await window.focus("button", "production", ".facets");
+    await add(3, "staging");
+    await window.until("the events", async () => (await window.texts(".event .message")).length === 5);
+    await new Promise((done) => setTimeout(done, FOLLOW_MS));
+    t.notMatch(await window.text(".facets"), "staging", "nothing moves at the focus");
+    await window.keys("/");
+    await window.shows(/staging\W*3\W*production\W*2/, ".facets");
+    t.same(world.faults(), [], "nothing went wrong unseen");
+  },
+);
 
 for (const [program, start] of [
   ["chromium", startChromium],

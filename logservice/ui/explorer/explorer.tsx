@@ -1,6 +1,6 @@
 import { computed, effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { DiscoveredField, Event } from "../../../schema/rpc.generated.ts";
+import type { Event } from "../../../schema/rpc.generated.ts";
 import type { ViewRange } from "../../address/view.ts";
 import { ResultView } from "../charts/result-view.tsx";
 import { goneSince, isSignedOut } from "../data/call.ts";
@@ -11,14 +11,12 @@ import { usePageMark } from "../kit/page-mark.ts";
 import { Failure } from "../kit/state.tsx";
 import { pastQueries, rememberQuery } from "../query-box/history.ts";
 import { QueryBox } from "../query-box/query-box.tsx";
-import { FieldValues } from "../query-box/values.ts";
 import type { ListControl } from "../rows/virtual-list.tsx";
 import { actionsOn } from "./actions.ts";
 import { DetailSide } from "./detail-side.tsx";
 import { EventList } from "./event-list.tsx";
 import { useExplorerKeys } from "./explorer-keys.ts";
 import { type ExplorerState, explorerState, type Found } from "./explorer-state.ts";
-import { Facets } from "./facet-data.ts";
 import { FacetList } from "./facet-list.tsx";
 import { Histogram } from "./histogram.tsx";
 import { LiveLine } from "./live-line.tsx";
@@ -30,6 +28,7 @@ import { SavedName, useOpenedSearch } from "./saved-name.tsx";
 import { Summary } from "./summary.tsx";
 import { TimeRange } from "./time-range.tsx";
 import { ToolBar } from "./tool-bar.tsx";
+import { useFacets } from "./use-facets.ts";
 import { useLive } from "./use-live.ts";
 import { useOpenEvent } from "./use-open-event.ts";
 
@@ -90,17 +89,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const listed = useRef(live);
   listed.current = live;
   const open = useOpenEvent({ state, chosen, control, arrived: () => listed.current?.shown.peek().length ?? 0 });
-  const before = useRef<{ facets?: Facets | undefined; fields?: readonly DiscoveredField[] }>({}).current;
-  const facets = useMemo(() => {
-    const { facets } = before;
-    before.facets = found && new Facets({ projectId, query: found.query, ...found.times }, found.fields, facets);
-    return before.facets;
-  }, [found]);
-  useEffect(() => () => facets?.close(), [facets]);
-  // The fields of before stay until those of this run are known.
-  const fields = found?.fields.value ?? before.fields;
-  before.fields = fields ?? [];
-  const values = useMemo(() => found && new FieldValues(projectId, found.times, fields ?? []), [found, fields]);
+  const { fields, facets, values } = useFacets(projectId, found, streamed);
   // New events move the list only if its beginning is what is looked at.
   useEffect(() => effect(() => live?.hold(firstVisible.value > 0)), [live]);
   const mark = useMemo(

@@ -50,6 +50,10 @@ export class Facets {
     });
   }
 
+  get query(): string {
+    return this.#range.query;
+  }
+
   close(): void {
     this.#unfollow();
     this.#over.abort();

@@ -118,7 +118,8 @@ function Facet({ field, facets, actions, onBounds }: FacetProps) {
         )}
       </>
     );
-  return <Numbers key={`${known.min} ${known.max}`} name={field.name} {...known} onBounds={onBounds} />;
+  // What is typed for a range goes with the query that it is for.
+  return <Numbers key={facets.query} name={field.name} {...known} onBounds={onBounds} />;
 }
 
 /** Fields worth opening: of few values as far as the name tells, in many events. */
