@@ -116,8 +116,10 @@ export async function scrolling(
   rows: number,
 ): Promise<Frames & { readonly heapMB: number[]; readonly last: number }> {
   const heapMB = [await heapOf(page)];
-  await page.evaluate(NOTE_FRAMES);
-  for (const half of [0, 1]) {
+  const frames: Frames = { between: [], work: [] };
+  for (const _half of [0, 1]) {
+    // Without the frame during which the memory is measured: that collects all garbage at once.
+    await page.evaluate(NOTE_FRAMES);
     await page.evaluate(`new Promise((done) => {
       const list = document.getElementById("events");
       const end = ${(rows / 2) * 24};
@@ -130,10 +132,11 @@ export async function scrolling(
       };
       requestAnimationFrame(step);
     })`);
-    if (half === 0) heapMB.push(await heapOf(page));
+    const { between, work } = await framesOf(page);
+    frames.between.push(...between);
+    frames.work.push(...work);
+    heapMB.push(await heapOf(page));
   }
-  const frames = await framesOf(page);
-  heapMB.push(await heapOf(page));
   const last = await page.evaluate<number>(`Number([...document.querySelectorAll("[data-row]")].at(-1).dataset.row)`);
   return { ...frames, heapMB, last };
 }
