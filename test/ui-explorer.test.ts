@@ -8,6 +8,7 @@ import { readRange } from "../logservice/rpc/read-range.ts";
 import { drawingOf, drawingsOf, groupOf, seriesOf } from "../logservice/ui/charts/drawing.ts";
 import { noteServiceTime, serviceNow } from "../logservice/ui/data/clock.ts";
 import { Arrivals, MOST_ARRIVED } from "../logservice/ui/explorer/arrivals.ts";
+import { columnTracks } from "../logservice/ui/explorer/column-widths.ts";
 import { textOfValue, valueAt } from "../logservice/ui/explorer/field-values.ts";
 import { barsOf, histogramOf } from "../logservice/ui/explorer/histogram-data.ts";
 import { grown } from "../logservice/ui/explorer/live-histogram.ts";
@@ -667,6 +668,24 @@ t.test("the value of a field by its name", async (t) => {
   ];
   for (const [name, value] of rows) t.strictSame(valueAt(one, name), value, name);
   t.strictSame([undefined, null, "", 1, { a: [1] }].map(textOfValue), ["", "null", "", "1", '{"a":[1]}']);
+});
+
+t.test("a column is as wide as its values and its name", async (t) => {
+  const event = (fields: Event["fields"]): Event => ({
+    ...{ id: "1", timestamp: "2026-01-01T00:00:00Z", level: "info", message: "" },
+    fields,
+  });
+  const id = "0f0e8f9c-9f55-4c5c-8d5a-3f5d1c0a7a11";
+  const events = [event({ status: 200, id, n: 1 }), event({ status: 503, id, text: "x".repeat(5_000) })];
+  const widthOf = (name: string, of = events) => columnTracks([name], of);
+  t.equal(widthOf("n"), "minmax(48px, 48px)", "the least");
+  t.equal(widthOf("status"), "minmax(63px, 63px)", "the name");
+  t.equal(widthOf("id"), "minmax(90px, 263px)", "an id is whole where there is room");
+  t.equal(widthOf("text"), "minmax(90px, 270px)", "the most");
+  t.equal(widthOf("gone"), "minmax(48px, 48px)");
+  t.equal(widthOf("a rather long name of a field that nobody needs", []), "minmax(90px, 270px)");
+  t.equal(columnTracks(["n", "id"], events), `${widthOf("n")} ${widthOf("id")}`);
+  t.equal(columnTracks([], events), "");
 });
 
 t.test("what a result is drawn as", async (t) => {

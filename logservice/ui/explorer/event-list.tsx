@@ -5,6 +5,7 @@ import { timeParts } from "../kit/format.ts";
 import { isNarrow } from "../kit/narrow.ts";
 import type { Rows } from "../rows/rows.ts";
 import { type ListControl, VirtualList } from "../rows/virtual-list.tsx";
+import { columnTracks } from "./column-widths.ts";
 import { EventHead } from "./event-head.tsx";
 import { EventRow } from "./event-row.tsx";
 import type { Live } from "./live.ts";
@@ -15,6 +16,8 @@ export interface EventListProps {
   readonly live: Live | undefined;
   readonly times: { readonly startMs: number; readonly stopMs: number };
   readonly columns: readonly string[];
+  /** Events whose values say how wide the columns are. */
+  readonly newest: readonly Event[] | undefined;
   readonly chosen: number;
   readonly control: ListControl;
   onChoose(row: number): void;
@@ -30,8 +33,21 @@ const TWO_LINES_HEIGHT = 44;
 
 /** The events that were found, the newest or the oldest first; those that have just arrived are above the newest. */
 export function EventList(props: EventListProps) {
-  const { rows, isOldestFirst, live, times, columns, chosen, control, onChoose, onOpen, onClose, onMove, onColumns } =
-    props;
+  const {
+    rows,
+    isOldestFirst,
+    live,
+    times,
+    columns,
+    newest,
+    chosen,
+    control,
+    onChoose,
+    onOpen,
+    onClose,
+    onMove,
+    onColumns,
+  } = props;
   const [, redraw] = useState(0);
   // Drawn again when events were read: with the next frame, as a page that changes amid a scroll is laid out twice.
   useEffect(() => {
@@ -53,9 +69,9 @@ export function EventList(props: EventListProps) {
   const hasDay = timeParts(times.startMs).date !== timeParts(times.stopMs).date;
   const layout = useMemo(
     () => ({
-      "--event-columns": `${hasDay ? 150 : 102}px 66px ${columns.map(() => "minmax(90px, 180px)").join(" ")} minmax(200px, 1fr)`,
+      "--event-columns": `${hasDay ? 150 : 102}px 66px ${columnTracks(columns, newest ?? [])} minmax(200px, 1fr)`,
     }),
-    [hasDay, columns.length],
+    [hasDay, columns.join("\n"), newest],
   );
   // Keys may come faster than the list is drawn.
   const latest = useRef(chosen);

@@ -290,6 +290,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
                   live={live}
                   times={found?.times ?? { startMs: 0, stopMs: 0 }}
                   columns={view.columns}
+                  newest={found?.newest.value}
                   chosen={chosen.value}
                   control={control}
                   onChoose={choose}
