@@ -231,6 +231,13 @@ t.test(
         await window.hides("Leave without saving?");
         t.equal(await window.evaluate(`document.querySelector("dialog input").value`), "half", button);
         await window.keys("Escape");
+        await window.shows("What you typed is not saved. Press Escape again to close.", "dialog");
+        await window.fill(field, "typed", role, "dialog");
+        await window.hides("Press Escape again");
+        await window.keys("Escape");
+        await window.shows("Press Escape again", "dialog");
+        await window.keys("Escape");
+        await window.until("it is closed", () => window.evaluate("document.querySelector('dialog') === null"));
       }
     });
     await t.test("Ctrl-K asks, too, before it leads to another page", async (t) => {
@@ -279,6 +286,8 @@ t.test(
       await window.shows("it will not be shown again");
       t.same(await window.has("heading", "Leave without saving?"), false, "what is sent is not asked for");
       await window.driver.drag({ x: 8, y: 300 }, { x: 8, y: 300 });
+      await window.keys("Escape");
+      await window.shows("This will not be shown again. Press Escape again to close.", "dialog");
       await window.driver.evaluate("history.back()");
       await window.shows("Leave without a copy?");
       await window.press("button", "Stay here");

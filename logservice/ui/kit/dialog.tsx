@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { focusHeading } from "./focus-heading.ts";
 import { SignedOut } from "./signed-out.tsx";
 import { Toasts } from "./toasts.tsx";
@@ -7,8 +7,10 @@ import { Toasts } from "./toasts.tsx";
 export interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** Whether a press beside it does not close it, from the beginning: what it shows is not shown again. */
+  /** Whether what it shows is not shown again: a press beside it does not close it, and Escape only if it is pressed twice. */
   readonly isKept?: boolean;
+  /** Whether what is typed in it would be lost: Escape closes it only if it is pressed twice then. */
+  readonly isForm?: boolean;
   /** Called when it was closed, by its button, Escape, or a press beside it before anything was typed. */
   onClose(): void;
 }
@@ -20,10 +22,11 @@ let waiting: Element | null = null;
  * A window over the page. The focus is in it while it is open, and back where it was afterwards. What is said meanwhile is
  * said in it, too: what is below can be neither pressed nor heard.
  */
-export function Dialog({ title, children, isKept = false, onClose }: DialogProps) {
+export function Dialog({ title, children, isKept = false, isForm = false, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isTyped = useRef(false);
+  const [isWarned, setWarned] = useState(false);
   // Before the next key: what is typed right after the key that opens a window is for the window.
   useLayoutEffect(() => {
     const dialog = element.current!;
@@ -51,10 +54,16 @@ export function Dialog({ title, children, isKept = false, onClose }: DialogProps
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (!isWarned && (isKept || (isForm && isTyped.current))) setWarned(true);
+        else onClose();
+      }}
+      onClose={(event) => {
+        // Browsers close it by themselves if Escape is pressed twice and nothing else.
+        if (event.target === element.current) onClose();
       }}
       onInput={() => {
         isTyped.current = true;
+        setWarned(false);
       }}
       onMouseDown={(event) => {
         const dialog = event.currentTarget;
@@ -76,6 +85,11 @@ export function Dialog({ title, children, isKept = false, onClose }: DialogProps
         </button>
       </header>
       {children}
+      {isWarned && (
+        <p class="note warning spaced at-end" role="status">
+          {isKept ? "This will not be shown again." : "What you typed is not saved."} Press Escape again to close.
+        </p>
+      )}
       <SignedOut class="note error spaced" />
       <Toasts />
     </dialog>

@@ -53,7 +53,7 @@ export function TeamSettings({ members }: { readonly members: readonly Member[] 
         </p>
       )}
       {isMaking && (
-        <Dialog title="New team" onClose={() => setMaking(false)}>
+        <Dialog title="New team" isForm onClose={() => setMaking(false)}>
           <p class="lead">It has its own projects, tokens, alerts and members. You are its owner.</p>
           <MakeTeam />
         </Dialog>
