@@ -282,8 +282,25 @@ t.test(
       await window.press("button", "Create token");
       await window.sees("link", "Sign in again", "dialog");
       await window.evaluate(LET_CALLS);
+      let letGo = (): void => {};
+      const held = new Promise<void>((done) => {
+        letGo = done;
+      });
+      await page.route(/\/add_token$/, async (route) => {
+        await held;
+        await route.continue();
+      });
       await window.press("button", "Create token");
+      // The answer is shown once: the window is there until it comes.
+      for (let i = 0; i < 3; i++) await window.keys("Escape");
+      await window.evaluate(`document.querySelector("dialog [aria-label=Close]").click()`);
+      t.ok(
+        await window.evaluate(`document.querySelector("dialog").matches(":modal")`),
+        "nothing closes it while it is sent",
+      );
+      letGo();
       await window.shows("it will not be shown again");
+      await page.unroute(/\/add_token$/);
       t.same(await window.has("heading", "Leave without saving?"), false, "what is sent is not asked for");
       await window.driver.drag({ x: 8, y: 300 }, { x: 8, y: 300 });
       await window.keys("Escape");

@@ -117,11 +117,7 @@ const PAGES: Readonly<Record<string, PageRow>> = {
 };
 
 t.test("every page in Chromium", { skip: requires("chromium"), timeout: TIMEOUT_MS }, async (t) => {
-  const browser = await startChromium();
-  t.teardown(() => browser.close());
-  const world = await startWorld(t, browser);
-  const window = await firstOwner(world);
-  const shop = await fillShop(window);
+  const { world, window, shop } = await openShop(t);
   await fillOdd(window);
   for (const [name, row] of Object.entries(PAGES)) {
     await t.test(name, async (t) => {
@@ -135,6 +131,15 @@ t.test("every page in Chromium", { skip: requires("chromium"), timeout: TIMEOUT_
     });
   }
 });
+
+/** A service with a project of events, and Chromium signed in to it. */
+async function openShop(t: Test): Promise<{ readonly world: World; readonly window: Window; readonly shop: Shop }> {
+  const browser = await startChromium();
+  t.teardown(() => browser.close());
+  const world = await startWorld(t, browser);
+  const window = await firstOwner(world);
+  return { world, window, shop: await fillShop(window) };
+}
 
 const REDRAWN_MS = 1_000;
 /** Longer than the fields of a live view stay as they are. */
@@ -261,11 +266,7 @@ t.test(
   "what the explorer says to who does not see it",
   { skip: requires("chromium"), timeout: TIMEOUT_MS },
   async (t) => {
-    const browser = await startChromium();
-    t.teardown(() => browser.close());
-    const world = await startWorld(t, browser);
-    const window = await firstOwner(world);
-    await fillShop(window);
+    const { world, window } = await openShop(t);
     await window.open(`${world.service.url}${P}/events?query=level >= error and path = "/cart" and duration < 60`);
     await window.shows("2 events", ".summary");
     await window.pressAt('.event[data-row="0"] time');
@@ -286,11 +287,7 @@ t.test(
 );
 
 t.test("the next key is for what a key opened", { skip: requires("chromium"), timeout: TIMEOUT_MS }, async (t) => {
-  const browser = await startChromium();
-  t.teardown(() => browser.close());
-  const world = await startWorld(t, browser);
-  const window = await firstOwner(world);
-  await fillShop(window);
+  const { world, window } = await openShop(t);
   const opened: readonly (readonly [what: string, open: string, focused: string])[] = [
     ["Ctrl-K", `dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }))`, "dialog input"],
     ["?", `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }))`, "dialog *"],
@@ -315,11 +312,7 @@ t.test(
   "while it is live, the fields follow what arrives",
   { skip: requires("chromium"), timeout: TIMEOUT_MS },
   async (t) => {
-    const browser = await startChromium();
-    t.teardown(() => browser.close());
-    const world = await startWorld(t, browser);
-    const window = await firstOwner(world);
-    await fillShop(window);
+    const { world, window } = await openShop(t);
     const project_id = "quiet";
     await window.call("add_project", { project: { id: project_id, name: "Quiet" } });
     const add = (amount: number, stage: string) =>

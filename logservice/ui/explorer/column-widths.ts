@@ -11,16 +11,13 @@ const MOST = 270;
 const LEAST = 48;
 /** Where there is no room for all, none is narrower. */
 const NARROWED = 90;
-/** So many events tell how wide values are. */
-const MOST_EVENTS = 200;
 
-/** The tracks of a grid for these columns of the list: as wide as the values of the first events are. */
+/** The tracks of a grid for these columns of the list: as wide as the values of these events, up to some hundreds, are. */
 export function columnTracks(columns: readonly string[], events: readonly Event[]): string {
   return columns
     .map((name) => {
       const named = name.length * HEAD_CHARACTER + HEAD_REST;
-      let most = 0;
-      for (const event of events.slice(0, MOST_EVENTS)) most = Math.max(most, textOfValue(valueAt(event, name)).length);
+      const most = Math.max(0, ...events.map((event) => textOfValue(valueAt(event, name)).length));
       const width = Math.round(Math.min(MOST, Math.max(LEAST, named, most * CHARACTER)));
       return `minmax(${Math.min(NARROWED, width)}px, ${width}px)`;
     })

@@ -65,13 +65,16 @@ export function EventList(props: EventListProps) {
   const arrived = live?.shown.value ?? [];
   const total = arrived.length + (rows?.total ?? 0);
   const at = (row: number): Event | undefined => (row < arrived.length ? arrived[row] : rows?.at(row - arrived.length));
+  // What has arrived says it where the list was empty at first, once.
+  const known = newest?.length ? newest : undefined;
+  const isEmpty = total === 0;
   const isWrapped = wrap.value === "wrapped";
   const hasDay = timeParts(times.startMs).date !== timeParts(times.stopMs).date;
   const layout = useMemo(
     () => ({
-      "--event-columns": `${hasDay ? 150 : 102}px 66px ${columnTracks(columns, newest ?? [])} minmax(200px, 1fr)`,
+      "--event-columns": `${hasDay ? 150 : 102}px 66px ${columnTracks(columns, known ?? arrived.slice(0, 100))} minmax(200px, 1fr)`,
     }),
-    [hasDay, columns.join("\n"), newest],
+    [hasDay, columns.join("\n"), known, isEmpty],
   );
   // Keys may come faster than the list is drawn.
   const latest = useRef(chosen);

@@ -54,6 +54,11 @@ export class Facets {
     return this.#range.query;
   }
 
+  /** Whether values are asked for that have not come yet. */
+  get isReading(): boolean {
+    return this.#running > 0 || this.#waiting.length > 0;
+  }
+
   close(): void {
     this.#unfollow();
     this.#over.abort();

@@ -57,7 +57,8 @@ export function useFacets(projectId: string, found: Found | undefined, live: Liv
     const follow = async (): Promise<void> => {
       const beginMs = performance.now();
       const arrived = live.mark();
-      if (arrived !== known && !isUsed()) {
+      // Values that take longer than the pause would never come.
+      if (arrived !== known && !isUsed() && !before.facets?.isReading) {
         const stopMs = serviceNow();
         const times = { startMs: stopMs - (found.times.stopMs - found.times.startMs), stopMs };
         const input = { project_id: projectId, query: found.query, ...rangeTexts(times) };

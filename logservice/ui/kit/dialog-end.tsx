@@ -24,7 +24,7 @@ export function DialogEnd(props: DialogEndProps) {
     <>
       <Problem text={sending.problem} />
       <div class="row end">
-        <button type="button" class="button" onClick={onClose}>
+        <button type="button" class="button" disabled={sending.isSending} onClick={onClose}>
           {cancel}
         </button>
         <button

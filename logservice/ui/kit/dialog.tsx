@@ -11,6 +11,8 @@ export interface DialogProps {
   readonly isKept?: boolean;
   /** Whether what is typed in it would be lost: Escape closes it only if it is pressed twice then. */
   readonly isForm?: boolean;
+  /** Whether something is being sent, whose answer this window shows, such as a secret: it stays until then. */
+  readonly isBusy?: boolean;
   /** Called when it was closed, by its button, Escape, or a press beside it before anything was typed. */
   onClose(): void;
 }
@@ -22,7 +24,10 @@ let waiting: Element | null = null;
  * A window over the page. The focus is in it while it is open, and back where it was afterwards. What is said meanwhile is
  * said in it, too: what is below can be neither pressed nor heard.
  */
-export function Dialog({ title, children, isKept = false, isForm = false, onClose }: DialogProps) {
+export function Dialog({ title, children, isKept = false, isForm = false, isBusy = false, onClose }: DialogProps) {
+  const close = (): void => {
+    if (!isBusy) onClose();
+  };
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isTyped = useRef(false);
@@ -54,12 +59,14 @@ export function Dialog({ title, children, isKept = false, isForm = false, onClos
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        if (!isWarned && (isKept || (isForm && isTyped.current))) setWarned(true);
-        else onClose();
+        if (!isBusy && !isWarned && (isKept || (isForm && isTyped.current))) setWarned(true);
+        else close();
       }}
       onClose={(event) => {
         // Browsers close it by themselves if Escape is pressed twice and nothing else.
-        if (event.target === element.current) onClose();
+        if (event.target !== element.current) return;
+        if (isBusy) event.currentTarget.showModal();
+        else onClose();
       }}
       onInput={() => {
         isTyped.current = true;
@@ -75,12 +82,12 @@ export function Dialog({ title, children, isKept = false, isForm = false, onClos
           event.clientY >= box.top &&
           event.clientY <= box.bottom;
         // A press beside it may be a slip, which must not cost what was typed.
-        if (!isInside && !isTyped.current && !isKept) onClose();
+        if (!isInside && !isTyped.current && !isKept) close();
       }}
     >
       <header>
         <h2 id={id}>{title}</h2>
-        <button type="button" class="button quiet small icon" aria-label="Close" onClick={onClose}>
+        <button type="button" class="button quiet small icon" aria-label="Close" onClick={close}>
           ✕
         </button>
       </header>

@@ -22,7 +22,7 @@ export function FormEnd({ sending, button, isBlocked, isReadOnly, onCancel, chil
       {!isReadOnly && (
         <div class={onCancel ? "row end" : "row"}>
           {onCancel && (
-            <button type="button" class="button" onClick={onCancel}>
+            <button type="button" class="button" disabled={sending.isSending} onClick={onCancel}>
               Cancel
             </button>
           )}
