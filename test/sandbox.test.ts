@@ -36,7 +36,7 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   const run = (...argv: string[]) => sandbox.tool(app, ...argv);
 
   const status = await run("sandbox");
-  t.equal(status.stdout, "the sandbox is not running\n");
+  t.equal(status.stdout, "the sandbox is not running\n", status.stderr);
   t.notOk(existsSync(sandbox.folder), "asking makes nothing");
 
   const first = await run("deploy");
@@ -49,16 +49,16 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
     first.stdout,
   );
   t.match(first.stderr, /^staging is deployed in the sandbox: version 1 \(/m);
-  t.equal((await sandbox.ask("orders", "staging", "/api/orders/42")).status, 200);
-  t.equal((await fetch(`http://127.0.0.1:${port}/_app/orders/staging/api/orders/42`)).status, 200);
-  t.equal((await run("url")).stdout, first.stdout);
+  t.match(await sandbox.ask("orders", "staging", "/api/orders/42"), { status: 200 });
+  t.equal((await fetch(`http://127.0.0.1:${port}/_app/orders/staging/api/orders/42`)).status, 200, "by its path");
+  t.match(await run("url"), { code: 0, stdout: first.stdout });
 
-  t.equal((await sandbox.ask("orders", "staging", "/api/orders/42?fail=1")).status, 500);
+  t.match(await sandbox.ask("orders", "staging", "/api/orders/42?fail=1"), { status: 500 });
   const logs = await until("the entry of the failure", async () => {
     const { stdout } = await run("logs", "status >= 500");
     return stdout.includes('"status":500') ? stdout : undefined;
   });
-  t.equal(JSON.parse(logs.trim().split("\n").at(-1)!).fields.stage, "staging");
+  t.equal(JSON.parse(logs.trim().split("\n").at(-1)!).fields.stage, "staging", logs);
 
   const same = await run("deploy");
   t.match(same.stderr, /^staging is unchanged in the sandbox: version 1 .*is already active/m);
@@ -67,13 +67,13 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   const second = await run("deploy", "--format", "json");
   t.match(JSON.parse(second.stdout), { version: "2", previousVersion: "1", outcome: "updated" });
   const page = async () => /<h1>(.*)<\/h1>/.exec((await sandbox.ask("orders", "staging")).body)?.[1];
-  t.equal(await page(), "Other orders");
-  t.equal((await run("rollback")).code, 0);
-  t.equal(await page(), "Orders");
+  t.equal(await page(), "Other orders", "the change");
+  t.match(await run("rollback"), { code: 0 });
+  t.equal(await page(), "Orders", "what was before");
   t.match((await run("deploys")).stdout, /staging/);
 
-  t.equal((await run("deploy", "production")).code, 0);
-  t.equal((await sandbox.ask("orders", "production", "/api/orders/42")).status, 200);
+  t.match(await run("deploy", "production"), { code: 0 });
+  t.match(await sandbox.ask("orders", "production", "/api/orders/42"), { status: 200 });
   const shown = JSON.parse((await run("sandbox", "--format", "json")).stdout);
   t.match(shown, {
     running: true,
@@ -101,14 +101,14 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
     const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
     t.ok(ajv.validate(schema, JSON.parse(stdout)), `${name}: ${ajv.errorsText()} in ${stdout}`);
   }
-  t.equal((await run("prune", "--retain", "0")).code, 0);
+  t.match(await run("prune", "--retain", "0"), { code: 0 });
 
   const deleted = await run("stack", "delete", "--yes", "--logs");
   t.equal(deleted.code, 0, deleted.stderr);
-  t.equal((await sandbox.ask("orders", "production")).status, 404);
+  t.match(await sandbox.ask("orders", "production"), { status: 404 });
   t.same(JSON.parse((await run("sandbox", "--format", "json")).stdout).apps, []);
 
-  t.equal((await run("sandbox", "stop")).stdout, "the sandbox is stopped\n");
+  t.match(await run("sandbox", "stop"), { stdout: "the sandbox is stopped\n" });
   t.notOk(isRunning(pid));
   await until("the end of all functions", () => sandbox.functions().length === 0);
 });
@@ -199,9 +199,12 @@ t.test("what is deployed survives the end of the daemon, of whatever kind", asyn
   t.match((await sandbox.tool(app, "deploy")).stderr, /unchanged in the sandbox: version 1 /);
 
   await sandbox.tool(app, "sandbox", "stop");
-  const other = createServer((socket) => void socket.destroy()).listen(before.port, "127.0.0.1");
+  const other = createServer((socket) => void socket.destroy());
+  // A sandbox of another test may have taken it by now.
+  const taken = new Promise((done) => other.once("listening", done).once("error", done));
+  other.listen(before.port, "127.0.0.1");
   t.teardown(() => new Promise((done) => other.close(done)));
-  await until("the port to be taken", () => other.listening);
+  await taken;
   const moved = await sandbox.tool(app, "url");
   t.match(moved.stderr, `port ${before.port} is taken: the sandbox is at port ${sandbox.daemon().port} from now on\n`);
   t.equal((await sandbox.ask("lasting", "staging")).body, "one staging\n");

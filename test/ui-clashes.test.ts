@@ -291,6 +291,10 @@ t.test(
         await route.continue();
       });
       await window.press("button", "Create token");
+      await window.evaluate(`{
+        window.closings = 0;
+        document.querySelector("dialog").addEventListener("close", () => { window.closings++; });
+      }`);
       // The answer is shown once: the window is there until it comes.
       for (let i = 0; i < 3; i++) await window.keys("Escape");
       await window.evaluate(`document.querySelector("dialog [aria-label=Close]").click()`);
@@ -298,6 +302,7 @@ t.test(
         await window.evaluate(`document.querySelector("dialog").matches(":modal")`),
         "nothing closes it while it is sent",
       );
+      t.equal(await window.evaluate("closings"), 0, "not even for a moment");
       letGo();
       await window.shows("it will not be shown again");
       await page.unroute(/\/add_token$/);

@@ -57,13 +57,15 @@ export function Dialog({ title, children, isKept = false, isForm = false, isBusy
     <dialog
       ref={element}
       aria-labelledby={id}
+      // Browsers do not ask before they close it at the second Escape: this lets them not even for a moment.
+      closedby={isBusy ? "none" : "closerequest"}
       onCancel={(event) => {
         event.preventDefault();
         if (!isBusy && !isWarned && (isKept || (isForm && isTyped.current))) setWarned(true);
         else close();
       }}
       onClose={(event) => {
-        // Browsers close it by themselves if Escape is pressed twice and nothing else.
+        // Those without closedby, and those that were about to.
         if (event.target !== element.current) return;
         if (isBusy) event.currentTarget.showModal();
         else onClose();
