@@ -8,7 +8,7 @@ import { readRange } from "../logservice/rpc/read-range.ts";
 import { drawingOf, drawingsOf, groupOf, seriesOf } from "../logservice/ui/charts/drawing.ts";
 import { noteServiceTime, serviceNow } from "../logservice/ui/data/clock.ts";
 import { Arrivals, MOST_ARRIVED } from "../logservice/ui/explorer/arrivals.ts";
-import { columnTracks } from "../logservice/ui/explorer/column-widths.ts";
+import { columnLayout } from "../logservice/ui/explorer/column-widths.ts";
 import { textOfValue, valueAt } from "../logservice/ui/explorer/field-values.ts";
 import { barsOf, histogramOf } from "../logservice/ui/explorer/histogram-data.ts";
 import { grown } from "../logservice/ui/explorer/live-histogram.ts";
@@ -677,15 +677,21 @@ t.test("a column is as wide as its values and its name", async (t) => {
   });
   const id = "0f0e8f9c-9f55-4c5c-8d5a-3f5d1c0a7a11";
   const events = [event({ status: 200, id, n: 1 }), event({ status: 503, id, text: "x".repeat(5_000) })];
-  const widthOf = (name: string, of = events) => columnTracks([name], of);
+  const layoutOf = (...names: string[]) => columnLayout(names, events, false);
+  const widthOf = (name: string, of = events) =>
+    /^102px 66px (.*) minmax\(200px, 1fr\)$/.exec(columnLayout([name], of, false).tracks)?.[1];
   t.equal(widthOf("n"), "minmax(48px, 48px)", "the least");
   t.equal(widthOf("status"), "minmax(63px, 63px)", "the name");
   t.equal(widthOf("id"), "minmax(90px, 263px)", "an id is whole where there is room");
   t.equal(widthOf("text"), "minmax(90px, 270px)", "the most");
   t.equal(widthOf("gone"), "minmax(48px, 48px)");
   t.equal(widthOf("a rather long name of a field that nobody needs", []), "minmax(90px, 270px)");
-  t.equal(columnTracks(["n", "id"], events), `${widthOf("n")} ${widthOf("id")}`);
-  t.equal(columnTracks([], events), "");
+  t.same(layoutOf("n", "id"), {
+    tracks: "102px 66px minmax(48px, 48px) minmax(90px, 263px) minmax(200px, 1fr)",
+    least: 14 + 102 + 10 + 66 + 10 + 48 + 10 + 90 + 10 + 200 + 14,
+  });
+  t.same(layoutOf(), { tracks: "102px 66px minmax(200px, 1fr)", least: 0 }, "what has no columns is never wider");
+  t.match(columnLayout([], events, true), { tracks: /^150px / });
 });
 
 t.test("what a result is drawn as", async (t) => {

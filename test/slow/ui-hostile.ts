@@ -230,7 +230,7 @@ async function fieldNames(t: Test, { service }: World, window: Window): Promise<
 
   const columns = ROWS.map(({ text }) => text).filter((text) => !text.includes("\n"));
   await window.open(`${service.url}${EVENTS}?${new URLSearchParams({ columns: columns.join("\n") })}`);
-  await window.until("the columns", async () => (await window.texts(".event-head > *")).length > columns.length);
+  await window.until("the columns", async () => (await window.texts(".event-names > *")).length > columns.length);
   await isUnharmed(t, window, "the columns");
 }
 

@@ -133,8 +133,14 @@ t.test("every page in Chromium", { skip: requires("chromium"), timeout: TIMEOUT_
 });
 
 /** A service with a project of events, and Chromium signed in to it. */
-async function openShop(t: Test): Promise<{ readonly world: World; readonly window: Window; readonly shop: Shop }> {
-  const browser = await startChromium();
+interface OpenShop {
+  readonly world: World;
+  readonly window: Window;
+  readonly shop: Shop;
+}
+
+async function openShop(t: Test, options: Parameters<typeof startChromium>[0] = {}): Promise<OpenShop> {
+  const browser = await startChromium(options);
   t.teardown(() => browser.close());
   const world = await startWorld(t, browser);
   const window = await firstOwner(world);
@@ -305,6 +311,66 @@ t.test("the next key is for what a key opened", { skip: requires("chromium"), ti
     })()`);
     t.ok(isThere, what);
   }
+  t.same(world.faults(), [], "nothing went wrong unseen");
+});
+
+t.test("the names of columns stay above them", { skip: requires("chromium"), timeout: TIMEOUT_MS }, async (t) => {
+  // Few of them: they are narrowed. Many of them: the list scrolls sideways.
+  const names = ["path", "status", "duration", "a field that nobody has", "another field that nobody has"];
+  const { world, window } = await openShop(t, { hasScrollBars: true });
+  const lefts = (of: string) =>
+    `[...document.querySelector("${of}").children].map((it) => it.getBoundingClientRect().left).join()`;
+  const areAbove = (what: string) =>
+    window.until(`names above their columns, ${what}`, () =>
+      window.evaluate<boolean>(`${lefts(".event-names")} === ${lefts(".event")}`),
+    );
+  const isInView = (of: string, at: number) => `(() => {
+    const list = document.querySelector(".rows").getBoundingClientRect();
+    const { left, right } = document.querySelector("${of}").children[${at}].getBoundingClientRect();
+    return left >= list.left && right <= list.right;
+  })()`;
+  const open = async (columns: readonly string[]) => {
+    await window.open(`${world.service.url}${P}/events?${new URLSearchParams({ columns: columns.join("\n") })}`);
+    await window.shows("120 events", ".summary");
+    await window.shows("/orders", ".event");
+  };
+  await open(names);
+  t.ok(
+    await window.evaluate(
+      `(({ offsetWidth, clientWidth }) => offsetWidth > clientWidth)(document.querySelector(".rows"))`,
+    ),
+    "there is a scroll bar",
+  );
+  await areAbove("beside a scroll bar");
+
+  const many = [...names, ...names.slice(3).map((name) => `${name} either`), "stage"];
+  await open(many);
+  await window.pressAt('.event[data-row="0"] .message');
+  await window.shows("Context", ".detail");
+  const stage = 1 + many.length;
+  t.notOk(await window.evaluate(isInView(".event", stage)), "there is no room for the last of many");
+  await window.focus("button", "Column stage");
+  await window.until("the column is in view", () => window.evaluate<boolean>(isInView(".event", stage)));
+  await areAbove("scrolled by the focus");
+  await window.keys("Enter");
+  await window.until("the menu has the focus", async () => (await window.focused()) === "Move to the left");
+  t.ok(
+    await window.evaluate(`(() => {
+      const { left, top } = document.activeElement.getBoundingClientRect();
+      return document.elementFromPoint(left + 5, top + 5) === document.activeElement;
+    })()`),
+    "the menu is over the rows",
+  );
+  await window.keys("Escape");
+  await window.evaluate(`document.querySelector(".rows").scrollLeft = 0`);
+  await window.until("the message is out of view", async () => !(await window.evaluate(isInView(".event", stage))));
+  await areAbove("back again");
+  await window.driver.size(390, 844);
+  await window.until("nothing is beyond the edge", () =>
+    window.evaluate<boolean>(
+      `(({ scrollWidth, clientWidth }) => scrollWidth === clientWidth)(document.querySelector(".rows"))`,
+    ),
+  );
   t.same(world.faults(), [], "nothing went wrong unseen");
 });
 

@@ -231,7 +231,7 @@ async function column(t: Test, { ann }: Scenario): Promise<void> {
   await ann.menu("More for duration", "Show as a column");
   await ann.isAt(/&columns=path\nduration/);
   t.same(
-    (await ann.texts(".event-head > *")).map((text) => text.replace(/\s*▾$/, "")),
+    (await ann.texts(".event-names > *")).map((text) => text.replace(/\s*▾$/, "")),
     ["time", "level", "path", "duration", "message"],
   );
   t.same(await ann.texts('.event[data-row="1"] .column'), ["/checkout", "371"]);

@@ -16,7 +16,7 @@ export function EventHead({ columns, onColumns }: EventHeadProps) {
     return next;
   };
   return (
-    <div class="event-head">
+    <div class="event-names">
       <span>time</span>
       <span>level</span>
       {columns.map((name, at) => (

@@ -5,7 +5,7 @@ import { timeParts } from "../kit/format.ts";
 import { isNarrow } from "../kit/narrow.ts";
 import type { Rows } from "../rows/rows.ts";
 import { type ListControl, VirtualList } from "../rows/virtual-list.tsx";
-import { columnTracks } from "./column-widths.ts";
+import { columnLayout } from "./column-widths.ts";
 import { EventHead } from "./event-head.tsx";
 import { EventRow } from "./event-row.tsx";
 import type { Live } from "./live.ts";
@@ -70,12 +70,10 @@ export function EventList(props: EventListProps) {
   const isEmpty = total === 0;
   const isWrapped = wrap.value === "wrapped";
   const hasDay = timeParts(times.startMs).date !== timeParts(times.stopMs).date;
-  const layout = useMemo(
-    () => ({
-      "--event-columns": `${hasDay ? 150 : 102}px 66px ${columnTracks(columns, known ?? arrived.slice(0, 100))} minmax(200px, 1fr)`,
-    }),
-    [hasDay, columns.join("\n"), known, isEmpty],
-  );
+  const layout = useMemo(() => {
+    const { tracks, least } = columnLayout(columns, known ?? arrived.slice(0, 100), hasDay);
+    return { "--event-columns": tracks, "--list-width": `${least}px` };
+  }, [hasDay, columns.join("\n"), known, isEmpty]);
   // Keys may come faster than the list is drawn.
   const latest = useRef(chosen);
   latest.current = chosen;
@@ -115,9 +113,9 @@ export function EventList(props: EventListProps) {
         if (it !== undefined) onOpen(row, it);
       }}
     >
-      {columns.length > 0 && <EventHead columns={columns} onColumns={onColumns} />}
       <VirtualList
         id="events"
+        head={columns.length > 0 && <EventHead columns={columns} onColumns={onColumns} />}
         label={isOldestFirst ? "Events, oldest first" : "Events, newest first"}
         count={total}
         rowHeight={isNarrow.value && columns.length > 0 ? TWO_LINES_HEIGHT : ROW_HEIGHT}

@@ -9,6 +9,8 @@ export interface VirtualListProps {
   /** Whether rows may be higher than that. */
   readonly isMeasured: boolean;
   readonly label: string;
+  /** Above the rows: as wide as they are, and moved sideways with them. */
+  readonly head?: ComponentChildren;
   /** The row that is chosen; -1 if none is. */
   readonly chosen: number;
   readonly id: string;
@@ -40,10 +42,12 @@ const STILL_MS = 120;
  * that no element could hold scroll without a gap or a jump.
  */
 export function VirtualList(props: VirtualListProps) {
-  const { count, rowHeight, isMeasured, label, chosen, id, onMove, onKeyDown, row, control } = props;
+  const { count, rowHeight, isMeasured, label, head, chosen, id, onMove, onKeyDown, row, control } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const layer = useRef<HTMLDivElement>(null);
+  const headLayer = useRef<HTMLDivElement>(null);
   const [viewHeight, setViewHeight] = useState(guessedHeight);
+  const [barWidth, setBarWidth] = useState(0);
   const [, redraw] = useState(0);
   const place = useRef<Place>({ row: 0, offset: 0 });
   /** Where the bar was put by us or left by the last event. */
@@ -78,7 +82,8 @@ export function VirtualList(props: VirtualListProps) {
     barTop.current = element.scrollTop;
   };
   const onScroll = (): void => {
-    const { scrollTop } = scroller.current!;
+    const { scrollTop, scrollLeft } = scroller.current!;
+    if (headLayer.current !== null) headLayer.current.style.transform = `translateX(${-scrollLeft}px)`;
     const delta = scrollTop - barTop.current;
     if (delta === 0) return;
     barTop.current = scrollTop;
@@ -96,6 +101,14 @@ export function VirtualList(props: VirtualListProps) {
     // A long way without a stop must not come to the end of the bar before that of the rows.
     if (Math.abs(scrollTop - barOf()) > most / 4) settle();
     else still.current = setTimeout(settle, STILL_MS);
+  };
+
+  /** What is cut at the edge of the head is not scrolled to by the browser: shows the whole column. */
+  const onHeadFocus = (event: FocusEvent): void => {
+    const column = (event.target as Element).closest(".rows-head > * > * > *")!.getBoundingClientRect();
+    const view = scroller.current!.getBoundingClientRect();
+    const beyond = Math.max(0, column.right - view.right + barWidth) || Math.min(0, column.left - view.left);
+    if (beyond !== 0) scroller.current!.scrollLeft += beyond;
   };
 
   control.visible = () => Math.max(1, Math.floor(viewHeight / rowHeight) - 1);
@@ -117,9 +130,13 @@ export function VirtualList(props: VirtualListProps) {
   // Before the first painting, which has the rows then.
   useLayoutEffect(() => {
     const element = scroller.current!;
-    const watch = new ResizeObserver(() => setViewHeight(element.clientHeight));
+    const measure = (): void => {
+      setViewHeight(element.clientHeight);
+      setBarWidth(element.offsetWidth - element.clientWidth);
+    };
+    const watch = new ResizeObserver(measure);
     watch.observe(element);
-    setViewHeight(element.clientHeight);
+    measure();
     return () => {
       watch.disconnect();
       clearTimeout(still.current);
@@ -162,37 +179,44 @@ export function VirtualList(props: VirtualListProps) {
     filled += all.heightOf(index);
   }
   return (
-    <div
-      class="rows"
-      ref={scroller}
-      id={id}
-      role="grid"
-      aria-label={label}
-      aria-rowcount={count}
-      aria-activedescendant={drawn.includes(chosen) ? `${id}-${chosen}` : undefined}
-      tabIndex={0}
-      onScroll={onScroll}
-      onKeyDown={onKeyDown}
-    >
-      <div class="rows-space" style={{ height: `${height}px` }}>
-        <div class="rows-view" style={{ height: `${viewHeight}px` }}>
-          <div class="rows-layer" ref={layer} role="rowgroup" style={{ transform: `translateY(${-offset}px)` }}>
-            {drawn.map((index) => (
-              <div
-                key={slotOf(index)}
-                class="event"
-                role="row"
-                id={`${id}-${index}`}
-                data-row={index}
-                aria-rowindex={index + 1}
-                aria-selected={index === chosen}
-              >
-                {row(index)}
-              </div>
-            ))}
+    <>
+      {head && (
+        <div class="rows-head" style={{ paddingRight: `${barWidth}px` }} onFocusIn={onHeadFocus}>
+          <div ref={headLayer}>{head}</div>
+        </div>
+      )}
+      <div
+        class="rows"
+        ref={scroller}
+        id={id}
+        role="grid"
+        aria-label={label}
+        aria-rowcount={count}
+        aria-activedescendant={drawn.includes(chosen) ? `${id}-${chosen}` : undefined}
+        tabIndex={0}
+        onScroll={onScroll}
+        onKeyDown={onKeyDown}
+      >
+        <div class="rows-space" style={{ height: `${height}px` }}>
+          <div class="rows-view" style={{ height: `${viewHeight}px` }}>
+            <div class="rows-layer" ref={layer} role="rowgroup" style={{ transform: `translateY(${-offset}px)` }}>
+              {drawn.map((index) => (
+                <div
+                  key={slotOf(index)}
+                  class="event"
+                  role="row"
+                  id={`${id}-${index}`}
+                  data-row={index}
+                  aria-rowindex={index + 1}
+                  aria-selected={index === chosen}
+                >
+                  {row(index)}
+                </div>
+              ))}
+            </div>
           </div>
         </div>
       </div>
-    </div>
+    </>
   );
 }

@@ -16,8 +16,10 @@ export interface ChromiumBrowser extends BrowserDriver {
   newPerson(faults: Faults, options?: PersonOptions): Promise<ChromiumPage>;
 }
 
-export async function startChromium(): Promise<ChromiumBrowser> {
+/** Playwright hides the scroll bars, which take room beside what they scroll, unless they are wanted. */
+export async function startChromium({ hasScrollBars = false } = {}): Promise<ChromiumBrowser> {
   const browser = await chromium.launch({
+    ...(hasScrollBars && { ignoreDefaultArgs: ["--hide-scrollbars"] }),
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"],
   });
