@@ -340,6 +340,29 @@ t.test(
       t.same(await window.evaluate("window.asked.map((body) => JSON.parse(body).token_id)"), ["tok_a", "tok_b"]);
       world.faults();
     });
+    await t.test("an alert that somebody removes leaves what was typed", async (t) => {
+      const alert = { project_id, name: "Short", query: "level = error", severity: "error", operator: ">=" } as const;
+      const { id } = await other.call<{ id: string }>("add_alert", {
+        alert: { ...alert, threshold: 1, notification_id: shop.notificationId },
+      });
+      await window.open(`${world.service.url}${P}/alerts/${id}`);
+      await window.fill("Name", "Short and changed", "textbox");
+      await other.call("remove_alert", { project_id, alert_id: id });
+      await window.press("button", "Save");
+      await window.sees("heading", "This alert was removed");
+      await window.press("link", "Make a new alert of it");
+      await window.isAt(/\/alerts\/new\?name=Short/);
+      await window.until("what was typed is there", () =>
+        window.evaluate<boolean>(
+          `document.querySelector(".alert-form input[maxlength='255']")?.value === "Short and changed"`,
+        ),
+      );
+      await window.open(`${world.service.url}${P}/alerts/${id}`);
+      await window.sees("heading", "There is no such alert");
+      t.match(await window.text(), "All alerts");
+      world.faults();
+      await window.open(`${world.service.url}/t/${TEAM}/members`);
+    });
     await t.test("one team is made while its page is on its way", async (t) => {
       await page.route(/\/t\/second\/projects$/, (route) => setTimeout(() => void route.continue(), HELD_MS));
       await window.press("button", "New team");

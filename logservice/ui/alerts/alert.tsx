@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { Alert as Stored } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
@@ -36,6 +36,8 @@ const AGAIN_MS = 15_000;
 /** The latest ones are above the form. */
 const FIRST_EPISODES = 5;
 const PAGE = 20;
+/** That it is gone is said in words of its own. */
+const NO_ERROR = signal<unknown>(undefined);
 
 function OneAlert({ projectId, id }: { readonly projectId: string; readonly id: string }) {
   const found = useLoaded(
@@ -46,19 +48,35 @@ function OneAlert({ projectId, id }: { readonly projectId: string; readonly id: 
   useEvery(AGAIN_MS, () => {
     if (!isRemoved) void found.load();
   });
-  if (isRemoved) return <NoItem what="alert" href={listPath(projectId)} />;
+  if (isRemoved && found.value.value === undefined) return <NoItem what="alert" href={listPath(projectId)} />;
   return (
     <div class="page alert">
-      <Shown of={found}>{(alert) => <Known of={found} alert={alert} />}</Shown>
+      <Shown of={isRemoved ? { ...found, error: NO_ERROR } : found}>
+        {(alert) => <Known of={found} alert={alert} isRemoved={isRemoved} />}
+      </Shown>
     </div>
   );
 }
 
-function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Stored }) {
+interface KnownProps {
+  readonly of: Loaded<Stored>;
+  readonly alert: Stored;
+  /** Whether somebody removed it while it was shown. */
+  readonly isRemoved: boolean;
+}
+
+function Known({ of, alert, isRemoved }: KnownProps) {
   const { project_id: projectId } = alert;
   const id = alert.id!;
   const editing = useEdits(draftOfAlert(alert));
-  const read = async () => (await call("get_alert", { project_id: projectId, alert_id: id })).alert;
+  const read = async (): Promise<Stored> => {
+    try {
+      return (await call("get_alert", { project_id: projectId, alert_id: id })).alert;
+    } catch (error) {
+      if (isGone(error)) void of.load();
+      throw error;
+    }
+  };
   const { draft, isChanged } = editing;
   const isRemoving = useSignal(false);
   const mayChange = mayDo("alerts:write");
@@ -99,6 +117,17 @@ function Known({ of, alert }: { readonly of: Loaded<Stored>; readonly alert: Sto
       await setMuted(alert, muted, () => void show());
       await show();
     });
+  if (isRemoved && !isChanged) return <NoItem what="alert" href={listPath(projectId)} />;
+  if (isRemoved)
+    return (
+      <div class="empty">
+        <h1>This alert was removed</h1>
+        <p>Somebody removed it while you changed it. What you typed is not lost: it can be a new alert.</p>
+        <a class="button primary" href={`${alertPath(projectId, "new")}${searchOfDraft(draft)}`}>
+          Make a new alert of it
+        </a>
+      </div>
+    );
   const since = sinceOf(alert, episodes.rows);
   return (
     <>

@@ -51,14 +51,16 @@ export function EventRow({ event, columns, hasDay, isNarrow, isWrapped }: EventR
       </span>
       {isNarrow && columns.length > 0 && (
         <span role="gridcell" class="columns-line">
-          {columns.map((name) => (
-            <span key={name}>
-              <span class="name">
-                <Text text={name} />=
+          {columns
+            .filter((name) => valueAt(event, name) !== undefined)
+            .map((name) => (
+              <span key={name}>
+                <span class="name">
+                  <Text text={name} />=
+                </span>
+                <Text text={textOfValue(valueAt(event, name))} />{" "}
               </span>
-              <Text text={textOfValue(valueAt(event, name))} />{" "}
-            </span>
-          ))}
+            ))}
         </span>
       )}
     </>
