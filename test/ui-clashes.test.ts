@@ -326,6 +326,68 @@ t.test(
       await window.hides("it will not be shown again");
       world.faults();
     });
+    await t.test("a window stays until what it sends is answered, and no page is left for it", async (t) => {
+      let letGo = (): void => {};
+      const hold = async (operation: string) => {
+        const held = new Promise<void>((done) => {
+          letGo = done;
+        });
+        await page.route(new RegExp(`/${operation}$`), async (route) => {
+          await held;
+          await route.continue();
+        });
+      };
+      await window.open(`${world.service.url}/t/${TEAM}/tokens`);
+      await window.pressAt(`nav a[href="/t/${TEAM}/members"]`);
+      await window.driver.evaluate("history.back()");
+      await window.isAt(`/t/${TEAM}/tokens`);
+      await hold("add_token");
+      await window.press("button", "New token");
+      await window.fill("Description", "forward", "textbox", "dialog");
+      await window.press("button", "Create token");
+      await window.driver.evaluate("history.forward()");
+      await window.shows("Leave before the answer?");
+      await window.press("button", "Stay here");
+      // Nobody is kept for ever.
+      await window.shows("There is no answer yet. You need not wait", "dialog");
+      letGo();
+      await window.shows("it will not be shown again");
+      // A key that is held is one press.
+      await page.keyboard.down("Escape");
+      for (let i = 0; i < 5; i++) await page.keyboard.down("Escape");
+      await page.keyboard.up("Escape");
+      await window.shows("Press Escape again to close.", "dialog");
+      await window.press("button", "Done");
+      await page.unroute(/\/add_token$/);
+
+      const { id } = await other.call<{ id: string }>("add_notification", {
+        notification: { project_id, name: "Hook", type: "webhook", webhook_url: "https://hooks.example.com/a" },
+      });
+      await other.call("rotate_webhook_secret", { project_id, notification_id: id });
+      await window.open(`${world.service.url}${P}/notifications/${id}`);
+      await window.press("button", "Make a new secret");
+      await hold("rotate_webhook_secret");
+      await window.press("button", "Make a new secret", "dialog");
+      for (let i = 0; i < 3; i++) await window.keys("Escape");
+      letGo();
+      await window.shows("The signing secret", "dialog");
+      await window.press("button", "Done");
+
+      await hold("remove_notification");
+      await window.press("button", "Remove notification");
+      await window.press("button", "Remove notification", "dialog");
+      await window.keys("Escape");
+      t.ok(await window.evaluate(`document.querySelector("dialog").matches(":modal")`), "removing is not cancelled");
+      await window.driver.evaluate(
+        `history.pushState(null, "", "${P}/events"); dispatchEvent(new PopStateEvent("popstate"))`,
+      );
+      await window.shows("120 events", ".summary");
+      letGo();
+      await window.shows("Hook was removed", ".toasts");
+      await window.isAt(`${P}/events`);
+      t.same(world.faults(), []);
+      await window.open(`${world.service.url}/t/${TEAM}/tokens`);
+    });
     await t.test("a token that is gone keeps none of the others", async (t) => {
       for (const [operation, act] of [
         ["get_members", 'return Response.json({ members: [{ email: "bob@x.org", role: "admin", state: "member" }] });'],
@@ -349,8 +411,12 @@ t.test(
       await window.fill("Name", "Short and changed", "textbox");
       await other.call("remove_alert", { project_id, alert_id: id });
       await window.press("button", "Save");
-      await window.sees("heading", "This alert was removed");
-      await window.press("link", "Make a new alert of it");
+      await window.shows("Somebody removed this alert. What you typed is not lost");
+      t.notOk(await window.has("button", "Save"), "nothing can be saved");
+      await window.pressAt(`nav a[href="${P}/events"]`);
+      await window.shows("Leave without saving?");
+      await window.press("button", "Stay here");
+      await window.press("button", "Make a new alert of it");
       await window.isAt(/\/alerts\/new\?name=Short/);
       await window.until("what was typed is there", () =>
         window.evaluate<boolean>(

@@ -29,3 +29,5 @@ export const FIRST_EVENTS = 200;
 export const HISTOGRAM_STEPS = 61;
 /** The rows of a table of stages that are shown. */
 export const TABLE_ROWS = 1_000;
+/** The rows that are asked for if those end before the range does, for lines over time. */
+export const LINE_ROWS = 10_000;

@@ -81,7 +81,7 @@ const PAGES: Readonly<Record<string, PageRow>> = {
     path: () => `${P}/events?query=${encodeURIComponent("| timeseries 5m count() by path")}&as=lines`,
     shows: "/checkout",
   },
-  "send events": { path: () => `${P}/start`, shows: "Waiting for the first event" },
+  "send events": { path: () => `${P}/start`, shows: "Waiting for an event" },
   settings: { path: () => `${P}/settings`, shows: "Remove project" },
   tokens: { path: () => `/t/${TEAM}/tokens`, shows: "Sends events to the shop" },
   "new token": {
@@ -361,7 +361,30 @@ t.test("the names of columns stay above them", { skip: requires("chromium"), tim
     })()`),
     "the menu is over the rows",
   );
+  const isWhole = `(() => {
+    const { right } = document.querySelector(".menu").getBoundingClientRect();
+    return right <= document.querySelector(".rows-head").getBoundingClientRect().right;
+  })()`;
+  t.ok(await window.evaluate(isWhole), "and is not cut");
   await window.keys("Escape");
+  const hasFocus = (name: string) =>
+    window.until(`the focus at ${name}`, async () => (await window.focused()) === name);
+  for (const name of ["a field that nobody has either", "another field that nobody has"]) {
+    await window.focus("button", `Column ${name}`);
+    await window.keys("Enter", "ArrowDown", "Enter");
+    const isShown = `(() => {
+      const name = document.activeElement.getBoundingClientRect();
+      const list = document.querySelector(".rows").getBoundingClientRect();
+      return document.activeElement.matches(".column-name") && name.left >= list.left && name.right <= list.right;
+    })()`;
+    await window.until("the moved column is in view", () => window.evaluate<boolean>(isShown));
+  }
+  await window.focus("button", "Column status");
+  await window.keys("Enter", "End", "Enter");
+  await hasFocus("Column duration");
+  await open(many);
+  await window.pressAt('.event[data-row="0"] .message');
+  await window.focus("button", "Column stage");
   await window.evaluate(`document.querySelector(".rows").scrollLeft = 0`);
   await window.until("the message is out of view", async () => !(await window.evaluate(isInView(".event", stage))));
   await areAbove("back again");
@@ -370,6 +393,111 @@ t.test("the names of columns stay above them", { skip: requires("chromium"), tim
     window.evaluate<boolean>(
       `(({ scrollWidth, clientWidth }) => scrollWidth === clientWidth)(document.querySelector(".rows"))`,
     ),
+  );
+  t.same(world.faults(), [], "nothing went wrong unseen");
+});
+
+t.test(
+  "lines over time come to the end of the range",
+  { skip: requires("chromium"), timeout: TIMEOUT_MS },
+  async (t) => {
+    const { world, window } = await openShop(t);
+    const events = Array.from({ length: 25 }, (_, i) => ({
+      level: "info" as const,
+      message: "one of many groups",
+      fields: { group: `g${i}` },
+    }));
+    await window.call("add_events", { project_id: "shop", events });
+    const query = new URLSearchParams({ query: "exists group | timeseries 1m by group" });
+    await window.open(`${world.service.url}${P}/events?${query}`);
+    t.notMatch(await window.shows(/1,5\d\d rows/, ".result-head"), "cut");
+    t.match(
+      await window.text(".chart-lines"),
+      "13 smaller lines are not drawn; the table and an export have their rows.",
+    );
+    await window.press("button", "Table");
+    await window.shows(/The first 1,000 of 1,5\d\d rows are shown/, ".result");
+    t.equal(await window.evaluate("document.querySelectorAll('.result tbody tr').length"), 1_000);
+
+    await window.open(`${world.service.url}${P}/events?last=1d&${query}`);
+    await window.shows("a part of the range is missing", ".chart-lines");
+    t.same(world.faults(), [], "nothing went wrong unseen");
+  },
+);
+
+t.test("the chosen row is in view", { skip: requires("chromium"), timeout: TIMEOUT_MS }, async (t) => {
+  const { world, window } = await openShop(t, { hasScrollBars: true });
+  const events = Array.from({ length: 900 }, (_, i) => ({
+    level: "info" as const,
+    message: `line\n`.repeat(i % 7) + i,
+    fields: { path: `/${i}`, status: 200 },
+  }));
+  await window.call("add_events", { project_id: "shop", events });
+  const isChosen = (row: number) => `(() => {
+    const chosen = document.querySelector('.event[aria-selected="true"]');
+    if (chosen?.dataset.row !== "${row}") return false;
+    const rows = document.querySelector(".rows");
+    const { top } = rows.getBoundingClientRect();
+    const it = chosen.getBoundingClientRect();
+    return it.top >= top - 0.5 && it.bottom <= top + rows.clientHeight + 0.5;
+  })()`;
+  const shows = (row: number, what: string) =>
+    window.until(`row ${row} after ${what}`, () => window.evaluate<boolean>(isChosen(row)));
+  const chosen = () =>
+    window.evaluate<number>(`Number(document.querySelector('.event[aria-selected="true"]').dataset.row)`);
+  const open = async (columns: readonly string[]) => {
+    await window.open(`${world.service.url}${P}/events?${new URLSearchParams({ columns: columns.join("\n") })}`);
+    await window.shows("1,020 events", ".summary");
+    await window.shows("200", ".event");
+    await window.focus("grid", "Events, newest first");
+  };
+  const last = 1_019;
+
+  // They fit alone, and not beside an open event.
+  const columns = ["path", "status", "a field that nobody has", "b field that nobody has", "c field that nobody has"];
+  await open(columns);
+  await window.keys("End");
+  await shows(last, "End");
+  await window.shows("/cart", `.event[data-row="${last}"]`);
+  await window.keys("Enter");
+  await window.shows("Context", ".detail");
+  await window.until("a bar for moving sideways", () =>
+    window.evaluate<boolean>(
+      `(({ offsetHeight, clientHeight }) => offsetHeight > clientHeight)(document.querySelector(".rows"))`,
+    ),
+  );
+  await shows(last, "a bar came");
+
+  await window.driver.wheel(await window.place("#events"), -3_000);
+  await window.until("the list is scrolled", async () => (await window.evaluate<number>(TOP_ROW)) < last - 50);
+  await open([]);
+  await window.driver.wheel(await window.place("#events"), 2_400);
+  await window.until("the list is scrolled", async () => (await window.evaluate<number>(TOP_ROW)) > 80);
+  await window.keys("j");
+  t.ok((await chosen()) > 80, "where none is chosen, a step begins at what is seen");
+
+  await open([]);
+  await window.menu("View options", "Wrap long messages", "menuitemcheckbox");
+  await window.focus("grid", "Events, newest first");
+  await window.keys("Home");
+  await shows(0, "Home");
+  for (const key of ["PageDown", "PageDown", "j", "k", "PageUp", "j"]) {
+    await window.keys(key);
+    await shows(await chosen(), key);
+  }
+  await window.keys("End");
+  await shows(last, "End");
+  await window.keys("PageUp");
+  await shows(await chosen(), "PageUp");
+  await window.evaluate(`document.querySelector(".rows").scrollTop = 0`);
+  await window.until("the top", async () => (await window.evaluate<number>(TOP_ROW)) === 0);
+  await window.evaluate(`document.querySelector(".rows").scrollTop = 1e7`);
+  await window.until("the last row is whole", () =>
+    window.evaluate<boolean>(`(() => {
+      const rows = document.querySelector(".rows");
+      const it = document.querySelector('.event[data-row="${last}"]')?.getBoundingClientRect();
+      return it !== undefined && it.bottom <= rows.getBoundingClientRect().top + rows.clientHeight + 0.5;
+    })()`),
   );
   t.same(world.faults(), [], "nothing went wrong unseen");
 });

@@ -123,7 +123,7 @@ async function sendFirst(t: Test, scenario: Scenario): Promise<void> {
   await ann.shows("It may send events to every project of the team, and nothing else.");
   const [token = "", command = ""] = await ann.texts(".code pre");
   t.match(command, `Bearer ${token}`);
-  await ann.shows("Waiting for the first event");
+  await ann.shows("Waiting for an event");
   const { stdout } = await run("bash", ["-c", command]);
   t.equal(stdout, "", "curl has no error to show");
   await ann.shows("Your first event has arrived.");

@@ -30,6 +30,8 @@ export interface AlertFormProps {
   readonly draft: AlertDraft;
   readonly isChanged: boolean;
   readonly isReadOnly: boolean;
+  /** Whether somebody removed it meanwhile: what was typed stays, and cannot be saved. */
+  readonly isRemoved?: boolean;
   /** The other value of what somebody else changed too. */
   clashAt?(name: keyof AlertDraft, words?: (value: string | boolean) => string): Clash | undefined;
   /** Other buttons. */
@@ -42,7 +44,7 @@ export interface AlertFormProps {
 
 /** The fields of an alert, what it would have done, and a test of it. Nothing that was typed is lost by an error. */
 export function AlertForm(props: AlertFormProps) {
-  const { projectId, id, draft, isChanged, isReadOnly, children, onChange, onSend } = props;
+  const { projectId, id, draft, isChanged, isReadOnly, isRemoved = false, children, onChange, onSend } = props;
   const [isMaking, setMaking] = useState(false);
   const [tested, setTested] = useState("");
   const saving = useSending(PATHS);
@@ -199,7 +201,7 @@ export function AlertForm(props: AlertFormProps) {
             </span>
           </label>
           <ClashNote label="Muted" of={clashAt("muted", (isMuted) => (isMuted ? "muted" : "not muted"))} />
-          {problem && (
+          {problem && !isRemoved && (
             <p class="note error" role="alert">
               {testing.problem && "The test was not delivered. "}
               {problem}
@@ -210,7 +212,7 @@ export function AlertForm(props: AlertFormProps) {
               The test was delivered to {JSON.stringify(tested)}.
             </p>
           )}
-          {!isReadOnly && (
+          {!isReadOnly && !isRemoved && (
             <div class="row">
               <button
                 type="submit"

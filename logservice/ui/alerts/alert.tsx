@@ -4,7 +4,7 @@ import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
 import { useEvery } from "../data/every.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
-import { go } from "../data/location.ts";
+import { go, goFromHere } from "../data/location.ts";
 import { usePages } from "../data/pages.ts";
 import { mayDo } from "../data/session.ts";
 import { LinkedText } from "../kit/linked-text.tsx";
@@ -69,9 +69,11 @@ function Known({ of, alert, isRemoved }: KnownProps) {
   const { project_id: projectId } = alert;
   const id = alert.id!;
   const editing = useEdits(draftOfAlert(alert));
-  const read = async (): Promise<Stored> => {
+  const read = async () => (await call("get_alert", { project_id: projectId, alert_id: id })).alert;
+  /** What finds that the alert is gone shows so at once. */
+  const changing = async (change: () => Promise<void>): Promise<void> => {
     try {
-      return (await call("get_alert", { project_id: projectId, alert_id: id })).alert;
+      await change();
     } catch (error) {
       if (isGone(error)) void of.load();
       throw error;
@@ -99,34 +101,27 @@ function Known({ of, alert, isRemoved }: KnownProps) {
     [id, alert.state, alert.triggered],
   );
   useEvery(AGAIN_MS, () => {
-    if (episodes.rows.length <= FIRST_EPISODES) void episodes.load();
+    if (!isRemoved && episodes.rows.length <= FIRST_EPISODES) void episodes.load();
   });
   const last = useLoaded(
     async (signal) =>
       (await call("get_deliveries", { project_id: projectId, alert_id: id, limit: 1 }, { signal })).deliveries,
     [projectId, id],
   );
-  useEvery(AGAIN_MS, () => void last.load());
+  useEvery(AGAIN_MS, () => {
+    if (!isRemoved) void last.load();
+  });
   const muting = useSending();
   const mute = (muted: boolean): Promise<unknown> =>
-    muting.send(async () => {
-      const show = async (): Promise<void> => {
-        await of.load();
-        editing.drop("muted");
-      };
-      await setMuted(alert, muted, () => void show());
-      await show();
-    });
-  if (isRemoved && !isChanged) return <NoItem what="alert" href={listPath(projectId)} />;
-  if (isRemoved)
-    return (
-      <div class="empty">
-        <h1>This alert was removed</h1>
-        <p>Somebody removed it while you changed it. What you typed is not lost: it can be a new alert.</p>
-        <a class="button primary" href={`${alertPath(projectId, "new")}${searchOfDraft(draft)}`}>
-          Make a new alert of it
-        </a>
-      </div>
+    muting.send(() =>
+      changing(async () => {
+        const show = async (): Promise<void> => {
+          await of.load();
+          editing.drop("muted");
+        };
+        await setMuted(alert, muted, () => void show());
+        await show();
+      }),
     );
   const since = sinceOf(alert, episodes.rows);
   return (
@@ -135,7 +130,7 @@ function Known({ of, alert, isRemoved }: KnownProps) {
         <h1>
           <Text text={alert.name} />
         </h1>
-        {mayChange && (
+        {mayChange && !isRemoved && (
           <>
             <button
               type="button"
@@ -151,7 +146,25 @@ function Known({ of, alert, isRemoved }: KnownProps) {
           </>
         )}
       </header>
-      {muting.problem && <p class="note error">{muting.problem}</p>}
+      {isRemoved && (
+        <div class="note warning" role="alert">
+          <div class="row">
+            <span class="grow">
+              Somebody removed this alert.{isChanged && " What you typed is not lost: it can be a new alert."}
+            </span>
+            {isChanged && (
+              <button
+                type="button"
+                class="button small"
+                onClick={() => go(`${alertPath(projectId, "new")}${searchOfDraft(draft)}`)}
+              >
+                Make a new alert of it
+              </button>
+            )}
+          </div>
+        </div>
+      )}
+      {muting.problem && !isRemoved && <p class="note error">{muting.problem}</p>}
       <section class="card state" aria-label="State">
         <div class="row">
           <StateTags alert={alert} isUndelivered={isUndelivered(id, last.value.value ?? [])} />
@@ -192,22 +205,25 @@ function Known({ of, alert, isRemoved }: KnownProps) {
         draft={draft}
         isChanged={isChanged}
         isReadOnly={!mayChange}
+        isRemoved={isRemoved}
         clashAt={(name, words) => editing.clashAt(name, words)}
         onChange={(part) => editing.set(part)}
-        onSend={async () => {
-          const before = await read();
-          of.set(before);
-          const fresh = draftOfAlert(before);
-          const changes = changesOf(alertOf(fresh, projectId), alertOf(editing.over(fresh), projectId));
-          await call("update_alert", { alert: { ...changes, id, project_id: projectId } });
-          // What was typed is kept until what is stored is known: it would seem to be gone.
-          const stored = await read();
-          of.set(stored);
-          editing.sent(draftOfAlert(stored));
-          say("Saved");
-        }}
+        onSend={() =>
+          changing(async () => {
+            const before = await read();
+            of.set(before);
+            const fresh = draftOfAlert(before);
+            const changes = changesOf(alertOf(fresh, projectId), alertOf(editing.over(fresh), projectId));
+            await call("update_alert", { alert: { ...changes, id, project_id: projectId } });
+            // What was typed is kept until what is stored is known: it would seem to be gone.
+            const stored = await read();
+            of.set(stored);
+            editing.sent(draftOfAlert(stored));
+            say("Saved");
+          })
+        }
       />
-      {mayChange && (
+      {mayChange && !isRemoved && (
         <section class="card" aria-labelledby="remove">
           <h2 id="remove">Remove alert</h2>
           <p class="lead">
@@ -224,8 +240,14 @@ function Known({ of, alert, isRemoved }: KnownProps) {
           button="Remove alert"
           onClose={() => (isRemoving.value = false)}
           onRemove={async () => {
-            await call("remove_alert", { project_id: projectId, alert_id: id });
-            go(listPath(projectId), { replaces: true });
+            const goOn = goFromHere();
+            try {
+              await call("remove_alert", { project_id: projectId, alert_id: id });
+            } catch (error) {
+              // Somebody else did the same.
+              if (!isGone(error)) throw error;
+            }
+            goOn(listPath(projectId), { replaces: true });
             say(`${alert.name} was removed`);
           }}
         >

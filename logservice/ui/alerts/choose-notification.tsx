@@ -81,7 +81,7 @@ export function MakeNotification({
   const sending = useSending(NOTIFICATION_PATHS);
   if (secret !== "") return <SecretShown secret={secret} onClose={onClose} />;
   return (
-    <Dialog title="New notification" isForm isBusy={sending.isSending} onClose={onClose}>
+    <Dialog title="New notification" isForm onClose={onClose}>
       <NotificationForm
         first={NEW_NOTIFICATION}
         mask={undefined}

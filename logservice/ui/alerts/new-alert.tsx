@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../data/call.ts";
-import { go, here } from "../data/location.ts";
+import { go, goFromHere, here } from "../data/location.ts";
 import { mayDo } from "../data/session.ts";
 import { openedSearch } from "../explorer/opened-search.ts";
 import { say } from "../kit/toasts.tsx";
@@ -54,10 +54,11 @@ export function NewAlert({ projectId }: { readonly projectId: string }) {
           if (isTyped) setChanged(true);
         }}
         onSend={async () => {
+          const goOn = goFromHere();
           const { id } = await call("add_alert", { alert: alertOf(draft, projectId) });
           setChanged(false);
           say("Alert created");
-          go(alertPath(projectId, id), { replaces: true });
+          goOn(alertPath(projectId, id), { replaces: true });
           scrollTo(0, 0);
         }}
       >

@@ -100,7 +100,17 @@ export function Lines({ of, range, onZoom }: LinesProps) {
         )}
       />
       {isCut && <p class="hint">Steps that the range cuts off are not drawn; the table has them.</p>}
-      {left > 0 && <p class="hint">{count(left)} smaller lines are not drawn; the table has all rows.</p>}
+      {of.truncated && (
+        <p class="note warning">
+          There are more rows than can be drawn: a part of the range is missing. Use a longer step or fewer groups.
+          Without a step, as in <code>| timeseries by path</code>, one is chosen that fits.
+        </p>
+      )}
+      {left > 0 && (
+        <p class="hint">
+          {count(left)} smaller lines are not drawn{of.truncated ? "." : "; the table and an export have their rows."}
+        </p>
+      )}
     </div>
   );
 }

@@ -1,5 +1,7 @@
 import { useState } from "preact/hooks";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
+import { TABLE_ROWS } from "../../address/first-data.ts";
+import { count } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { Cell } from "./cell.tsx";
 import { type Group, groupOf } from "./drawing.ts";
@@ -48,7 +50,7 @@ export function ResultTable({ of, onFilter }: ResultTableProps) {
           </tr>
         </thead>
         <tbody>
-          {shown.map((row, i) => (
+          {shown.slice(0, TABLE_ROWS).map((row, i) => (
             <tr
               key={i}
               class={onFilter && groupOf(of, row) ? "pressable" : undefined}
@@ -89,6 +91,11 @@ export function ResultTable({ of, onFilter }: ResultTableProps) {
           ))}
         </tbody>
       </table>
+      {rows.length > TABLE_ROWS && (
+        <p class="hint">
+          The first {count(TABLE_ROWS)} of {count(rows.length)} rows are shown. An export has all.
+        </p>
+      )}
       {rows.length === 0 && <p class="hint no-rows">No events match in this range.</p>}
     </div>
   );

@@ -13,6 +13,17 @@ export function go(href: string, { replaces = false } = {}): void {
   here.value = { path: url.pathname, search: url.search };
 }
 
+/**
+ * For what leads to another page once it is done: goes there unless the person went elsewhere meanwhile. To be called before
+ * that begins.
+ */
+export function goFromHere(): typeof go {
+  const { path } = here.peek();
+  return (href, options) => {
+    if (here.peek().path === path) go(href, options);
+  };
+}
+
 const keepers = new Set<(href: string) => boolean>();
 
 /**

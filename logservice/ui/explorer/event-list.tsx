@@ -87,7 +87,8 @@ export function EventList(props: EventListProps) {
     const step = steps[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      const from = latest.current < 0 ? (step === total ? total - 1 : 0) : latest.current + step;
+      // Where nothing is chosen, a step begins at what is seen.
+      const from = latest.current >= 0 || Math.abs(step) === total ? latest.current + step : (control.first?.() ?? 0);
       const next = Math.max(0, Math.min(total - 1, from));
       latest.current = next;
       onChoose(next);
@@ -115,7 +116,7 @@ export function EventList(props: EventListProps) {
     >
       <VirtualList
         id="events"
-        head={columns.length > 0 && <EventHead columns={columns} onColumns={onColumns} />}
+        head={columns.length > 0 && <EventHead control={control} columns={columns} onColumns={onColumns} />}
         label={isOldestFirst ? "Events, oldest first" : "Events, newest first"}
         count={total}
         rowHeight={isNarrow.value && columns.length > 0 ? TWO_LINES_HEIGHT : ROW_HEIGHT}

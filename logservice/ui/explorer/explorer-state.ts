@@ -1,8 +1,9 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { AggregateResponse, DiscoveredField, Event, LevelPoint } from "../../../schema/rpc.generated.ts";
-import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../../address/first-data.ts";
+import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, LINE_ROWS, TABLE_ROWS } from "../../address/first-data.ts";
 import { isSameRange, rangeTexts, searchOf, timesOf, type View, viewOf } from "../../address/view.ts";
 import { histogramSteps } from "../../events/histogram-steps.ts";
+import { drawingsOf } from "../charts/drawing.ts";
 import { call, isAborted, isUnreachable } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { go, here } from "../data/location.ts";
@@ -158,7 +159,9 @@ async function find({ projectId, found, first, signal, show, followed }: Run): P
       return;
     }
     if (kind === "stages") {
-      const table = first?.table ?? (await call("aggregate", { ...input, limit: TABLE_ROWS }, { signal }));
+      const ask = (limit: number) => call("aggregate", { ...input, limit }, { signal });
+      let table = first?.table ?? (await ask(TABLE_ROWS));
+      if (table.truncated && drawingsOf(table).has("lines")) table = await ask(LINE_ROWS);
       found.table.value = table;
       note(table.stats);
       show();

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useBusyWindow } from "./busy-window.ts";
 import { Problem } from "./problem.tsx";
 import type { Sending } from "./sending.ts";
 
@@ -20,6 +21,7 @@ export interface DialogEndProps {
 /** The end of a dialog: what went wrong, and the two ways out of it. */
 export function DialogEnd(props: DialogEndProps) {
   const { sending, children, cancel = "Cancel", isBlocked = false, isDanger = false, onClose, onPress } = props;
+  useBusyWindow(sending.isSending);
   return (
     <>
       <Problem text={sending.problem} />

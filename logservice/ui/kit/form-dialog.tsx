@@ -23,7 +23,7 @@ export function FormDialog({ title, children, sending, button, isBlocked = false
   const [isTyped, setTyped] = useState(false);
   return (
     <>
-      <Dialog title={title} isForm isBusy={sending.isSending} onClose={onClose}>
+      <Dialog title={title} isForm onClose={onClose}>
         <form
           onInput={() => setTyped(true)}
           onSubmit={(event) => {
@@ -37,7 +37,7 @@ export function FormDialog({ title, children, sending, button, isBlocked = false
           </DialogEnd>
         </form>
       </Dialog>
-      <Unsaved isChanged={isTyped && !sending.isSending} />
+      <Unsaved isChanged={isTyped} isSending={sending.isSending} />
     </>
   );
 }

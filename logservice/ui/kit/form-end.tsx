@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useBusyWindow } from "./busy-window.ts";
 import { Problem } from "./problem.tsx";
 import type { Sending } from "./sending.ts";
 
@@ -16,6 +17,7 @@ export interface FormEndProps {
 
 /** The end of a form that is on a page or in a window: what went wrong, and its buttons. */
 export function FormEnd({ sending, button, isBlocked, isReadOnly, onCancel, children }: FormEndProps) {
+  useBusyWindow(sending.isSending);
   return (
     <>
       <Problem text={sending.problem} />

@@ -36,6 +36,7 @@ export function Menu({ label, name, class: style = "button", entries, align = "l
   useLayoutEffect(() => {
     if (!isOpen) return;
     const items = itemsIn(list.current!);
+    keepInView(list.current!);
     (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0] ?? list.current!).focus();
     const leave = (event: Event) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
@@ -133,6 +134,13 @@ function Entry({ entry, close }: { readonly entry: MenuEntry; close(): void }) {
       {text}
     </button>
   );
+}
+
+/** Moves an open list to the left where its right edge would be cut: by the window, or by what its button scrolls in. */
+function keepInView(list: HTMLElement): void {
+  const edge = Math.min(innerWidth, list.closest(".rows-head")?.getBoundingClientRect().right ?? innerWidth);
+  const beyond = list.getBoundingClientRect().right + 4 - edge;
+  if (beyond > 0 && list.style.right === "") list.style.left = `${-beyond}px`;
 }
 
 const itemsIn = (list: HTMLElement) => [...list.querySelectorAll<HTMLElement>('[role^="menuitem"]')];

@@ -5,21 +5,24 @@ import { Dialog } from "./dialog.tsx";
 
 export interface UnsavedProps {
   readonly isChanged: boolean;
+  /** Whether something is sent whose answer is shown on this page alone. */
+  readonly isSending?: boolean;
   /** What is asked, and why, if it is something else than changes that would be lost. */
   readonly question?: string;
   readonly reason?: string;
 }
 
 /** Asks before a link, the button back or the search over pages leads away from changes that are not saved. The browser asks before the page is closed. */
-export function Unsaved({ isChanged, question, reason }: UnsavedProps) {
+export function Unsaved({ isChanged, isSending = false, question, reason }: UnsavedProps) {
   const [to, setTo] = useState("");
   const isLeaving = useRef(false);
   // The answer to a change that was sent may lead to another page before this is drawn anew without the listeners.
-  const isAsking = useRef(isChanged);
-  isAsking.current = isChanged;
+  const isKept = isChanged || isSending;
+  const isAsking = useRef(isKept);
+  isAsking.current = isKept;
   // At once, as the button back may be the next thing after a key.
   useLayoutEffect(() => {
-    if (!isChanged) return;
+    if (!isKept) return;
     const onLink = (event: MouseEvent): void => {
       if (!isAsking.current || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
       const link = (event.target as Element).closest?.("a");
@@ -29,9 +32,9 @@ export function Unsaved({ isChanged, question, reason }: UnsavedProps) {
       setTo(link.href);
     };
     const letBack = keepHere((href) => {
-      const isKept = isAsking.current && !isLeaving.current;
-      if (isKept) setTo(href);
-      return isKept;
+      const stays = isAsking.current && !isLeaving.current;
+      if (stays) setTo(href);
+      return stays;
     });
     const onClose = (event: Event): void => {
       if (isAsking.current && !isLeaving.current) event.preventDefault();
@@ -44,11 +47,14 @@ export function Unsaved({ isChanged, question, reason }: UnsavedProps) {
       letBack();
       removeEventListener("beforeunload", onClose);
     };
-  }, [isChanged]);
+  }, [isKept]);
   if (to === "") return null;
   return (
-    <Dialog title={question ?? "Leave without saving?"} onClose={() => setTo("")}>
-      <p class="lead">{reason ?? "What you changed on this page is not saved."}</p>
+    <Dialog
+      title={question ?? (isSending ? "Leave before the answer?" : "Leave without saving?")}
+      onClose={() => setTo("")}
+    >
+      <p class="lead">{reason ?? (isSending ? SENT : "What you changed on this page is not saved.")}</p>
       <div class="row end">
         <button type="button" class="button" onClick={() => setTo("")}>
           Stay here
@@ -70,3 +76,5 @@ export function Unsaved({ isChanged, question, reason }: UnsavedProps) {
     </Dialog>
   );
 }
+
+const SENT = "What was sent is not answered yet, and may be done all the same. What it makes may be shown here alone.";

@@ -4,7 +4,7 @@ import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { changesOf } from "../data/changes.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
-import { go } from "../data/location.ts";
+import { go, goFromHere } from "../data/location.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
 import { isGone, NoItem } from "../kit/no-item.tsx";
 import { Problem } from "../kit/problem.tsx";
@@ -13,6 +13,7 @@ import { useSending } from "../kit/sending.ts";
 import { Shown } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
+import { Unsaved } from "../kit/unsaved.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { draftOfNotification, maskOf, membersOf, NEW_NOTIFICATION } from "./draft.ts";
 import { missingFor } from "./kinds.ts";
@@ -33,8 +34,8 @@ const listPath = (project: string) =>
 function NewNotification({ projectId }: { readonly projectId: string }) {
   const [made, setMade] = useState<{ readonly id: string; readonly secret: string } | undefined>(undefined);
   const sending = useSending(NOTIFICATION_PATHS);
-  const show = (id: string): void =>
-    go(pathOf({ kind: "item", team: teamId.value, project: projectId, section: "notifications", id }), {
+  const show = (id: string, goOn = go): void =>
+    goOn(pathOf({ kind: "item", team: teamId.value, project: projectId, section: "notifications", id }), {
       replaces: true,
     });
   return (
@@ -50,11 +51,12 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
             sending={sending}
             button="Create notification"
             onSend={async (draft) => {
+              const goOn = goFromHere();
               const next = await makeNotification(projectId, draft);
               if (next.secret !== "") setMade(next);
               else {
                 say("Notification created");
-                show(next.id);
+                show(next.id, goOn);
               }
               return undefined;
             }}
@@ -222,6 +224,7 @@ function Signature({ of, notification: { project_id, id, signed } }: KnownProps)
           {signed ? "Make a new secret" : "Create the secret"}
         </button>
       )}
+      <Unsaved isChanged={false} isSending={sending.isSending} />
       {isRotating && <SecretDialog projectId={project_id} notificationId={id!} onClose={close} />}
       {secret !== "" && <SecretShown secret={secret} onClose={close} />}
     </section>
@@ -255,8 +258,9 @@ function Remove({
           button="Remove notification"
           onClose={() => setRemoving(false)}
           onRemove={async () => {
+            const goOn = goFromHere();
             await call("remove_notification", { project_id, notification_id: notification.id! });
-            go(listPath(project_id), { replaces: true });
+            goOn(listPath(project_id), { replaces: true });
             say(`${name} was removed`);
           }}
         >

@@ -3,6 +3,7 @@ import { Dialog } from "../kit/dialog.tsx";
 import { DialogEnd } from "../kit/dialog-end.tsx";
 import { useSending } from "../kit/sending.ts";
 import { ShownOnce } from "../kit/shown-once.tsx";
+import { Unsaved } from "../kit/unsaved.tsx";
 import { makeSecret } from "./make.ts";
 
 export interface SecretDialogProps {
@@ -22,6 +23,7 @@ export function SecretDialog({ projectId, notificationId, onClose }: SecretDialo
         What is posted is signed with it from now on. The secret of before signs, too, for 24 hours: in that time, give
         the new one to your program.
       </p>
+      <Unsaved isChanged={false} isSending={sending.isSending} />
       <DialogEnd
         sending={sending}
         onClose={onClose}

@@ -122,7 +122,7 @@ function Stats({ projectId }: { readonly projectId: string }) {
 function MakeProject({ onClose }: { onClose(): void }) {
   const sending = useSending(PROJECT_PATHS);
   return (
-    <Dialog title="New project" isForm isBusy={sending.isSending} onClose={onClose}>
+    <Dialog title="New project" isForm onClose={onClose}>
       <ProjectForm
         isNew
         first={{ name: "", id: "", description: "", retention: 0, mode: "structured" }}

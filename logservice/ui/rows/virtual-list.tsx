@@ -27,6 +27,10 @@ export interface ListControl {
   show?(row: number, where: "top" | "nearest"): void;
   /** How many whole rows are visible. */
   visible?(): number;
+  /** The first visible row. */
+  first?(): number;
+  /** Brings the column that an element of the head is in into view. */
+  showColumn?(element: Element): void;
 }
 
 /** No element may be higher in every browser. */
@@ -54,6 +58,10 @@ export function VirtualList(props: VirtualListProps) {
   const barTop = useRef(0);
   /** The first row that was drawn, and how many rows have been jumped over: after a jump the elements stay in their order. */
   const base = useRef({ first: 0, shift: 0 });
+  /** The row that was to be shown, until the list is scrolled: it stays in view when rows turn out higher, or the view lower. */
+  const held = useRef(-1);
+  /** What was drawn last. */
+  const seen = useRef({ first: 0, last: -1 });
   const still = useRef<ReturnType<typeof setTimeout>>(undefined);
   const heights = useMemo(() => new Map<number, number>(), [isMeasured, rowHeight]);
   const all = { count, heightOf: (index: number) => (isMeasured ? (heights.get(index) ?? rowHeight) : rowHeight) };
@@ -81,16 +89,23 @@ export function VirtualList(props: VirtualListProps) {
     element.scrollTop = at;
     barTop.current = element.scrollTop;
   };
+  const followSideways = (): void => {
+    if (headLayer.current !== null)
+      headLayer.current.style.transform = `translateX(${-scroller.current!.scrollLeft}px)`;
+  };
   const onScroll = (): void => {
-    const { scrollTop, scrollLeft } = scroller.current!;
-    if (headLayer.current !== null) headLayer.current.style.transform = `translateX(${-scrollLeft}px)`;
+    followSideways();
+    const { scrollTop } = scroller.current!;
     const delta = scrollTop - barTop.current;
     if (delta === 0) return;
     barTop.current = scrollTop;
+    held.current = -1;
     const most = Math.max(0, height - viewHeight);
     if (scrollTop <= 0) move({ row: 0, offset: 0 });
-    else if (scrollTop >= most) move(endPlace(viewHeight, all));
-    else if (Math.abs(delta) < viewHeight * 2) move(movedBy(place.current, delta, all));
+    else if (scrollTop >= most) {
+      held.current = count - 1;
+      move(endPlace(viewHeight, all));
+    } else if (Math.abs(delta) < viewHeight * 2) move(movedBy(place.current, delta, all));
     else {
       const end = endPlace(viewHeight, all);
       const exact = (scrollTop / most) * (end.row + end.offset / all.heightOf(end.row));
@@ -103,27 +118,36 @@ export function VirtualList(props: VirtualListProps) {
     else still.current = setTimeout(settle, STILL_MS);
   };
 
-  /** What is cut at the edge of the head is not scrolled to by the browser: shows the whole column. */
-  const onHeadFocus = (event: FocusEvent): void => {
-    const column = (event.target as Element).closest(".rows-head > * > * > *")!.getBoundingClientRect();
+  /** Moves as little as it takes to have the whole of a row in view, or the beginning of one that is higher than the view. */
+  const bringIntoView = (index: number): void => {
+    const { row: first, offset } = place.current;
+    const own = all.heightOf(index);
+    let below = own - offset;
+    for (let i = first; i < index && below <= viewHeight; i++) below += all.heightOf(i);
+    if (index < first || (index === first && offset > 0) || own > viewHeight) {
+      if (index !== first || offset > 0) move({ row: index, offset: 0 });
+    } else if (below > viewHeight) move(movedBy({ row: index, offset: 0 }, own - viewHeight, all));
+  };
+  /** What is cut at the edge of the head is not scrolled to by the browser. */
+  const showColumn = (element: Element): void => {
+    const column = element.closest(".rows-head > * > * > *")?.getBoundingClientRect();
+    if (column === undefined) return;
     const view = scroller.current!.getBoundingClientRect();
     const beyond = Math.max(0, column.right - view.right + barWidth) || Math.min(0, column.left - view.left);
-    if (beyond !== 0) scroller.current!.scrollLeft += beyond;
+    if (beyond === 0) return;
+    scroller.current!.scrollLeft += beyond;
+    // Before it is asked again.
+    followSideways();
   };
 
   control.visible = () => Math.max(1, Math.floor(viewHeight / rowHeight) - 1);
+  control.first = () => place.current.row;
+  control.showColumn = showColumn;
   control.show = (index, where) => {
     const target = Math.max(0, Math.min(index, count - 1));
-    const { row: first, offset } = place.current;
+    held.current = where === "nearest" ? target : -1;
     if (where === "top") move({ row: target, offset: 0 });
-    else if (target < first || (target === first && offset > 0)) move({ row: target, offset: 0 });
-    else {
-      let below = all.heightOf(target) - offset;
-      for (let i = first; i < target && below <= viewHeight; i++) below += all.heightOf(i);
-      if (target - first > viewHeight / rowHeight + 1)
-        move(movedBy({ row: target, offset: 0 }, all.heightOf(target) - viewHeight, all));
-      else if (below > viewHeight) move(movedBy(place.current, below - viewHeight, all));
-    }
+    else bringIntoView(target);
     settle();
   };
 
@@ -149,6 +173,17 @@ export function VirtualList(props: VirtualListProps) {
     if (isBelow(place.current, end)) move(end);
     settle();
   }, [count, viewHeight, rowHeight, isMeasured]);
+  // Other rows have other numbers.
+  useLayoutEffect(() => {
+    held.current = -1;
+  }, [count]);
+  // A bar for moving sideways, or a smaller window, must not cover the row that is chosen.
+  useLayoutEffect(() => {
+    const { first: top, last } = seen.current;
+    if (chosen < top || chosen > last || chosen >= count) return;
+    bringIntoView(chosen);
+    settle();
+  }, [viewHeight]);
   // Rows above that turn out to be higher than was guessed must not move what is seen.
   useLayoutEffect(() => {
     if (!isMeasured || layer.current === null) return;
@@ -165,6 +200,9 @@ export function VirtualList(props: VirtualListProps) {
     // Rows that are lower than was guessed leave room for more.
     if (isBelow(place.current, end)) move(end);
     else redraw((n) => n + 1);
+    if (held.current < 0 || held.current >= count) return;
+    bringIntoView(held.current);
+    settle();
   });
 
   const { row: first, offset } = place.current;
@@ -178,10 +216,17 @@ export function VirtualList(props: VirtualListProps) {
     drawn.push(index);
     filled += all.heightOf(index);
   }
+  useLayoutEffect(() => {
+    seen.current = { first, last: drawn.at(-1) ?? -1 };
+  });
   return (
     <>
       {head && (
-        <div class="rows-head" style={{ paddingRight: `${barWidth}px` }} onFocusIn={onHeadFocus}>
+        <div
+          class="rows-head"
+          style={{ paddingRight: `${barWidth}px` }}
+          onFocusIn={({ target }) => showColumn(target as Element)}
+        >
           <div ref={headLayer}>{head}</div>
         </div>
       )}

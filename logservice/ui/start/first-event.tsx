@@ -89,7 +89,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
       <section class="card" aria-live="polite">
         <h2>3. It arrives</h2>
         {arrived.length === 0 ? (
-          <p class="lead waiting-event">Waiting for the first event …</p>
+          <p class="lead waiting-event">Waiting for an event …</p>
         ) : (
           <>
             <p class="note good">

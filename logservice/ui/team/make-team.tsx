@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
+import { useBusyWindow } from "../kit/busy-window.ts";
 import { Problem } from "../kit/problem.tsx";
 import { useSending } from "../kit/sending.ts";
 import { NOT_BLANK, TextField } from "../kit/text-field.tsx";
@@ -11,6 +12,7 @@ export function MakeTeam() {
   const [name, setName] = useState("");
   const [id, setId] = useState("");
   const sending = useSending(["name", "id"]);
+  useBusyWindow(sending.isSending);
   return (
     <form
       onSubmit={(event) => {
