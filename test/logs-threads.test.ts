@@ -12,6 +12,7 @@ import { compilePredicate, isMergeable, type Pipeline, type StagesResult, Stages
 import { generate } from "./bench/query/generate.ts";
 import { shell, spawnTool, tool, until } from "./support/cli.ts";
 import { parsed } from "./support/pipe-oracle.ts";
+import { descriptorsOf } from "./support/processes.ts";
 import { slow } from "./support/slow.ts";
 
 const NOW_MS = Date.parse("2026-05-01T12:00:00Z");
@@ -299,9 +300,10 @@ t.test("the command on a large file: rows, order of files, an interruption", slo
 
   writeFileSync(join(cwd, "larger.ndjson"), Buffer.concat(Array.from({ length: 12 }, () => blocks).flat()));
   const running = spawnTool(["logs", "--file", "larger.ndjson", "| count"], { cwd });
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  // Before, it does not hear signals yet.
+  await until("it reads", () => descriptorsOf(running.child.pid!).some((path) => path.endsWith("larger.ndjson")));
   running.child.kill("SIGINT");
-  await until("its end", () => running.child.exitCode !== null);
+  await until("its end", () => running.child.exitCode !== null || running.child.signalCode !== null);
   t.equal(running.child.exitCode, 130);
   t.match(running.stdout(), /^\{"count":\d+\}\n$/);
   t.match(running.stderr(), "partial: interrupted, so that these are of what was read until then");
