@@ -11,6 +11,7 @@ import { tableCsv } from "../cli/output/table-csv.ts";
 import { tableText } from "../cli/output/table-text.ts";
 import type { RowColumn, Table } from "../grammar/query/index.ts";
 import { cleanEnv, cliPath, spawnTool, tool, until } from "./support/cli.ts";
+import { descriptorsOf } from "./support/processes.ts";
 import { typeInto } from "./support/terminal.ts";
 
 const entry = (second: number, fields: object, level = "info") =>
@@ -175,6 +176,7 @@ t.test("rows as comma-separated values", async (t) => {
 t.test("a log that is followed gives its rows at the end", async (t) => {
   const { folder } = logIn(t);
   const running = spawnTool(["logs", "--file", "a.ndjson", "-f", "error | count by path"], { cwd: folder });
+  await until("it reads", () => descriptorsOf(running.child.pid!).some((path) => path.endsWith("/a.ndjson")));
   await new Promise((resolve) => setTimeout(resolve, 1500));
   appendFileSync(join(folder, "a.ndjson"), entry(50, { path: "/new", status: 500 }, "error"));
   await new Promise((resolve) => setTimeout(resolve, 1500));

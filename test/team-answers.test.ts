@@ -169,7 +169,9 @@ const gc = require("vm").runInNewContext("gc");
 setInterval(() => gc(), 50).unref();`;
 
 t.test("a body that stalls after its headers", async (t) => {
+  let asked = 0;
   const url = await serve(t, (_, response) => {
+    asked++;
     response.writeHead(200, { "content-type": "application/json" });
     response.write('{"account":');
   });
@@ -182,9 +184,11 @@ t.test("a body that stalls after its headers", async (t) => {
   await until("the limit", () => status.child.exitCode !== null, 10_000);
   t.match(await status.ended, { code: 0, stdout: /acme +no answer/, stderr: /does not answer: it takes too long/ });
 
+  const before = asked;
   const list = spawnTool(["team", "members", "ls"], options);
   t.teardown(() => list.kill("SIGKILL"));
-  await new Promise((done) => setTimeout(done, 1_500));
+  await until("its request", () => asked > before);
+  await new Promise((done) => setTimeout(done, 500));
   list.kill("SIGINT");
   await until("the interruption", () => list.child.exitCode !== null, 5_000);
   t.match(await list.ended, { code: 130, stderr: "interrupted\n" });
