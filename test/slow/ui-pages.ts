@@ -551,6 +551,39 @@ for (const [program, start] of [
   });
 }
 
+for (const [program, start] of [
+  ["chromium", startChromium],
+  ["firefox-esr", startFirefox],
+] as const)
+  t.test(`Escape while a token is made, in ${program}`, { skip: requires(program), timeout: TIMEOUT_MS }, async (t) => {
+    const browser = await start();
+    t.teardown(() => browser.close());
+    const world = await startWorld(t, browser);
+    const window = await firstOwner(world);
+    await window.open(`${world.service.url}/t/${TEAM}/tokens`);
+    await window.press("button", "New token");
+    await window.fill("Description", "for a program", "textbox", "dialog");
+    await window.evaluate(`{
+      const { fetch: real } = window;
+      window.fetch = async (url, init) => {
+        if (url === "/add_token") await new Promise((done) => { window.goOn = done; });
+        return real(url, init);
+      };
+    }`);
+    await window.press("button", "Create token");
+    await window.until("it is sent", () => window.evaluate("window.goOn !== undefined"));
+    // Who waits presses it again and again.
+    for (let i = 0; i < 4; i++) await window.keys("Escape");
+    await window.evaluate("window.goOn()");
+    await window.shows("it will not be shown again");
+    await window.keys("Escape");
+    await window.shows("This will not be shown again. Press Escape again to close.", "dialog");
+    t.ok(await window.evaluate(`document.querySelector("dialog").matches(":modal")`), "it is still there");
+    await window.keys("Escape");
+    await window.hides("it will not be shown again");
+    t.same(world.faults(), [], "nothing went wrong unseen");
+  });
+
 /** Signs in, searches, opens an event, filters, saves the search and makes an alert of it, by keys alone. */
 async function byKeys(t: Test, { service, mailbox }: World, window: Window): Promise<void> {
   await window.open(`${service.url}/sign-in`);

@@ -85,6 +85,8 @@ export function Dialog({ title, children, isKept = false, isForm = false, onClos
         // Browsers do not ask before they close it at the second Escape: this lets them not even for a moment.
         closedby={isBusy ? "none" : "closerequest"}
         onCancel={(event) => {
+          // It cannot be stopped: what follows is that it was closed.
+          if (!event.cancelable) return;
           event.preventDefault();
           if (!isHeld()) onClose();
         }}
