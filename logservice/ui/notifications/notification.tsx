@@ -94,7 +94,12 @@ function OneNotification({ projectId, id }: { readonly projectId: string; readon
         <>
           <UsedBy projectId={projectId} alerts={alerts} />
           <Deliveries projectId={projectId} of={{ notification_id: id }} />
-          {mayDo("notifications:write") && <Remove notification={found.value.value} alerts={alerts.value.value} />}
+          {mayDo("notifications:write") && (
+            <Remove
+              notification={found.value.value}
+              alerts={alerts.value.value ?? (alerts.error.value === undefined ? undefined : [])}
+            />
+          )}
         </>
       )}
     </div>
@@ -236,6 +241,7 @@ function Remove({
   alerts,
 }: {
   readonly notification: Stored;
+  /** Those that use it; undefined until they are known. Without an answer the service says what it thinks of it. */
   readonly alerts: readonly Alert[] | undefined;
 }) {
   const [isRemoving, setRemoving] = useState(false);
@@ -249,7 +255,12 @@ function Remove({
           ? `${alerts!.length === 1 ? "An alert still uses" : `${alerts!.length} alerts still use`} it. Choose another notification there first.`
           : "Messages that still wait for it are dropped."}
       </p>
-      <button type="button" class="button danger" disabled={isUsed} onClick={() => setRemoving(true)}>
+      <button
+        type="button"
+        class="button danger"
+        disabled={isUsed || alerts === undefined}
+        onClick={() => setRemoving(true)}
+      >
         Remove notification
       </button>
       {isRemoving && (
