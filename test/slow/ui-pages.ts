@@ -200,7 +200,11 @@ async function looksRight(t: Test, window: Window, name: string, row: PageRow): 
   const { page } = window.driver as ChromiumPage;
   t.equal(await window.evaluate("document.querySelectorAll('h1').length"), 1, "one h1");
   t.match(await window.evaluate("document.title"), row.title ?? / · Logs$/);
-  t.same(await tabProblems(window), { missing: [], disordered: [], unseen: [], hidden: [] }, "the key Tab");
+  const none = { missing: [], disordered: [], unseen: [], hidden: [] };
+  let problems = await tabProblems(window);
+  // What is still read may have come in between.
+  if (JSON.stringify(problems) !== JSON.stringify(none)) problems = await tabProblems(window);
+  t.same(problems, none, "the key Tab");
   // A window may have been left by the keys.
   if (row.open !== undefined) {
     await window.driver.reload();
@@ -268,6 +272,18 @@ function axeFindings(window: Window, isOfColours: boolean): Promise<string[]> {
     }))`);
 }
 
+/** What differs from run to run is left out: times, what reading took, where links lead to. */
+const withoutTimes = (tree: string): string =>
+  tree
+    .replace(/^ *- \/url: .*\n/gm, "")
+    .replace(/\d{1,2} \w{3} \d{4}, /g, "")
+    .replace(/\d\d:\d\d:\d\d(?:\.\d+)?/g, "TIME")
+    // With its day in a range that midnight is in.
+    .replace(/\d{1,2} \w{3} TIME/g, "TIME")
+    .replace(/[\d.]+ \wm?s, [\d.]+ \wB read/g, "WHAT IT TOOK")
+    .replace(/code: [0-9a-z]+/g, "code: ID")
+    .trim();
+
 t.test(
   "what the explorer says to who does not see it",
   { skip: requires("chromium"), timeout: TIMEOUT_MS },
@@ -278,17 +294,15 @@ t.test(
     await window.pressAt('.event[data-row="0"] time');
     await window.shows("Context", ".detail");
     const { page } = window.driver as ChromiumPage;
-    const tree = await page.locator("body").ariaSnapshot();
-    // What differs from run to run: times, what reading took, where links lead to.
-    const said = tree
-      .replace(/^ *- \/url: .*\n/gm, "")
-      .replace(/\d{1,2} \w{3} \d{4}, /g, "")
-      .replace(/\d\d:\d\d:\d\d(?:\.\d+)?/g, "TIME")
-      // With its day in a range that midnight is in.
-      .replace(/\d{1,2} \w{3} TIME/g, "TIME")
-      .replace(/[\d.]+ \wm?s, [\d.]+ \wB read/g, "WHAT IT TOOK")
-      .replace(/code: [0-9a-z]+/g, "code: ID");
-    t.equal(said.trim(), readFileSync(join(root, "test/fixtures/explorer-tree.txt"), "utf8").trim());
+    const expected = readFileSync(join(root, "test/fixtures/explorer-tree.txt"), "utf8").trim();
+    let said = "";
+    // Values of fields come one after the other.
+    for (let tries = 0; tries < 50 && said !== expected; tries++) {
+      const tree = await page.locator("body").ariaSnapshot();
+      said = withoutTimes(tree);
+      if (said !== expected) await new Promise((done) => setTimeout(done, 100));
+    }
+    t.equal(said, expected);
   },
 );
 

@@ -39,7 +39,7 @@ export function TeamSettings({ members }: { readonly members: readonly Member[] 
             type="button"
             class="button danger"
             aria-describedby={held > 0 ? "held" : undefined}
-            disabled={held > 0}
+            disabled={projects.value === undefined || held > 0}
             onClick={() => setRemoving(true)}
           >
             Remove team
