@@ -141,7 +141,7 @@ t.test("a request that is refused at once takes nothing from those who wait", as
   await held;
   const beganMs = performance.now();
   await rate.take("token", never);
-  t.ok(performance.now() - beganMs < 8_000, "a second after the first one, not eleven");
+  t.ok(performance.now() - beganMs < 2_500, "a second after the first one, not eleven");
 });
 
 t.test("unpacked bytes count among those in flight", async (t) => {
@@ -210,7 +210,7 @@ t.test("a query ends when its time is over, and not much later", async (t) => {
     const { status, json } = await service.call(operation, range);
     const tookMs = performance.now() - beganMs;
     t.same([status, json.type], [504, "timeout"]);
-    t.ok(tookMs >= 990 && tookMs < 8_000, `${operation}: ${Math.round(tookMs)} ms`);
+    t.ok(tookMs >= 990 && tookMs < 2_500, `${operation}: ${Math.round(tookMs)} ms`);
   }
 });
 

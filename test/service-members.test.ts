@@ -64,7 +64,7 @@ function halfRequest(t: Test, { running }: TestService, credential: Credential):
 async function endsIn(t: Test, what: string, fromMs: number, ended: Promise<unknown>): Promise<void> {
   await ended;
   const tookMs = performance.now() - fromMs;
-  t.ok(tookMs < 5_000, `${what} ended after ${Math.round(tookMs)} ms`);
+  t.ok(tookMs < 1_000, `${what} ended after ${Math.round(tookMs)} ms`);
 }
 
 const endOf = (tail: OpenTail) => until("the end of the tail", () => tail.endedMs());
