@@ -70,7 +70,7 @@ async function bundle(entryPoints, { splitting, define = {} }) {
     define,
     metafile: true,
     plugins: splitting ? [oneFirstChunk] : [],
-    // The import counts for the set of entries; test/ui-size.test.ts holds what is loaded first against its limit.
+    // The import counts for the set of entries; test/logservice/ui/ui-size.test.ts holds what is loaded first against its limit.
     logOverride: { "ignored-bare-import": "silent" },
     logLevel: "warning",
   });

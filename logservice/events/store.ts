@@ -2,7 +2,7 @@ import type { Cell, Level, Query, RowColumn, Stage, TableNotes, Target } from ".
 
 /**
  * Stores the events of all projects. Every answer includes each event whose append was acknowledged before the call.
- * Two engines pass test/events-store.test.ts row for row: logservice/events/duckdb and the in-memory one of test/support,
+ * Two engines pass test/logservice/events/events-store.test.ts row for row: logservice/events/duckdb and the in-memory one of test/support,
  * which is nothing but the predicate over an array and therefore says what is right.
  *
  * Projects are names that the caller has checked: up to 64 letters, digits, `_` and `-`. An unknown one is empty. A method

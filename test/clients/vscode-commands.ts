@@ -4,16 +4,14 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { root, until } from "../support/cli.ts";
+import { root } from "../support/cli.ts";
 import { requiresCodeServer, startCodeServer } from "../support/code-server.ts";
 import { copyExample } from "../support/copy-example.ts";
 import { packExtension } from "../support/extension-package.ts";
 import { recordedTool } from "../support/recorded-tool.ts";
 import { testSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
-
-/** A first deploy on a busy machine: the sandbox starts, and a stack is made. */
-const DEPLOY_MS = 60_000;
 
 t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
   const vsix = packExtension();
@@ -132,7 +130,7 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
       if (!existsSync(join(sandbox.folder, "daemon.json"))) return false;
       return (await sandbox.ask("orders", "production", "/api/orders/42")).status === 200;
     };
-    await until("the app in the sandbox", answers, DEPLOY_MS);
+    await until("the app in the sandbox", answers);
     t.match(JSON.parse((await sandbox.ask("orders", "production", "/api/orders/42")).body), { id: 42 });
     const status = JSON.parse((await sandbox.tool(app, "sandbox", "--format", "json")).stdout);
     t.match(status.apps, [{ name: "orders", stages: [{ stage: "production" }] }], "and no other stage");

@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { until } from "../support/cli.ts";
 import { requiresCodeServer, startCodeServer } from "../support/code-server.ts";
 import { copyExample } from "../support/copy-example.ts";
 import { packExtension } from "../support/extension-package.ts";
+import { until } from "../support/until.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
 /** As after "No, I don't trust the authors". */

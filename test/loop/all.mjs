@@ -1,19 +1,20 @@
-// `npm test`: runs every test/*.test.ts that is built, or the files and folders given.
+// `npm test`: runs every test/**/*.test.ts that is built, or the files and folders given.
 //
-//   node test/loop/all.mjs [options] [FILE | FOLDER ...]      from the root or from test: test/slow, units.test.ts
+//   node test/loop/all.mjs [options] [FILE | FOLDER ...]      from the root or from test, or a name: test/slow, cli/logs, units
 //   --jobs=N     files at once (one more than cores, at most 4)
 //   --limit=S    seconds that one file may take (300)
 //   --out=DIR    keep the TAP output of each file, for test/loop/rows.mjs
 //   --slow       only the tests that test/support/slow.ts marks, which are skipped otherwise
 //   --record     write how long each file took to test/loop/seconds.json; on an idle machine
 //
-// tap's own runner does the same with `npx tap dist/test/units.test.js`. For all files it takes 40 seconds of processor
+// tap's own runner does the same with `npx tap dist/test/grammar/units/units.test.js`. For all files it takes 40 seconds of processor
 // time more (loading itself into each file, reading all output), and it does not begin with the longest file.
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { argumentsOf } from "./arguments.mjs";
-import { hasSlow, recordSeconds, runFiles, USUAL_JOBS } from "./run-files.mjs";
+import { recordSeconds, runFiles, USUAL_JOBS } from "./run-files.mjs";
+import { hasSlow, isTest, isUsual, nameOf, testsIn } from "./test-files.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const beginMs = performance.now();
@@ -26,11 +27,8 @@ const { values, positionals } = argumentsOf(import.meta.url, {
   record: { type: "boolean", default: false },
 });
 
-const TEST = /^test\/[^/]+\.test\.ts$|^test\/(?:slow|clients|peers)\/[^/]+\.ts$/;
-/** Only their slow tests are run with --slow; the files of other folders are slow as a whole. */
-const isMixed = (test) => test.endsWith(".test.ts");
-const given = positionals.length > 0 ? [...new Set(positionals.flatMap(testsOf))] : testsIn("test");
-const tests = values.slow ? given.filter((test) => !isMixed(test) || hasSlow(test)) : given;
+const given = positionals.length > 0 ? [...new Set(positionals.flatMap(testsOf))] : testsIn(root, "test");
+const tests = values.slow ? given.filter((test) => !isUsual(test) || hasSlow(root, test)) : given;
 for (const [name, value] of [
   ["jobs", values.jobs],
   ["limit", values.limit],
@@ -45,7 +43,7 @@ const results = await runFiles(tests, {
   root,
   jobs: Number(values.jobs),
   limitS: Number(values.limit),
-  ...(values.slow && { onlySlow: isMixed }),
+  ...(values.slow && { onlySlow: isUsual }),
   ...(values.out === undefined ? {} : { outDirectory: values.out }),
 });
 if (values.record && !values.slow) recordSeconds(results, (test) => existsSync(join(root, test)));
@@ -63,18 +61,11 @@ function testsOf(given) {
   const path = relative(root, resolve(given)).replace(/^dist\/(.*)\.js$/, "$1.ts");
   const found = [path, join("test", path)].find((one) => one.startsWith("test") && existsSync(join(root, one)));
   const isFolder = found !== undefined && statSync(join(root, found)).isDirectory();
-  const tests = isFolder ? testsIn(found) : [found ?? ""];
-  if (tests.length === 0 || !tests.every((test) => TEST.test(test))) {
+  const named = found === undefined ? testsIn(root, "test").filter((test) => nameOf(test) === given) : [];
+  const tests = isFolder ? testsIn(root, found) : [...named, ...(found === undefined ? [] : [found])];
+  if (tests.length === 0 || !tests.every(isTest)) {
     console.error(`${given} is not a test: give files, or test, test/slow, test/clients, test/peers`);
     process.exit(2);
   }
   return tests;
-}
-
-/** In test itself other files are no tests; in test/slow and test/clients all are. */
-function testsIn(folder) {
-  const isTest = (name) => (folder === "test" ? name.endsWith(".test.ts") : name.endsWith(".ts"));
-  return readdirSync(join(root, folder))
-    .filter(isTest)
-    .map((name) => `${folder}/${name}`);
 }

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { nameOf } from "./test-files.mjs";
 
 /** For a file whose time is not recorded yet: new files are short, and one that is not should begin early. */
 const UNKNOWN_SECONDS = 5;
@@ -30,10 +31,6 @@ export function recordedSeconds() {
 
 export const secondsOf = (recorded, test) => recorded[test] ?? UNKNOWN_SECONDS;
 
-/** Whether test/support/slow.ts marks some tests of a file. */
-export const hasSlow = (test) =>
-  readFileSync(new URL(`../../${test}`, import.meta.url), "utf8").includes('from "./support/slow.ts"');
-
 /** Replaces the recorded seconds of these tests, and removes files that are gone. */
 export function recordSeconds(results, isThere) {
   const all = { ...recordedSeconds() };
@@ -47,7 +44,7 @@ const byName = ([a], [b]) => (a < b ? -1 : 1);
 /**
  * Runs the built form of test files and prints a line for each, with what failed first if one fails.
  *
- * @param {string[]} tests  paths of sources from the root: test/units.test.ts
+ * @param {string[]} tests  paths of sources from the root: test/grammar/units/units.test.ts
  * @param {{ root: string, jobs: number, limitS: number, outDirectory?: string, isSorted?: boolean, onlySlow?: (test: string) => boolean }} options
  *   `outDirectory` gets the TAP output of each file, named as test/loop/rows.mjs reads it; `isSorted` keeps the order given;
  *   `onlySlow` tells of which files the slow tests alone are run
@@ -76,9 +73,6 @@ export async function runFiles(tests, options) {
 }
 
 const tapFileOf = (test, isSlow) => `${builtOf(test).replaceAll("/", "_")}${isSlow ? ".slow" : ""}.tap`;
-
-/** As `npm run t` finds it. */
-const nameOf = (test) => /^test\/([^/]+)\.test\.ts$/.exec(test)?.[1] ?? test;
 
 const builtOf = (test) => `dist/${test.replace(/\.ts$/, ".js")}`;
 

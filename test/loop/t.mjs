@@ -12,7 +12,8 @@ import { availableParallelism } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { argumentsOf } from "./arguments.mjs";
-import { hasSlow, recordedSeconds, runFiles, secondsOf } from "./run-files.mjs";
+import { recordedSeconds, runFiles, secondsOf } from "./run-files.mjs";
+import { hasSlow, isTest, isUsual } from "./test-files.mjs";
 
 /** As `npm test` has it. */
 const LIMIT_S = 300;
@@ -23,7 +24,7 @@ const OUTPUTS = { command: "dist/bin/main.cjs", extension: "vscode-extension/dis
 const SANDBOX_OPERATIONS = "cli/sandbox/cloud/protocol/operations.json";
 /** What finds the built web UI: tests that import it, or start the command, which has it too, are shown pages. */
 const UI_FILES = "logservice/web/files.ts";
-const UI_TESTS = /^test\/ui-/;
+const UI_TESTS = /^test\/logservice\/ui\//;
 const BOUNDARIES = "test/boundaries.test.ts";
 const JOBS = Math.min(2, availableParallelism());
 
@@ -49,10 +50,8 @@ if (written.some((file) => !file.startsWith("test/"))) {
 }
 const { importsOf, testsOf } = await import("../../dist/test/mutate/imports.js");
 const imports = importsOf(root, FOLDERS);
-const all = [...imports.keys()].filter((file) =>
-  /^test\/.*\.test\.ts$|^test\/(slow|clients|peers)\/[^/]+\.ts$/.test(file),
-);
-const usual = all.filter((file) => file.endsWith(".test.ts"));
+const all = [...imports.keys()].filter(isTest);
+const usual = all.filter(isUsual);
 
 if (words.includes("")) refuse("a word is empty: give a file, or a part of a name");
 const changes = words.length > 0 ? [] : changed();
@@ -70,12 +69,10 @@ const chosen = values.all ? candidates : withinBudget(candidates);
 announce(chosen, candidates);
 if (values.list) process.exit(0);
 
-const tests = chosen
-  .map(({ test }) => test)
-  .filter((test) => !values.slow || !test.endsWith(".test.ts") || hasSlow(test));
+const tests = chosen.map(({ test }) => test).filter((test) => !values.slow || !isUsual(test) || hasSlow(root, test));
 if (tests.length === 0) refuse("none of these files has slow tests: run it without --slow");
 if (tests.some((test) => testsOf(imports, [test], "cli/cli.ts").length > 0)) bundle("command", "cli/build/bundle.mjs");
-if (tests.some((test) => /^test\/(extension\.test|clients\/.*)\.ts$/.test(test))) {
+if (tests.some((test) => /^test\/(vscode-extension\/.*|clients\/.*)\.ts$/.test(test))) {
   bundle("extension", "cli/build/extension.mjs");
 }
 if (tests.some((test) => testsOf(imports, [test], UI_FILES).length > 0 || UI_TESTS.test(test))) buildUi();
@@ -85,7 +82,7 @@ const results = await runFiles(tests, {
   jobs: JOBS,
   limitS: LIMIT_S,
   isSorted: true,
-  ...(values.slow && { onlySlow: (test) => test.endsWith(".test.ts") }),
+  ...(values.slow && { onlySlow: isUsual }),
 });
 const sum = (name) => results.reduce((so, result) => so + result[name], 0);
 const counts = [`${sum("passed")} passed`];

@@ -60,7 +60,7 @@ const read = <Value>(name: string) => JSON.parse(sourceOf(`test/mutate/${name}.j
 const imports = importsOf(root, [...FOLDERS, "test"]);
 const tests = [...imports.keys()].filter(
   (file) =>
-    /^test\/[^/]+\.test\.ts$/.test(file) &&
+    /^test\/.*\.test\.ts$/.test(file) &&
     !isAboutText(file) &&
     existsSync(join(root, "dist", file.replace(/\.ts$/, ".js"))),
 );

@@ -4,7 +4,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { anyPort } from "../../runtime/port.ts";
-import { root, until } from "../support/cli.ts";
+import { root } from "../support/cli.ts";
+import { until } from "../support/until.ts";
 
 /** Pinned: what they do differently is a list that is compared. */
 const PACKAGES = ["ministack==1.5.33", "moto[server]==5.2.5"];
@@ -67,14 +68,11 @@ export async function startPeer(t: Test, peer: Peer): Promise<string> {
     rmSync(cwd, { recursive: true, force: true });
   });
   const url = `http://127.0.0.1:${port}`;
-  await until(
-    `${peer} on ${url}`,
-    () =>
-      fetch(url).then(
-        () => true,
-        () => false,
-      ),
-    60_000,
+  await until(`${peer} on ${url}`, () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    ),
   );
   return url;
 }

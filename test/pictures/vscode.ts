@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { root, until } from "../support/cli.ts";
+import { root } from "../support/cli.ts";
 import { type CodeServer, startCodeServer } from "../support/code-server.ts";
 import { copyExample } from "../support/copy-example.ts";
 import { packExtension } from "../support/extension-package.ts";
+import { until } from "../support/until.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
 interface Scene {

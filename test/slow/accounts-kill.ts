@@ -4,10 +4,11 @@ import { readdirSync, watch } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { tool, until } from "../support/cli.ts";
+import { tool } from "../support/cli.ts";
 import { callFrom, openAccount, type Person, typeCode } from "../support/person.ts";
 import { requires } from "../support/require.ts";
 import { ANN, BOB, beginStory, type Story } from "../support/story.ts";
+import { until } from "../support/until.ts";
 
 t.setTimeout(480_000);
 

@@ -6,13 +6,14 @@ import t, { type Test } from "tap";
 import { newToken, tokenHash } from "../../logservice/access/token.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import { openDatabase } from "../../logservice/records/sqlite.ts";
-import { listening, type Outcome, type Running, root, spawnTool, tool, until } from "../support/cli.ts";
+import { listening, type Outcome, type Running, root, spawnTool, tool } from "../support/cli.ts";
 import { callFrom, openAccount, type Person, picture, shownCode, transcript, typeCode } from "../support/person.ts";
 import { processesWith } from "../support/processes.ts";
 import { requires } from "../support/require.ts";
 import { testSandbox } from "../support/sandbox.ts";
 import { ANN, BOB, beginStory, type Story, signInWindow } from "../support/story.ts";
 import { openTerminal } from "../support/terminal.ts";
+import { until } from "../support/until.ts";
 
 const BOTH = ["light", "dark"] as const;
 

@@ -11,8 +11,8 @@ import { Route53 } from "@aws-sdk/client-route-53";
 import t, { type Test } from "tap";
 import { zipOf } from "../../cli/sandbox/cloud/lambda/zip.ts";
 import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
-import { until } from "../support/cli.ts";
 import { bundle } from "../support/runtime-api/deployed.ts";
+import { until } from "../support/until.ts";
 
 type Resources = Record<string, { Type: string; Properties?: Record<string, unknown>; [attribute: string]: unknown }>;
 

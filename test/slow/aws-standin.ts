@@ -17,8 +17,8 @@ import { STS } from "@aws-sdk/client-sts";
 import t, { type Test } from "tap";
 import { zipOf } from "../../cli/sandbox/cloud/lambda/zip.ts";
 import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
-import { until } from "../support/cli.ts";
 import { bundle } from "../support/runtime-api/deployed.ts";
+import { until } from "../support/until.ts";
 
 const ROLE = "arn:aws:iam::123456789012:role/app";
 const HANDLER = "exports.handler = async (event) => { console.log('got', event.x); return { x: event.x }; };";

@@ -1,4 +1,4 @@
-// The edits of test/edit-fuzz.test.ts, many more of them: EDIT_FUZZ_COUNT texts (1000), drawn by EDIT_FUZZ_SEED.
+// The edits of test/language-server/edit-fuzz.test.ts, many more of them: EDIT_FUZZ_COUNT texts (1000), drawn by EDIT_FUZZ_SEED.
 import t from "tap";
 import { fuzzEdits } from "../support/edit-fuzz.ts";
 import { startLsp } from "../support/lsp-client.ts";

@@ -3,10 +3,11 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import t from "tap";
-import { isRunning, until } from "../support/cli.ts";
+import { isRunning } from "../support/cli.ts";
 import { startFailing, told } from "../support/failing-app.ts";
 import { commandOf, processesWith, socketsOf } from "../support/processes.ts";
 import { ask } from "../support/runtime.ts";
+import { until } from "../support/until.ts";
 
 const skip = process.platform === "linux" ? false : "needs /proc";
 

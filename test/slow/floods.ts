@@ -5,10 +5,11 @@ import { get, Agent as HttpAgent } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import t from "tap";
-import { isRunning, until } from "../support/cli.ts";
+import { isRunning } from "../support/cli.ts";
 import { startFailing, told } from "../support/failing-app.ts";
 import { commandOf, descriptorsOf, processesWith, residentBytes, socketsOf } from "../support/processes.ts";
 import { ask } from "../support/runtime.ts";
+import { until } from "../support/until.ts";
 
 t.setTimeout(0);
 

@@ -4,8 +4,9 @@ import { appendFileSync, closeSync, openSync, readFileSync, writeFileSync, write
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { cleanEnv, cliPath, tool, until } from "../support/cli.ts";
+import { cleanEnv, cliPath, tool } from "../support/cli.ts";
 import { residentBytes } from "../support/processes.ts";
+import { until } from "../support/until.ts";
 
 t.setTimeout(0);
 

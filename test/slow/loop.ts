@@ -5,7 +5,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlink
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
-import { isRunning, root, until } from "../support/cli.ts";
+import { isRunning, root } from "../support/cli.ts";
+import { until } from "../support/until.ts";
 
 const FOLDERS = ["grammar", "schema", "language-server", "vscode-extension", "cli/build", "runtime", "logservice"];
 const testOf = (imported: string, body = "t.pass(String(one));") =>

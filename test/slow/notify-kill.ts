@@ -5,11 +5,11 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { until } from "../support/cli.ts";
 import { startMailServer } from "../support/notify/mail-server.ts";
 import { startReceiver } from "../support/notify/receiver.ts";
 import { openWorld } from "../support/notify/world.ts";
 import { randomOf } from "../support/random.ts";
+import { until } from "../support/until.ts";
 
 const rounds = Number(process.env.NOTIFY_ROUNDS ?? 20);
 const timeout = 120_000 + rounds * 5_000;
@@ -59,7 +59,7 @@ t.test(`killed ${rounds} times: each transition is told, in order`, { timeout },
   const waiting = async () => (await world.deliveries()).filter(({ status }) => status === "waiting").length;
   const left = await waiting();
   const last = await start();
-  await until("all of it", async () => (await waiting()) === 0, 100_000);
+  await until("all of it", async () => (await waiting()) === 0, waiting);
   last.kill("SIGKILL");
   await once(last, "exit");
 

@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import t from "tap";
 import { type Oidc, type OidcPerson, openOidc } from "../../logservice/account/oidc.ts";
-import { cleanEnv, root, until } from "../support/cli.ts";
+import { cleanEnv, root } from "../support/cli.ts";
 import { FAULTS } from "../support/oidc-provider/faults.ts";
 import { REDIRECT_URL, startOwnProvider } from "../support/oidc-provider/own.ts";
 import { openOwn, refuses } from "../support/oidc-provider/refuses.ts";
 import { signInAtPages, startProvider } from "../support/oidc-provider/start.ts";
+import { until } from "../support/until.ts";
 
 t.setTimeout(300_000);
 

@@ -8,7 +8,8 @@ import t from "tap";
 import { anyPort } from "../../runtime/port.ts";
 import { type Conversation, converse, type StreamedResponse } from "../support/http-stream.ts";
 import { socketsOf } from "../support/processes.ts";
-import { apps, isRunning, until } from "../support/runtime.ts";
+import { apps, isRunning } from "../support/runtime.ts";
+import { until } from "../support/until.ts";
 
 const COUNT = Number(process.env.FUZZ_COUNT ?? 20_000);
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
@@ -66,7 +67,7 @@ t.test(`${COUNT} requests`, { skip: process.platform !== "linux" ? "needs /proc"
       () => true,
       () => false,
     );
-  await until(listens, "the app listens");
+  await until("the app listens", listens);
   const socketsBefore = pids.map(socketsOf);
   const heapOf = async () => {
     const line = output.line((line) => line.startsWith("heap "));
@@ -107,7 +108,11 @@ t.test(`${COUNT} requests`, { skip: process.platform !== "linux" ? "needs /proc"
     }
   };
   const early = async () => {
-    await until(() => sent >= COUNT / 4, "a quarter of the requests", 3_600_000);
+    await until(
+      "a quarter of the requests",
+      () => sent >= COUNT / 4,
+      () => sent,
+    );
     heapEarly = await heapOf();
   };
   await Promise.all([early(), ...Array.from({ length: CLIENTS }, client)]);
@@ -123,9 +128,7 @@ t.test(`${COUNT} requests`, { skip: process.platform !== "linux" ? "needs /proc"
   t.same(failures, [], "nothing failed inside");
   // The app closes idle connections after five seconds.
   const now = () => pids.map(socketsOf);
-  await until(() => now().every((count, i) => count <= socketsBefore[i]!), "all sockets are closed", 20_000).catch(
-    () => {},
-  );
+  await until("all sockets are closed", () => now().every((count, i) => count <= socketsBefore[i]!)).catch(() => {});
   // Fewer, if the app's start still had some open when they were counted.
   const left = now().map((count, i) => Math.max(0, count - socketsBefore[i]!));
   t.same(left, [0, 0], "sockets of the proxy and of the app");

@@ -5,9 +5,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { isRunning, spawnTool, tool, until } from "../support/cli.ts";
+import { isRunning, spawnTool, tool } from "../support/cli.ts";
 import { randomOf } from "../support/random.ts";
 import { gone, testSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
 
 const ROUNDS = Number(process.env.SANDBOX_ROUNDS ?? 8);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);

@@ -5,9 +5,10 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { root, spawnTool, until } from "../support/cli.ts";
+import { root, spawnTool } from "../support/cli.ts";
 import { requires } from "../support/require.ts";
 import { ask, testSandbox } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
 
 t.setTimeout(900_000);
 t.jobs = 2;
@@ -46,15 +47,11 @@ t.test("an alert sends a mail when requests fail", { timeout: 420_000, buffered:
   const inAlarm = ({ subject }: Mail) => subject.startsWith("ALARM");
   t.same((await mails()).filter(inAlarm), []);
 
-  const failing = until(
-    "the mail of the alarm",
-    async () => {
-      for (let i = 0; i < 3; i += 1) await sandbox.ask("alerted", "staging", "/fail");
-      await sleep(5_000);
-      return (await mails()).find(inAlarm);
-    },
-    180_000,
-  );
+  const failing = until("the mail of the alarm", async () => {
+    for (let i = 0; i < 3; i += 1) await sandbox.ask("alerted", "staging", "/fail");
+    await sleep(5_000);
+    return (await mails()).find(inAlarm);
+  });
   const alarm = await failing;
   t.equal(alarm.to, "people@example.com");
   t.match(alarm.text, /alerted/);
@@ -89,7 +86,7 @@ for (const { example, needs, path, answers } of LANGUAGES) {
     const answer = await sandbox.ask(name, "production", path);
     t.ok(answer.status < 500, `${answer.status}: ${answer.body.slice(0, 200)}`);
     t.match(answer.body, answers);
-    await until("the entry of the request", () => /"message":"response"/.test(followed.stdout()), 30_000);
+    await until("the entry of the request", () => /"message":"response"/.test(followed.stdout()));
     followed.kill("SIGINT");
     t.equal((await followed.ended).code, 130);
 

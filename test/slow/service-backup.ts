@@ -9,8 +9,9 @@ import t, { type Test } from "tap";
 import { copyEvents } from "../../logservice/events/copy.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import { type RpcClient, rpcClient } from "../../schema/rpc-client.ts";
-import { listening, spawnTool, tool, until } from "../support/cli.ts";
+import { listening, spawnTool, tool } from "../support/cli.ts";
 import { batchCounts } from "../support/events/crash-loop.ts";
+import { until } from "../support/until.ts";
 
 t.setTimeout(300_000);
 

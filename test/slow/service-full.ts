@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.ts";
-import { listening, type Running, spawnTool, tool, until } from "../support/cli.ts";
+import { listening, type Running, spawnTool, tool } from "../support/cli.ts";
+import { until } from "../support/until.ts";
 
 t.setTimeout(300_000);
 

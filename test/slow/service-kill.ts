@@ -6,13 +6,14 @@ import { join } from "node:path";
 import t from "tap";
 import type { Event } from "../../schema/rpc.generated.ts";
 import { type RpcClient, rpcClient } from "../../schema/rpc-client.ts";
-import { listening, type Running, spawnTool, tool, until } from "../support/cli.ts";
+import { listening, type Running, spawnTool, tool } from "../support/cli.ts";
 import { processesWith } from "../support/processes.ts";
 import { type Random, randomOf } from "../support/random.ts";
 import { type Batch, rangeOf, settle } from "../support/service-load/batches.ts";
 import { Lives } from "../support/service-load/lives.ts";
 import { Load, PROJECT, send, sizeOf } from "../support/service-load/load.ts";
 import { Records, shelves } from "../support/service-load/records.ts";
+import { until } from "../support/until.ts";
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 20);
 const SEED = Number(process.env.KILL_SEED ?? Date.now() % 100_000);

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import t from "tap";
 import { LIMITS } from "../../logservice/limits.ts";
 import { rpcClient } from "../../schema/rpc-client.ts";
-import { listening, spawnTool, tool, until } from "../support/cli.ts";
+import { listening, spawnTool, tool } from "../support/cli.ts";
 import { type Answer, SCOPES, sendTo } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 t.setTimeout(180_000);
 

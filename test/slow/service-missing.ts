@@ -3,8 +3,9 @@
 import t from "tap";
 import type { EventsStore, Loss } from "../../logservice/events/store.ts";
 import { openDatabase } from "../../logservice/records/sqlite.ts";
-import { tool, until } from "../support/cli.ts";
+import { tool } from "../support/cli.ts";
 import { startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const PERIOD = { start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
 
@@ -98,10 +99,10 @@ t.test("_ready counts the losses that nobody has accepted", async (t) => {
   const accept = (id: string) =>
     other.prepare("insert into accepted_losses values (?, ?)").run([id, "2026-11-22T12:00:00Z"]);
   accept("c");
-  await until("the acceptance", () => state.accepted.has("c"), 1_000);
+  await until("the acceptance", () => state.accepted.has("c"));
   t.same(await ready(), [200, '{"status":"ready","missing":{"losses":2,"bytes":1200,"projects":1}}']);
   for (const id of ["a", "b", "unknown"]) accept(id);
-  await until("the others", () => state.accepted.size === 4, 1_000);
+  await until("the others", () => state.accepted.size === 4);
   t.same(await ready(), [200, '{"status":"ready"}']);
 });
 

@@ -7,9 +7,10 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { anyPort } from "../../runtime/port.ts";
-import { cleanEnv, root, tool, until } from "../support/cli.ts";
+import { cleanEnv, root, tool } from "../support/cli.ts";
 import { commandOf, processesWith } from "../support/processes.ts";
 import { Browser } from "../support/sign-in/browser.ts";
+import { until } from "../support/until.ts";
 
 /** An installation or a build that is out of date is made again first. */
 const START_MS = 300_000;
@@ -43,25 +44,23 @@ t.test("what npm start shows is found in its log service", { skip, timeout: STAR
     for (const pid of processes()) process.kill(pid, "SIGKILL");
   });
 
-  const [, app] = await until("the app", () => /answers at (\S+)/.exec(said), START_MS).catch((error) => {
-    throw new Error(`${error.message}\n${said}`);
-  });
+  const [, app] = await until(
+    "the app",
+    () => /answers at (\S+)/.exec(said),
+    () => said,
+  );
   const [, service] = /log service at (\S+)/.exec(said)!;
   const token = readFileSync(join(folder, ".tool/service.token"), "utf8");
   const ask = async (order: number) =>
     t.ok((await fetch(`${app}/api/orders/${order}`)).status < 500, "the app answers");
   const find = (order: number) =>
-    until(
-      `the response about the order ${order}`,
-      async () => {
-        const query = `message = response and path = /api/orders/${order}`;
-        const env = { TOOL_LOGS_TOKEN: token };
-        const cwd = join(folder, "examples/node-server");
-        const { stdout } = await tool(["logs", "--service", service!, "--count", query], { cwd, env });
-        return stdout.trim() === "1";
-      },
-      FOUND_MS,
-    );
+    until(`the response about the order ${order}`, async () => {
+      const query = `message = response and path = /api/orders/${order}`;
+      const env = { TOOL_LOGS_TOKEN: token };
+      const cwd = join(folder, "examples/node-server");
+      const { stdout } = await tool(["logs", "--service", service!, "--count", query], { cwd, env });
+      return stdout.trim() === "1";
+    });
   const serviceCommand = /cli\.cjs service start/;
 
   await ask(1);
@@ -79,7 +78,7 @@ t.test("what npm start shows is found in its log service", { skip, timeout: STAR
   process.kill(first, "SIGKILL");
   await ask(2);
   await until("what is said", () => said.includes("The log service ended (SIGKILL) and is started again in 0.5 s"));
-  await until("the same address", () => said.includes(`The log service is at ${service} again.`), FOUND_MS);
+  await until("the same address", () => said.includes(`The log service is at ${service} again.`));
   await find(2);
   await find(1);
 

@@ -1,9 +1,10 @@
 // A token that is removed takes along what is open with it: tails, queries that run or wait, requests that still come.
 import { connect } from "node:net";
 import t, { type Test } from "tap";
-import { spawnTool, tool, until } from "../support/cli.ts";
+import { spawnTool, tool } from "../support/cli.ts";
 import { oddEvents } from "../support/events/generate.ts";
 import { type Answer, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const PERIOD = { start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
 /** Alone each takes longer than the test: a cross product, and regular expressions that keep many states. */

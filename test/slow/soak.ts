@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import { Agent } from "node:http";
 import { join } from "node:path";
 import t from "tap";
-import { startTool, until } from "../support/cli.ts";
+import { startTool } from "../support/cli.ts";
 import { commandOf, descriptorsOf, processesWith, residentBytes, socketsOf } from "../support/processes.ts";
 import { randomOf } from "../support/random.ts";
 import { apps, makeProject } from "../support/runtime.ts";
@@ -21,6 +21,7 @@ import {
   send,
   type World,
 } from "../support/soak/traffic.ts";
+import { until } from "../support/until.ts";
 
 const SECONDS = Number(process.env.SOAK_SECONDS ?? 20);
 /** Exchanges; proxy, app and clients together take about a third of a processor. */

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry } from "../../grammar/entry.ts";
+import { until } from "./until.ts";
 
 /** The project's folder; compiled tests run in dist/test. */
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
@@ -139,17 +140,6 @@ export async function listening(running: Running): Promise<string> {
 export function entriesIn(output: string): Entry[] {
   const lines = output.split("\n").slice(0, -1);
   return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as Entry);
-}
-
-/** Asks until the answer is truthy; names what it waited for when it never is. */
-export async function until<T>(what: string, ask: () => T | Promise<T>, timeoutMs = 15_000): Promise<NonNullable<T>> {
-  const begin = performance.now();
-  for (;;) {
-    const answer = await ask();
-    if (answer) return answer;
-    if (performance.now() - begin > timeoutMs) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 /** Whether a process still runs; one that has ended and was not yet waited for does not. */

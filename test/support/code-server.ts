@@ -3,8 +3,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cleanEnv, cliPath, root, until } from "./cli.ts";
+import { cleanEnv, cliPath, root } from "./cli.ts";
 import { requires } from "./require.ts";
+import { until } from "./until.ts";
 import { withoutLoaders } from "./without-loaders.ts";
 
 const CODE_SERVER = "4.139.1";
@@ -84,9 +85,6 @@ const SETTINGS = {
   "terminal.integrated.profiles.linux": { sh: { path: "/bin/sh" } },
 };
 
-/** The extension host gives extensions five seconds to end what they do. */
-const END_MS = 10_000;
-
 export interface CodeServerOptions {
   /** A folder of its own, for the user's data, home and extensions. */
   readonly dir: string;
@@ -162,7 +160,7 @@ export async function startCodeServer({
   process.once("exit", last);
   const stop = async () => {
     child.kill("SIGTERM");
-    await until("the end of VS Code", () => processes().length === 0, END_MS).catch(() => {});
+    await until("the end of VS Code", () => processes().length === 0).catch(() => {});
     const left = processes();
     kill(left);
     await until("the end of all its processes", () => processes().length === 0);

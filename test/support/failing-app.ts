@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import type { Entry } from "../../grammar/entry.ts";
-import { entriesIn, type Running, startTool, until } from "./cli.ts";
+import { entriesIn, type Running, startTool } from "./cli.ts";
 import { commandOf, processesWith } from "./processes.ts";
 import { apps, ask, type RawResponse } from "./runtime.ts";
+import { until } from "./until.ts";
 
 type Config = { readonly proxy?: object; readonly environment?: object };
 
@@ -46,7 +47,7 @@ export async function startFailing(t: Test, config: Config = {}, timeout = 1, ma
     rmSync(directory, { recursive: true });
     // One that was killed may still be ending.
     const left = () => processesWith(mark).map(commandOf);
-    await until("nothing to be left", () => left().length === 0, 3_000).catch(() => {
+    await until("nothing to be left", () => left().length === 0).catch(() => {
       throw new Error(`left behind: ${left().join("; ")}`);
     });
   });

@@ -2,7 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
-import { until } from "./cli.ts";
+import { until } from "./until.ts";
 
 export interface Mail {
   readonly to: string;

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { type Outcome, type Running, root, spawnTool, tool, until } from "./cli.ts";
+import { type Outcome, type Running, root, spawnTool, tool } from "./cli.ts";
+import { until } from "./until.ts";
 
 export interface Person {
   readonly email: string;

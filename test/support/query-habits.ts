@@ -1,4 +1,4 @@
-// Queries as users of other tools type them, or anybody out of habit; test/query-habits.test.ts runs them on a log.
+// Queries as users of other tools type them, or anybody out of habit; test/grammar/query/query-habits.test.ts runs them on a log.
 
 // How many are found; or what is said, and how many the mended query finds.
 export const habits: readonly (

@@ -238,11 +238,3 @@ function isZombie(pid: number): boolean {
     return false;
   }
 }
-
-export async function until(test: () => boolean | Promise<boolean>, what: string, timeoutMs = 8_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await test())) {
-    if (performance.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
-    await new Promise((done) => setTimeout(done, 5));
-  }
-}

@@ -2,7 +2,7 @@ import type { CreateFunctionCommandInput } from "@aws-sdk/client-lambda";
 import { type ZipFile, zipOf } from "../../cli/sandbox/cloud/lambda/zip.ts";
 import type { World } from "../../cli/sandbox/cloud/world.ts";
 import type { InvokeResult } from "../../cli/sandbox/function/function.ts";
-import { until } from "./runtime.ts";
+import { until } from "./until.ts";
 
 type Settings = Pick<CreateFunctionCommandInput, "Environment" | "Runtime">;
 
@@ -27,6 +27,6 @@ export async function activeFunction(
     ...settings,
   });
   const found = state.function("app");
-  await until(() => found.latest.state !== "Pending", "the function");
+  await until("the function", () => found.latest.state !== "Pending");
   return (payload) => runner.invoke(found, found.latest, undefined, payload);
 }

@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isRunning, type Outcome, tool, until } from "./cli.ts";
+import { isRunning, type Outcome, tool } from "./cli.ts";
 import { processesWith } from "./processes.ts";
+import { until } from "./until.ts";
 
 export interface TestSandbox {
   /** The folder that XDG_STATE_HOME names. */

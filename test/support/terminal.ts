@@ -1,6 +1,7 @@
 // The command on a terminal: script(1) opens one.
 import { spawn } from "node:child_process";
-import { cleanEnv, cliPath, type SpawnOptions, until } from "./cli.ts";
+import { cleanEnv, cliPath, type SpawnOptions } from "./cli.ts";
+import { until } from "./until.ts";
 
 interface Test {
   teardown(handler: () => void): void;

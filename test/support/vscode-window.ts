@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import { until } from "./cli.ts";
 import type { CodeServer } from "./code-server.ts";
 import { locate } from "./locate.ts";
+import { until } from "./until.ts";
 
 /** What one answer of the editor may take on a busy machine; starting it takes most. */
 const WAIT_MS = 20_000;
@@ -263,7 +263,7 @@ export class VscodeWindow {
   async clickLens(title: string, hasWorked: () => Promise<boolean>): Promise<void> {
     for (let tries = 1; !(await hasWorked()); tries++) {
       await this.editor.locator(".codelens-decoration a", { hasText: title }).click();
-      const worked = until(`what the lens ${title} does`, hasWorked, 5000);
+      const worked = until(`what the lens ${title} does`, hasWorked);
       if (tries < 3) await worked.catch(() => {});
       else await worked;
     }

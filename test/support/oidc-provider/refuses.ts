@@ -2,7 +2,7 @@
 import { inspect } from "node:util";
 import type { Test } from "tap";
 import { type Oidc, type OidcPerson, OidcRefusal, openOidc } from "../../../logservice/account/oidc.ts";
-import { until } from "../cli.ts";
+import { until } from "../until.ts";
 import type { FaultRow } from "./faults.ts";
 import { CLIENT, type OwnProvider, REDIRECT_URL } from "./own.ts";
 
@@ -45,6 +45,6 @@ export async function refuses(t: Test, provider: OwnProvider, { fault, kind, say
 
   provider.fault = {};
   // A document that could not be had, or not be used, is not asked for again within a second.
-  const person = await until("a sign-in", () => signIn(oidc, provider).catch(() => undefined), 3000);
+  const person = await until("a sign-in", () => signIn(oidc, provider).catch(() => undefined));
   t.equal(person.email, "person@example.com", "signs in afterwards");
 }

@@ -7,7 +7,8 @@ import { type FunctionOptions, LocalFunction } from "../../../cli/sandbox/functi
 import { type Gateway, openGateway } from "../../../cli/sandbox/function/gateway.ts";
 import type { Entry } from "../../../grammar/entry.ts";
 import { entriesIn } from "../cli.ts";
-import { checkedConfig, commandOf, makeProject, type Project, until } from "../runtime.ts";
+import { checkedConfig, commandOf, makeProject, type Project } from "../runtime.ts";
+import { until } from "../until.ts";
 
 export const bundle = resolve(dirname(fileURLToPath(import.meta.url)), "../../../bin/runtime/bootstrap.cjs");
 
@@ -70,7 +71,7 @@ export async function deploy(t: Test, project: Project, deployment: Deployment =
   const entries = () => entriesIn(target.output);
   const entry = async (accepts: (entry: Entry) => boolean, from = 0) => {
     const find = () => entries().slice(from).find(accepts);
-    await until(() => find() !== undefined, "an entry").catch((error: Error) => {
+    await until("an entry", () => find() !== undefined).catch((error: Error) => {
       throw new Error(`${error.message}\n${target.output}`);
     });
     return find()!;

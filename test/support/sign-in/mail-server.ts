@@ -4,7 +4,7 @@ import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
 import type { Test } from "tap";
 import { type Mailer, openMailer } from "../../../logservice/account/mail/mailer.ts";
-import { until } from "../cli.ts";
+import { until } from "../until.ts";
 
 export interface Mail {
   readonly to: string;

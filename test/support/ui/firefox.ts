@@ -3,11 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import puppeteer, { type BrowserContext, type ElementHandle, type KeyInput, type Page } from "puppeteer-core";
-import { until } from "../cli.ts";
+import { until } from "../until.ts";
 import type { BrowserDriver, Found, PageDriver } from "./driver.ts";
 import { type Faults, WATCH } from "./faults.ts";
-
-const DOWNLOAD_MS = 20_000;
 
 export async function startFirefox(): Promise<BrowserDriver> {
   const downloads = mkdtempSync(join(tmpdir(), "tool-firefox-"));
@@ -115,17 +113,13 @@ async function newPage(person: Person): Promise<PageDriver> {
     async downloaded(act) {
       const before = new Set(readdirSync(downloads));
       await act();
-      const name = await until(
-        "a download",
-        () => {
-          const names = readdirSync(downloads).filter((name) => !before.has(name));
-          // While it lasts, an empty file has the name and another one what has come.
-          return names.some((name) => name.endsWith(".part"))
-            ? undefined
-            : names.find((name) => statSync(join(downloads, name)).size > 0);
-        },
-        DOWNLOAD_MS,
-      );
+      const name = await until("a download", () => {
+        const names = readdirSync(downloads).filter((name) => !before.has(name));
+        // While it lasts, an empty file has the name and another one what has come.
+        return names.some((name) => name.endsWith(".part"))
+          ? undefined
+          : names.find((name) => statSync(join(downloads, name)).size > 0);
+      });
       return { name, text: readFileSync(join(downloads, name), "utf8") };
     },
     another: () => newPage(person),

@@ -1,0 +1,58 @@
+// What is installed: dist/bin, small and complete.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import t from "tap";
+import { root } from "../support/cli.ts";
+
+const bin = join(root, "dist/bin");
+const files = readdirSync(bin, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".cjs"));
+/** A tree that was built before may hold the files of commands that are gone; a fresh clone does not. */
+const MAX_MB = 8;
+
+t.test(`all that is installed is at most ${MAX_MB} MB`, (t) => {
+  const bytes = files.reduce((sum, name) => sum + statSync(join(bin, name)).size, 0);
+  t.ok(bytes > 1e6, "there is a build");
+  t.ok(bytes <= MAX_MB * 1e6, `${(bytes / 1e6).toFixed(1)} MB`);
+  t.end();
+});
+
+t.test("every command has its file, and every file that one requires by path is there", (t) => {
+  for (const name of readdirSync(join(root, "cli/commands"))) {
+    t.ok(files.includes(join("commands", `${basename(name, ".ts")}.cjs`)), name);
+  }
+  for (const name of files) {
+    const source = readFileSync(join(bin, name), "utf8");
+    for (const [, path] of source.matchAll(/require\("(\.{1,2}\/[^"]+\.cjs)"\)/g)) {
+      t.ok(files.includes(join(name, "..", path!)), `${name} requires ${path}`);
+    }
+  }
+  t.end();
+});
+
+// Read as properties at each call, the exports of shared modules made a scan of a log take twice as long.
+t.test("what is shared is kept in constants", (t) => {
+  const sources = files
+    .filter((name) => name.startsWith("commands/"))
+    .map((name) => ({ name, source: readFileSync(join(bin, name), "utf8") }));
+  t.ok(
+    sources.some(({ source }) => /\}=require\("\.\/shared-\w+\.cjs"\)\[/.test(source)),
+    "some are shared",
+  );
+  for (const { name, source } of sources) t.notMatch(source, /module\.exports=require\("\.\/shared-/, name);
+  t.end();
+});
+
+t.test("a shared file is not a part of the bundles that require it", (t) => {
+  // A message of the checker of tool.json, and a header of the proxy.
+  const marks = { "shared-schema": "unknown key ", "shared-proxy": "x-forwarded-for" };
+  for (const [file, mark] of Object.entries(marks)) {
+    const holders = files.filter((name) => readFileSync(join(bin, name), "utf8").includes(mark));
+    t.match(holders.join(" "), file, `${file} has it`);
+    t.same(
+      holders.filter((name) => readFileSync(join(bin, name), "utf8").includes(`${file}.cjs`)),
+      [],
+      holders.join(", "),
+    );
+  }
+  t.end();
+});

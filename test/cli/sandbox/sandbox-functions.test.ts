@@ -1,0 +1,490 @@
+// What runs in a function of the sandbox: its memory, its environment, its program, its code, and that nothing outlives it.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { failureLine } from "../../../cli/aws/logs/failure-line.ts";
+import { readPlatformLine } from "../../../cli/aws/logs/platform-line.ts";
+import { readZip, unpack } from "../../../cli/sandbox/cloud/lambda/unzip.ts";
+import { type ZipFile, zipOf } from "../../../cli/sandbox/cloud/lambda/zip.ts";
+import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
+import { type Language, languageHere, linkProgram, refusalHere } from "../../../cli/sandbox/function/languages.ts";
+import { below } from "../../../cli/sandbox/function/process-tree.ts";
+import { startAws } from "../../support/aws/index.ts";
+import { activeFunction } from "../../support/sandbox-function.ts";
+import { until } from "../../support/until.ts";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const nodeRuntime = resolve(here, "../../../cli/sandbox/cloud/lambda/node-runtime.js");
+
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), "sandbox-functions-")));
+t.teardown(() => rmSync(scratch, { recursive: true, force: true }));
+let folders = 0;
+const newFolder = () => {
+  folders += 1;
+  const path = join(scratch, String(folders));
+  mkdirSync(path);
+  return path;
+};
+
+/** A function on the Node runtime whose handler is the code. */
+function functionOf(
+  t: { teardown(handler: () => void): void },
+  handler: string,
+  options: Partial<FunctionOptions> & { memoryMiB?: number } = {},
+) {
+  const directory = newFolder();
+  writeFileSync(join(directory, "index.js"), `exports.handler = async (event) => { ${handler} };`);
+  const { memoryMiB = 512, ...rest } = options;
+  const target = new LocalFunction({
+    command: [process.execPath, nodeRuntime],
+    directory,
+    timeoutMs: 20_000,
+    identity: { name: "app", version: "1", region: "eu-west-1", arn: "arn", memoryMiB, logStream: "stream" },
+    ...rest,
+  });
+  t.teardown(() => target.destroy());
+  return target;
+}
+
+const answerOf = (result: InvokeResult) =>
+  result.kind === "document" ? JSON.parse(result.payload.toString()) : (result as { error: object }).error;
+
+const KILLED = { errorType: "Runtime.ExitError", errorMessage: "Runtime exited with error: signal: killed" };
+
+const ALLOCATE = `
+  const held = (globalThis.held ??= []);
+  const end = held.length + (event.mib ?? 0);
+  while (held.length < end) {
+    held.push(Buffer.alloc(1024 * 1024, 1));
+    if (held.length % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return held.length;`;
+
+const ALLOCATE_BELOW = `
+  const { spawn } = require("node:child_process");
+  const code = \`const held = []; setInterval(() => held.push(Buffer.alloc(16 * 1024 * 1024, 1)), 20);\`;
+  if (event.mib) await new Promise((resolve) => spawn(process.execPath, ["-e", code], { detached: true }).once("exit", resolve));
+  return 0;`;
+
+for (const [name, handler] of [
+  ["the function's process", ALLOCATE],
+  ["one that it started", ALLOCATE_BELOW],
+] as const) {
+  t.test(`memory of ${name} above the limit`, async (t) => {
+    const target = functionOf(t, handler, { memoryMiB: 192 });
+    t.equal(answerOf(await target.invoke({})), 0);
+    const { pid } = target;
+    const running = target.invoke({ mib: 1024 });
+    t.match(answerOf(await running), KILLED);
+    await target.idle();
+    const lines = target.output.split(/(?<=\n)(?=START|END|REPORT|RequestId)/);
+    const exit = lines.find((line) => line.startsWith("RequestId"));
+    t.match(exit, /^RequestId: \S+ Error: Runtime exited with error: signal: killed\nRuntime\.ExitError\n$/);
+    const reports = lines.filter((line) => line.startsWith("REPORT"));
+    t.match(
+      reports[1],
+      /\tMemory Size: 192 MB\tMax Memory Used: 192 MB\tStatus: error\tError Type: Runtime\.ExitError\t\n$/,
+    );
+    const events = lines.map((text, id) => ({ id: String(id), stream: "stream", timeMs: 1_000 + id, text }));
+    const failure = readPlatformLine(exit!) as Parameters<typeof failureLine>[1];
+    const shown = JSON.parse(
+      await failureLine(events[0]! as never, failure, async function* () {
+        yield events as never;
+      }),
+    );
+    t.match(shown, {
+      message: "the platform ended a request that ran out of memory",
+      fields: { memory: 192 * 1024 * 1024 },
+    });
+    await until("the end of the process", () => !isThere(pid!));
+    t.equal(answerOf(await target.invoke({})), 0, "the next request");
+    t.equal(target.starts, 2);
+  });
+}
+
+t.test("memory above the limit before the first request", async (t) => {
+  const target = functionOf(t, "", { memoryMiB: 128 });
+  const source = `setInterval(() => (globalThis.held ??= []).push(Buffer.alloc(16 * 1024 * 1024, 1)), 5);
+    while (true) await new Promise((resolve) => setTimeout(resolve, 5));`;
+  writeFileSync(
+    join(target.options.directory, "index.js"),
+    "throw Object.assign(new Error(), { code: 'ERR_REQUIRE_ESM' });",
+  );
+  writeFileSync(join(target.options.directory, "index.mjs"), source);
+  t.match(answerOf(await target.invoke({})), KILLED);
+  await target.idle();
+  const kinds = target.output.split("\n").map((line) => line.replace(/ [\w-]{36}.*| Duration: .*(?=Phase)/, ""));
+  t.same(kinds, [
+    "INIT_REPORT InitPhase: init\tStatus: error\tError Type: Runtime.ExitError",
+    "INIT_REPORT InitPhase: invoke\tStatus: error\tError Type: Runtime.ExitError",
+    "START RequestId:",
+    "RequestId:",
+    "Runtime.ExitError",
+    "END RequestId:",
+    "REPORT RequestId:",
+    "",
+  ]);
+  t.match(target.output, /\tMemory Size: 128 MB\tMax Memory Used: 128 MB\tStatus: error/);
+});
+
+t.test("memory below the limit is reported", async (t) => {
+  const target = functionOf(t, ALLOCATE);
+  const usedMiB: number[] = [];
+  for (const mib of [0, 150, 0]) {
+    await target.invoke({ mib });
+    await target.idle();
+    const found = [...target.output.matchAll(/\tMax Memory Used: (\d+) MB\t/g)];
+    usedMiB.push(Number(found.at(-1)![1]));
+  }
+  const [first = 0, second = 0, third = 0] = usedMiB;
+  t.ok(first > 10 && first < 120, `${first} MiB at first`);
+  t.ok(second > first + 130 && second < 512, `${second} MiB with 150 MiB more`);
+  t.ok(third >= second, `the most of the environment: ${third} MiB`);
+});
+
+t.test("the environment is the platform's and the function's own", async (t) => {
+  process.env.SECRET_OF_THE_DAEMON = "secret";
+  t.teardown(() => delete process.env.SECRET_OF_THE_DAEMON);
+  const handler = `
+    const fs = require("node:fs");
+    fs.writeFileSync(process.env.TMPDIR + "/kept", "");
+    return { env: process.env, left: fs.readdirSync(process.env.TMPDIR) };`;
+  const targets = [1, 2].map(() => functionOf(t, handler, { env: { GREETING: "hello" } }));
+  const [one, two] = await Promise.all(targets.map(async (target) => answerOf(await target.invoke({}))));
+  t.same(Object.keys(one.env).sort(), [
+    "AWS_DEFAULT_REGION",
+    "AWS_EXECUTION_ENV",
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+    "AWS_LAMBDA_FUNCTION_NAME",
+    "AWS_LAMBDA_FUNCTION_VERSION",
+    "AWS_LAMBDA_INITIALIZATION_TYPE",
+    "AWS_LAMBDA_LOG_GROUP_NAME",
+    "AWS_LAMBDA_LOG_STREAM_NAME",
+    "AWS_LAMBDA_RUNTIME_API",
+    "AWS_REGION",
+    "GREETING",
+    "LAMBDA_RUNTIME_DIR",
+    "LAMBDA_TASK_ROOT",
+    "LANG",
+    "PATH",
+    "TMPDIR",
+    "TZ",
+    "_HANDLER",
+  ]);
+  t.equal(one.env.PATH, process.env.PATH);
+  t.same([one.left, two.left], [["kept"], ["kept"]]);
+  for (const target of targets) target.destroy();
+  await until("the end of the folder", () => !existsSync(one.env.TMPDIR));
+});
+
+t.test("garbage at the Runtime API is refused, and the function goes on", async (t) => {
+  const handler = `
+    const { request } = require("node:http");
+    const ask = ({ path, body, length }) => new Promise((resolve) => {
+      const url = "http://" + process.env.AWS_LAMBDA_RUNTIME_API + path;
+      const headers = length === undefined ? {} : { "Content-Length": length };
+      const req = request(url, { method: "POST", headers }, (res) => resolve(res.resume().statusCode));
+      req.on("error", () => resolve("cut"));
+      if (length === undefined) return req.end(body);
+      req.write(body);
+      setTimeout(() => req.destroy(), 50);
+    });
+    const found = [];
+    for (const row of event.rows) found.push(await ask(row));
+    return found;`;
+  const target = functionOf(t, handler, {
+    onCall: async (_, asked) => ({ status: 200, body: JSON.parse(String(asked)) }),
+  });
+  const runtime = "/2018-06-01/runtime";
+  const rows: readonly [row: { path: string; body: string; length?: number }, status: number | "cut"][] = [
+    [{ path: `${runtime}/init/error`, body: "no JSON" }, 400],
+    [{ path: `${runtime}/init/error`, body: "null" }, 400],
+    [{ path: `${runtime}/init/error`, body: "{", length: 100 }, "cut"],
+    [{ path: `${runtime}/invocation/other/response`, body: "{", length: 100 }, 400],
+    [{ path: "/sandbox/invocations", body: "\0" }, 400],
+    [{ path: "/sandbox/invocations", body: "{", length: 100 }, "cut"],
+    [{ path: "/other", body: "" }, 404],
+  ];
+  for (const when of ["at first", "again"]) {
+    const found = answerOf(await target.invoke({ rows: rows.map(([row]) => row) }));
+    t.same(
+      found,
+      rows.map(([, status]) => status),
+      when,
+    );
+  }
+  t.equal(target.starts, 1);
+});
+
+t.test("an idle environment is taken down, and the next request starts another", async (t) => {
+  const idleMs = 300;
+  const endedAt: number[] = [];
+  const target = functionOf(t, "return process.pid;", { idleMs, onIdle: () => void endedAt.push(performance.now()) });
+  const first = answerOf(await target.invoke({}));
+  const second = answerOf(await target.invoke({}));
+  const answeredAt = performance.now();
+  t.equal(second, first, "before that it goes on");
+  await until("the end of the process", () => !isThere(first));
+  t.equal(endedAt.length, 1);
+  // Timers count whole milliseconds.
+  t.ok(endedAt[0]! - answeredAt >= idleMs - 2, "the time begins with the last request");
+  t.not(answerOf(await target.invoke({})), first);
+  t.equal(target.starts, 2);
+});
+
+/** Leaves the parent, the session and the environment. */
+const leavesAll = (marker: string) => `
+  const leave = '(env -i setsid "$0" -e "$1" "$2" &)';
+  const waits = "process.on('SIGTERM', () => {}).on('SIGHUP', () => {}); setInterval(() => {}, 1000)";
+  require("node:child_process").spawn("sh", ["-c", leave, process.execPath, waits, "${marker}"], { stdio: "ignore" });`;
+
+/** Starts one that stays in the group, one in a session of its own, and one there whose parent ends. */
+const startsOthers = (marker: string) => `
+  const { spawn } = require("node:child_process");
+  const wait = "setInterval(() => {}, 1000)";
+  if (event.stays) await new Promise(() => {});
+  spawn(process.execPath, ["-e", wait, "${marker}"], { stdio: "ignore" });
+  spawn(process.execPath, ["-e", wait, "${marker}"], { stdio: "ignore", detached: true });
+  const shell = 'exec "$0" -e "$1" "$2" &';
+  spawn("sh", ["-c", shell, process.execPath, wait, "${marker}"], { stdio: "ignore", detached: true });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  return process.pid;`;
+
+t.test("nothing outlives its environment", async (t) => {
+  const marker = `marker-${process.pid}-destroyed`;
+  const target = functionOf(t, startsOthers(marker));
+  await target.invoke({});
+  t.equal(marked(marker).length, 3);
+  target.destroy();
+  await until("the end of all processes", () => marked(marker).length === 0);
+});
+
+t.test("nothing outlives the version of a function, whatever it leaves", async (t) => {
+  const marker = `marker-${process.pid}-retired`;
+  const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
+  const code = `exports.handler = async () => { ${leavesAll(marker)}
+    await new Promise((resolve) => setTimeout(resolve, 500)); };`;
+  const invoke = await activeFunction(aws.state, { "index.js": code });
+  await invoke("{}");
+  t.equal(marked(marker).length, 1);
+  await aws.state.service("lambda").runner.retire("app");
+  await until("its end", () => marked(marker).length === 0);
+});
+
+for (const state of ["idle", "busy"]) {
+  t.test(`nothing outlives a daemon that is killed, with functions that are ${state}`, async (t) => {
+    const marker = `marker-${process.pid}-${state}`;
+    const code = `exports.handler = async (event) => { if (!event.stays) { ${leavesAll(marker)} } ${startsOthers(marker)} };`;
+    const temporary = newFolder();
+    const daemon = spawn(
+      process.execPath,
+      [join(here, "../../support/sandbox-process.js"), code, "{}", '{"stays":true}'],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, TMPDIR: temporary },
+      },
+    );
+    t.teardown(() => daemon.kill("SIGKILL"));
+    let said = "";
+    daemon.stdout.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    await until("a function", () => said.includes(state));
+    t.equal(marked(marker).length, 4);
+    t.equal(readdirSync(temporary).length, 1, "one folder has all files");
+    const functions = below(daemon.pid!).filter((pid) => pid !== daemon.pid && !isShell(pid));
+    t.ok(functions.length > 0);
+    const exited = once(daemon, "exit");
+    daemon.kill("SIGKILL");
+    await exited;
+    const begin = performance.now();
+    await until("the end of all processes", () => marked(marker).length === 0 && !functions.some(isThere));
+    const ms = performance.now() - begin;
+    t.comment(`after ${ms.toFixed(0)} ms`);
+    await until("the end of the files", () => readdirSync(temporary).length === 0);
+  });
+}
+
+t.test("which languages run where", (t) => {
+  const LINUX = "is made for linux x64 and does not run on darwin arm64: use a machine or a container of linux x64";
+  const rows: [NodeJS.Platform, string, Language | undefined, string | undefined][] = [
+    ["linux", "x64", undefined, undefined],
+    ["darwin", "arm64", undefined, `an app of another language ${LINUX}`],
+    ["linux", "x64", "node", undefined],
+    ["linux", "x64", "static", undefined],
+    ["linux", "x64", "go", undefined],
+    ["linux", "x64", "crystal", undefined],
+    ["linux", "x64", "python", undefined],
+    ["linux", "x64", "java", undefined],
+    ["darwin", "arm64", "node", undefined],
+    ["darwin", "arm64", "static", undefined],
+    ["darwin", "arm64", "go", `a deployment of Go ${LINUX}`],
+    ["darwin", "arm64", "crystal", `a deployment of Crystal ${LINUX}`],
+    ["darwin", "arm64", "python", `a deployment of Python ${LINUX}`],
+    ["darwin", "arm64", "java", `a deployment of Java ${LINUX}`],
+    ["linux", "arm64", "node", undefined],
+    ["linux", "arm64", "go", `a deployment of Go ${LINUX.replace("darwin", "linux")}`],
+    ["win32", "x64", "node", "the sandbox does not run on Windows itself: run it in WSL"],
+  ];
+  for (const [platform, arch, language, expected] of rows) {
+    t.equal(refusalHere(platform, arch, language), expected, `${language} on ${platform} ${arch}`);
+  }
+  t.end();
+});
+
+t.test("which program runs a runtime", async (t) => {
+  const folder = newFolder();
+  const { PATH } = process.env;
+  t.teardown(() => {
+    process.env.PATH = PATH;
+  });
+  process.env.PATH = [folder, PATH].join(delimiter);
+  const program = (name: string, text: string) =>
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  program("python3.98", `echo ${folder}/real; echo 3.98.1`);
+  program("python3.97", "echo not installed; exit 127");
+  program("python3", `echo ${folder}/other; echo 3.8.10`);
+  program("java", "echo '    java.home = /opt/jdk' >&2; echo '    java.version = 25.0.1' >&2");
+  const [major] = process.versions.node.split(".");
+  const node = { program: process.execPath, version: process.versions.node };
+  const rows = [
+    [`nodejs${major}.x`, { ...node, matches: true }],
+    ["nodejs98.x", { ...node, matches: false }],
+    ["python3.98", { program: join(folder, "real"), version: "3.98.1", matches: true }],
+    ["python3.97", { program: join(folder, "other"), version: "3.8.10", matches: false }],
+    ["java25", { program: "/opt/jdk/bin/java", version: "25.0.1", matches: true }],
+    ["java2", { program: "/opt/jdk/bin/java", version: "25.0.1", matches: false }],
+    ["provided.al2023", undefined],
+  ] as const;
+  for (const [runtime, expected] of rows) {
+    const found = await languageHere(runtime);
+    t.same(found, expected && { runtime, ...expected }, runtime);
+    if (found === undefined) continue;
+    const bin = join(folder, `bin-${runtime}`);
+    linkProgram(found, bin);
+    const names = { nodejs: ["node"], python: ["python", "python3", runtime], java: ["java"] };
+    t.same(readdirSync(bin).sort(), names[/^[a-z]+/.exec(runtime)![0] as keyof typeof names], `names of ${runtime}`);
+  }
+});
+
+/** What reads events as a runtime does, in Python's own library. */
+const PYTHON_APP = `
+import json, os, platform, sys, urllib.request
+api = "http://" + os.environ["AWS_LAMBDA_RUNTIME_API"] + "/2018-06-01/runtime/invocation/"
+while True:
+    with urllib.request.urlopen(api + "next") as event:
+        id = event.headers["Lambda-Runtime-Aws-Request-Id"]
+        event.read()
+    answer = json.dumps({"version": platform.python_version(), "arguments": sys.argv[1:]})
+    urllib.request.urlopen(api + id + "/response", answer.encode()).read()
+`;
+
+t.test("a function of a managed runtime runs on the program that was found", async (t) => {
+  const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
+  const found = await languageHere("python3.14");
+  const wrapper = { bytes: Buffer.from('#!/bin/sh\nexec python3.14 app.py "$1"\n'), mode: 0o755 };
+  const invoke = await activeFunction(
+    aws.state,
+    { run: wrapper, "app.py": PYTHON_APP },
+    { Runtime: "python3.14", Environment: { Variables: { AWS_LAMBDA_EXEC_WRAPPER: "/var/task/run" } } },
+  );
+  const answer = answerOf(await invoke("{}"));
+  if (found === undefined) t.match(answer, { errorMessage: "nothing on this machine runs python3.14: install it" });
+  else t.same(answer, { version: found.version, arguments: ["/var/lang/bin/python3.14"] });
+});
+
+t.test("an account names the file that stands for the Node runtime", async (t) => {
+  const file = join(newFolder(), "runtime.mjs");
+  // It runs another handler than the function names.
+  writeFileSync(file, `process.env._HANDLER = "other.handler";\n${readFileSync(nodeRuntime, "utf8")}`);
+  const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0, nodeRuntime: file });
+  const files = { "index.js": "exports.handler = () => 1;", "other.js": "exports.handler = () => 2;" };
+  const invoke = await activeFunction(aws.state, files);
+  t.equal(answerOf(await invoke("{}")), 2);
+});
+
+const link = (target: string): ZipFile => ({ bytes: Buffer.from(target), mode: 0o120777 });
+type Files = Readonly<Record<string, string | ZipFile>>;
+
+t.test("an archive stays in its folder", async (t) => {
+  const rows: [name: string, archives: Files[], refused: RegExp][] = [
+    ["a step up", [{ "../evil": "x" }], /^the entry \.\.\/evil is outside$/],
+    ["steps up in the middle", [{ "a/../../evil": "x" }], /is outside$/],
+    ["a folder above", [{ "../": "" }], /is outside$/],
+    ["an absolute name", [{ "/evil": "x" }], /is outside$/],
+    ["a link to above", [{ "a/evil": link("../../x") }], /^the link a\/evil leads outside$/],
+    ["a link to a folder above", [{ evil: link("a/../..") }], /leads outside$/],
+    ["an absolute link", [{ evil: link("/etc/passwd") }], /leads outside$/],
+    ["a file below a link", [{ evil: link("b"), "evil/x": "x" }], /^the entry evil\/x is below a link$/],
+    ["a link below a link", [{ evil: link("b"), "evil/c/x": link("y") }], /is below a link$/],
+    [
+      "a file below a link of another archive",
+      [{ "b/x": "x", evil: link("b") }, { "evil/y": "y" }],
+      /is below a link$/,
+    ],
+  ];
+  for (const [name, archives, refused] of rows) {
+    const outer = newFolder();
+    const folder = join(outer, "code");
+    mkdirSync(folder);
+    const unpacking = archives.reduce(
+      (last, files) => last.then(() => unpack(zipOf(files), folder)),
+      Promise.resolve(),
+    );
+    await t.rejects(unpacking, { message: refused }, name);
+    t.same(readdirSync(outer), ["code"], name);
+  }
+});
+
+t.test("an archive is unpacked as it is", async (t) => {
+  const folder = newFolder();
+  const program = { bytes: Buffer.from("#!/bin/sh\n"), mode: 0o755 };
+  await unpack(
+    zipOf({ "a/b/c.txt": "first", run: program, "empty/": "", "d/link": link("../a/b"), old: link("run") }),
+    folder,
+  );
+  await unpack(zipOf({ "a/b/c.txt": "second", old: "a file", "..name": "x" }), folder);
+  t.equal(readFileSync(join(folder, "d/link/c.txt"), "utf8"), "second");
+  t.equal(readFileSync(join(folder, "run"), "utf8"), "#!/bin/sh\n", "a link is replaced, not followed");
+  t.equal(readFileSync(join(folder, "old"), "utf8"), "a file");
+  t.same(readdirSync(folder).sort(), ["..name", "a", "d", "empty", "old", "run"]);
+  t.equal(statSync(join(folder, "run")).mode & 0o777, 0o755);
+  t.throws(() => readZip(Buffer.from("no archive")), { message: "no end of a zip archive" });
+});
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "latin1"));
+  } catch {
+    return false;
+  }
+}
+
+const argumentsOf = (pid: string) => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+};
+
+const marked = (marker: string) =>
+  readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && argumentsOf(pid).includes(marker));
+
+/** The watchdog, which ends on its own. */
+const isShell = (pid: number) => basename(argumentsOf(String(pid))[0] ?? "") === "sh";

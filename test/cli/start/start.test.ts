@@ -1,0 +1,307 @@
+// `tool start` from outside: a real app behind the real proxy, its log, and that nothing is left running.
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import t from "tap";
+import { entriesIn, isRunning, listening, spawnTool, startTool, tool } from "../../support/cli.ts";
+import { until } from "../../support/until.ts";
+
+const APP = `
+const { createServer } = require("node:http");
+process.on("SIGTERM", () => { if (process.env.STUBBORN) return; process.exit(0); });
+createServer((request, response) => {
+  if (request.url.startsWith("/fail")) response.statusCode = 500;
+  response.end(JSON.stringify({ pid: process.pid, a: process.env.AA, b: process.env.BB, stage: process.env.TOOL_STAGE, node: process.env.NODE_ENV, url: request.url }));
+}).listen(process.env.PORT);
+console.log("app is up");
+`;
+
+const project = (config: object = {}) => ({
+  "tool.json": JSON.stringify({ name: "app", ...config }, null, 2),
+  // Else the nearest package.json above, this project's own, says that app.js is a module.
+  "package.json": "{}",
+  "app.js": APP,
+});
+
+const ask = async (url: string) => (await fetch(url)).json() as Promise<Record<string, unknown>>;
+
+t.test("start, ask, read the log, stop", async (t) => {
+  const cwd = t.testdir(project({ environment: { AA: "file", BB: "file" } }));
+  const { running, url } = await startTool(cwd, [], { AA: "shell" });
+  const answer = await ask(`${url}/orders?x=1`);
+  t.match(answer, { a: "shell", b: "file", stage: "development", node: "development", url: "/orders?x=1" });
+  t.equal((await fetch(`${url}/fail`)).status, 500);
+  await until("both requests to be shown", () => running.stdout().includes("/fail 500"));
+  t.match(running.stdout(), `app is at ${url}`);
+  t.match(running.stdout(), /^\d\d:\d\d:\d\d\.\d{3} info {2}app is up$/m);
+  t.match(running.stdout(), /^\d\d:\d\d:\d\d\.\d{3} info {2}GET \/orders\?x=1 200 [\d.]+ms \d+ B$/m);
+  t.match(running.stdout(), /^\d\d:\d\d:\d\d\.\d{3} error GET \/fail 500 [\d.]+ms \d+ B$/m);
+
+  running.kill("SIGTERM");
+  const { code, stderr } = await running.ended;
+  t.equal(code, 0, "asked to stop, it stopped");
+  t.equal(stderr, "");
+  t.equal(isRunning(Number(answer.pid)), false, "the app is gone");
+
+  const { stdout } = await tool(["logs", "status >= 500"], { cwd });
+  const entries = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  t.match(entries, [
+    {
+      level: "error",
+      message: "response",
+      fields: { method: "GET", path: "/fail", status: 500, stage: "development" },
+    },
+  ]);
+  t.equal((await readFile(join(cwd, ".tool/.gitignore"), "utf8")).trim(), "*");
+});
+
+t.test(
+  "a command that the files stand for, and whose file is not there, is said at the start and to the client",
+  async (t) => {
+    const rows: [files: Record<string, string>, said: RegExp][] = [
+      [
+        {},
+        /^warning: no file here says how the app starts, and there is no \.\/server\n {2}write it into tool\.json: /,
+      ],
+      [{ "package.json": '{"main":"index.js"}', "index.js": "" }, /"package\.json" stands for "node app\.js"/],
+      [{ "requirements.txt": "", "main.py": "" }, /"requirements\.txt" stands for "python3? app\.py"/],
+    ];
+    for (const [files, said] of rows) {
+      const cwd = t.testdir({ "tool.json": '{ "name": "app" }', ...files });
+      const { running, url } = await startTool(cwd);
+      t.match(running.stderr(), said);
+      const response = await fetch(url);
+      t.equal(response.status, 503);
+      t.match(await response.text(), /the app is not available: .*exited before it listened/);
+      running.kill("SIGTERM");
+      await running.ended;
+    }
+  },
+);
+
+t.test("Ctrl-C is 130 and leaves nothing, a second one does not wait", async (t) => {
+  const cwd = t.testdir(project());
+  for (const STUBBORN of ["", "1"]) {
+    const { running, url } = await startTool(cwd, [], { STUBBORN });
+    const { pid } = await ask(url);
+    const begin = performance.now();
+    running.kill("SIGINT");
+    if (STUBBORN) {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      t.ok(isRunning(Number(pid)), "the app does not hear");
+      running.kill("SIGINT");
+    }
+    t.equal((await running.ended).code, 130);
+    t.ok(performance.now() - begin < 3000, "at once");
+    await until("the app to be gone", () => !isRunning(Number(pid)));
+  }
+});
+
+t.test("kill -9 leaves nothing either", async (t) => {
+  const { running, url } = await startTool(t.testdir(project()));
+  const { pid } = await ask(url);
+  running.kill("SIGKILL");
+  await running.ended;
+  await until("the app to be gone", () => !isRunning(Number(pid)));
+  t.pass();
+});
+
+t.test("an edit of tool.json is in force on the same port, a bad one says so and changes nothing", async (t) => {
+  const cwd = t.testdir(project());
+  const path = join(cwd, "tool.json");
+  const { running, url } = await startTool(cwd);
+  const before = await ask(url);
+  await writeFile(path, '{ "name": "app", "memroy": 1 }');
+  await until("the problem", () => running.stderr().includes("tool.json has errors"));
+  t.match(running.stderr(), /^tool\.json:1:18: error: .*memroy/);
+  t.equal((await ask(url)).pid, before.pid, "the app goes on");
+
+  // As editors do that write beside and rename.
+  const edit = async (config: object) => {
+    await writeFile(`${path}.new`, JSON.stringify({ name: "app", ...config }));
+    await rename(`${path}.new`, path);
+  };
+  await edit({ headers: { "/*": { "X-New": "1" } } });
+  await until("the change", () => running.stdout().includes("tool.json reloaded; app keeps running."));
+  const response = await fetch(url);
+  t.equal(response.headers.get("x-new"), "1");
+  t.equal(((await response.json()) as { pid: number }).pid, before.pid, "a header is no reason to restart the app");
+
+  await edit({ environment: { AA: "new" } });
+  await until("the restart", () => running.stdout().includes("tool.json reloaded; app restarts."));
+  const after = await ask(url);
+  t.not(after.pid, before.pid);
+  t.equal(after.a, "new");
+  t.equal(isRunning(Number(before.pid)), false, "the old app is gone");
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
+t.test("while tool.json changes again and again, every request is answered", async (t) => {
+  const cwd = t.testdir(project());
+  const { running, url } = await startTool(cwd);
+  const restarts = () => running.stdout().split("tool.json reloaded; app restarts.").length - 1;
+  const pids = new Set<unknown>([(await ask(url)).pid]);
+  const statuses = new Map<number, number>();
+  let isDone = false;
+  const client = async () => {
+    while (!isDone) {
+      const response = await fetch(`${url}/orders`, { method: pids.size % 2 === 0 ? "GET" : "POST" });
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      pids.add(((await response.json()) as { pid: number }).pid);
+    }
+  };
+  const clients = [client(), client(), client()];
+  for (let round = 1; round <= 4; round++) {
+    await writeFile(join(cwd, "tool.json"), JSON.stringify({ name: "app", environment: { AA: String(round) } }));
+    await until(`restart ${round}`, () => restarts() === round);
+    await until("an answer of the new app", async () => {
+      const { a, pid } = await ask(url);
+      pids.add(pid);
+      return a === String(round);
+    });
+  }
+  isDone = true;
+  await Promise.all(clients);
+  t.same([...statuses.keys()], [200], `${statuses.get(200)} requests`);
+  t.equal(pids.size, 5, "the first app and four more");
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
+t.test("a server becomes a static site and a server again", async (t) => {
+  const cwd = t.testdir({ ...project(), "index.html": "<h1>hello</h1>" });
+  const path = join(cwd, "tool.json");
+  const { running, url } = await startTool(cwd);
+  const { pid } = await ask(url);
+  await writeFile(path, '{ "name": "app", "type": "static" }');
+  await until("the file", async () => (await (await fetch(`${url}/`)).text()) === "<h1>hello</h1>");
+  await until("the app to be gone", () => !isRunning(Number(pid)));
+  await writeFile(path, '{ "name": "app" }');
+  await until("the app", async () => (await fetch(`${url}/orders`)).status === 200);
+  running.kill("SIGTERM");
+  t.equal((await running.ended).code, 0);
+});
+
+t.test("an edit mends an app that does not start", async (t) => {
+  const cwd = t.testdir(project({ proxy: { command: "exit 3", backoff: { attempts: 1 } } }));
+  const { running, url } = await startTool(cwd);
+  await until("the failure", () => running.stdout().includes("app unavailable"));
+  await writeFile(join(cwd, "tool.json"), JSON.stringify({ name: "app" }));
+  await until("the restart", () => running.stdout().includes("app restarts."));
+  t.equal((await fetch(url)).status, 200);
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
+t.test("a taken port", async (t) => {
+  const cwd = t.testdir(project());
+  const other = createServer();
+  const port = await new Promise<number>((resolve) => {
+    other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port));
+  });
+  t.teardown(() => other.close());
+  const asked = await tool(["start", "--address", `127.0.0.1:${port}`], { cwd });
+  t.equal(asked.code, 1);
+  t.equal(asked.stdout, "");
+  const by = process.platform === "linux" ? ` by [^(]+ \\(process ${process.pid}\\)` : "";
+  t.match(
+    asked.stderr,
+    new RegExp(
+      `^error: cannot listen on 127\\.0\\.0\\.1:${port}: it is taken${by}\\n  stop that, or use --address 127\\.0\\.0\\.1:\\d+\\n$`,
+    ),
+  );
+
+  const first = spawnTool(["start"], { cwd });
+  const firstUrl = await listening(first);
+  const second = spawnTool(["start"], { cwd });
+  const secondUrl = await listening(second);
+  t.not(firstUrl, secondUrl);
+  t.match(second.stdout(), /^Port 3000 is taken.*: listening on \d+ instead\.$/m);
+  for (const running of [first, second]) {
+    running.kill("SIGTERM");
+    await running.ended;
+  }
+});
+
+t.test("a static site has no command", async (t) => {
+  const site = t.testdir({ "tool.json": '{ "name": "site" }', "index.html": "<h1>hello</h1>" });
+  const { running, url } = await startTool(site);
+  t.equal(await (await fetch(url)).text(), "<h1>hello</h1>");
+  running.kill("SIGTERM");
+  await running.ended;
+  await writeFile(join(site, "tool.json"), '{ "name": "site", "type": "static" }');
+  const refused = await tool(["start", "-c", "node app.js"], { cwd: site });
+  t.equal(refused.code, 2);
+  t.match(refused.stderr, /^error: --command starts a server, and this is a static site\n/);
+});
+
+t.test("--command and --format json", async (t) => {
+  const cwd = t.testdir({
+    ...project({ proxy: { command: "exit 1" } }),
+    "other.js": APP.replace("app is up", "other is up"),
+  });
+  const { running, url } = await startTool(cwd, ["--format", "json", "--command", "node other.js"]);
+  await ask(url);
+  const messages = () => entriesIn(running.stdout()).map(({ message }) => message);
+  await until("the response", () => messages().includes("response"));
+  for (const message of ["other is up", "request", "response"]) t.ok(messages().includes(message), message);
+  t.match(running.stderr(), `app is at ${url}`);
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
+t.test("an app that does not start is reported, with its last words", async (t) => {
+  // The output of the app is shown by itself, too: only the report says how it ended.
+  const rows: [command: string, message: string, fields: object][] = [
+    ["echo no database >&2; exit 3", "app exited before it listened", { code: 3, output: ["no database"] }],
+    [
+      "seq 1 30; echo last; kill -9 $$",
+      "app exited before it listened",
+      { signal: "SIGKILL", output: [...Array.from({ length: 19 }, (_, i) => String(i + 12)), "last"] },
+    ],
+  ];
+  for (const [command, message, fields] of rows) {
+    const cwd = t.testdir({ "tool.json": JSON.stringify({ name: "app", proxy: { command } }) });
+    const running = spawnTool(["start", "--address", "127.0.0.1:0", "--format", "json"], { cwd });
+    const report = await until("the report", () =>
+      entriesIn(running.stdout()).find((entry) => entry.message === message),
+    );
+    running.kill("SIGTERM");
+    await running.ended;
+    t.equal(report.level, "error", command);
+    t.match(report.fields, { command, ...fields }, command);
+    t.same(report.fields.output, (fields as { output: string[] }).output, command);
+  }
+  const cwd = t.testdir({ "tool.json": '{ "name": "app", "proxy": { "command": "echo no database >&2; exit 3" } }' });
+  const running = spawnTool(["start", "--address", "127.0.0.1:0"], { cwd });
+  await until("the report", () => /exited before it listened.*no database/s.test(running.stdout()));
+  running.kill("SIGTERM");
+  await running.ended;
+  t.match(running.stdout(), /^.*error.*app exited before it listened.*code=3/m, "for people");
+});
+
+t.test("what is not there", async (t) => {
+  const empty = await tool(["start"], { cwd: t.testdir() });
+  t.equal(empty.code, 2);
+  t.match(empty.stderr, /^error: there is no tool\.json in .*\n {2}minimal tool.json: \{ "name": "my-app" \}\n$/);
+  const address = await tool(["start", "--address", "nowhere"], { cwd: t.testdir(project()) });
+  t.equal(address.code, 2);
+  t.equal(
+    address.stderr,
+    'error: "nowhere" is not an address\n  write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000\n',
+  );
+});
+
+t.test("the reader of the entries goes away: it stops with the next entry", async (t) => {
+  const { running, url } = await startTool(t.testdir(project()), ["--format", "json"]);
+  const { pid } = await ask(url);
+  running.child.stdout!.destroy();
+  await ask(url).catch(() => {});
+  t.equal((await running.ended).code, 0);
+  t.equal(running.stderr(), `app is at ${url}\n`);
+  await until("the app to be gone", () => !isRunning(Number(pid)));
+});

@@ -1,0 +1,146 @@
+import fc from "fast-check";
+import t from "tap";
+import { applyEdits, editsTogether, renderProblem } from "../../../grammar/problem.ts";
+import { MAX_LENGTH } from "../../../grammar/query/bounds.ts";
+import { failureOffset } from "../../../grammar/query/failure.ts";
+import { parseQuery } from "../../../grammar/query/index.ts";
+import { loadGrammar } from "../../../grammar/query/query.generated.ts";
+import { tokenize } from "../../../grammar/query/tokens.ts";
+import { queryText } from "../../support/query-arbitrary.ts";
+import { slow } from "../../support/slow.ts";
+import rows from "../../vectors/query-errors.json" with { type: "json" };
+
+t.test("bad queries: all that is said of them, and what their fixes lead to", (t) => {
+  for (const { query, problems, fixed } of rows as Row[]) {
+    t.equal(rendered(query), problems.join("\n"), JSON.stringify(query));
+    t.equal(allFixed(query), fixed, `${JSON.stringify(query)}, fixed`);
+    if (fixed !== undefined) t.ok(parseQuery(fixed).ok, fixed);
+  }
+  t.ok(rows.length >= 100);
+  t.end();
+});
+
+t.test("a fix stands alone: what it removes is not told again, and what it leaves is", (t) => {
+  for (const { query } of rows) {
+    const result = parseQuery(query);
+    if (result.ok) continue;
+    for (const { fix, message } of result.problems) {
+      if (fix === undefined) continue;
+      const after = parseQuery(applyEdits(query, fix.edits));
+      const left = after.ok ? 0 : after.problems.length;
+      // Five at most are told, so that a sixth may come to light.
+      t.ok(left < result.problems.length || result.problems.length === 5, `${JSON.stringify(query)}: ${message}`);
+    }
+  }
+  t.end();
+});
+
+t.test(
+  "of any text: spans lie inside it, in order, apart; at most five problems of syntax, none told twice",
+  slow(),
+  (t) => {
+    fc.assert(
+      fc.property(queryText, (source) => {
+        const result = parseQuery(source);
+        if (result.ok) return;
+        let end = 0;
+        let start = 0;
+        const told = new Set<string>();
+        for (const problem of result.problems) {
+          const { span, code, fix } = problem;
+          if (span.start < start || span.end > source.length || span.end < span.start) throw new Error(code);
+          const key = `${code} ${span.start} ${span.end}`;
+          if (told.has(key)) throw new Error(`${key} twice`);
+          told.add(key);
+          start = span.start;
+          end = Math.max(end, span.end);
+          if (fix !== undefined) applyEdits(source, fix.edits);
+          renderProblem(problem, { source });
+        }
+      }),
+      { seed: 21, numRuns: 4000 },
+    );
+    t.end();
+  },
+);
+
+t.test("where a long text fails is found without Ohm reading the whole", (t) => {
+  const grammar = loadGrammar();
+  let long = 0;
+  fc.assert(
+    fc.property(fc.array(queryText, { minLength: 8, maxLength: 24 }), fc.boolean(), (texts, valid) => {
+      // Mostly right, so that failures are deep.
+      const parts = valid ? texts.filter((text) => parseQuery(`${text} x`).ok) : texts;
+      const source = `${"(status >= 500 and error) or path ~ /x/ a in (1, b) and ".repeat(8)}${parts.join(" and ")}`;
+      const match = grammar.match(source);
+      if (!match.failed()) return;
+      long++;
+      const tokens = tokenize(source);
+      const at = (offset: number) => tokens.findIndex((token) => token.end > offset);
+      const found = failureOffset(source, tokens);
+      if (at(found) !== at(match.getRightmostFailurePosition())) {
+        throw new Error(`${found}, not ${match.getRightmostFailurePosition()}: ${source}`);
+      }
+    }),
+    { seed: 22, numRuns: 150 },
+  );
+  t.ok(long > 50, `${long} fail`);
+  t.end();
+});
+
+t.test("garbage of the longest length is answered soon", slow(), (t) => {
+  const pieces = [
+    ..."([{<\"'`/\\,;:|&!~=#%$-+*@\u00a0\u201c",
+    ...[
+      "a => ",
+      "a:b ",
+      "a:[1 TO ",
+      "-a ",
+      "a like ",
+      "f(",
+      "a or ",
+      "a and and ",
+      "5 kb ",
+      "a in [1, ",
+      ".a",
+      "' ",
+      "a = ",
+    ],
+    ...["{ $.a ", "where ", "select a ", "| where ", '{a="', "a = 1, ", "a = 5 or 6 ", "exists ", "not ", "a b = = "],
+  ];
+  // Processor time, which other tests on the machine do not use up.
+  const start = process.cpuUsage();
+  for (const piece of pieces) {
+    const source = piece.repeat(MAX_LENGTH).slice(0, MAX_LENGTH);
+    const result = parseQuery(source);
+    if (!result.ok) t.ok(result.problems.length > 0);
+  }
+  const { user, system } = process.cpuUsage(start);
+  const meanMs = (user + system) / 1000 / pieces.length;
+  t.ok(meanMs < 400, `${Math.round(meanMs)} ms each`);
+  t.end();
+});
+
+interface Row {
+  readonly query: string;
+  readonly problems: readonly string[];
+  readonly fixed?: string;
+}
+
+function rendered(source: string): string {
+  const result = parseQuery(source);
+  return result.ok ? "" : result.problems.map((problem) => renderProblem(problem, { source })).join("\n");
+}
+
+/** Every fix applied, again and again, until the text is a query; undefined where one is missing. */
+function allFixed(query: string): string | undefined {
+  let source = query;
+  for (let round = 0; round < 8; round++) {
+    const result = parseQuery(source);
+    if (result.ok) return source;
+    const edits = editsTogether(result.problems);
+    if (edits.length === 0) return undefined;
+    source = applyEdits(source, edits);
+  }
+  return undefined;
+}

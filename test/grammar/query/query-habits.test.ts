@@ -1,0 +1,208 @@
+// Queries as users of Datadog, Kibana, LogQL, Splunk, SQL and grep type them, or anybody out of habit, on a small log in
+// which each should find something: it does, or a message says what to write. None is silent.
+import { spawnSync } from "node:child_process";
+import t from "tap";
+import { lineScan } from "../../../cli/logs/line-scan.ts";
+import { nothingAmong, Survey } from "../../../cli/logs/survey.ts";
+import { applyEdits, describe, editsTogether } from "../../../grammar/problem.ts";
+import { parseQuery, type Query } from "../../../grammar/query/index.ts";
+import { cleanEnv, cliPath } from "../../support/cli.ts";
+import { habits } from "../../support/query-habits.ts";
+
+const NOW_MS = Date.parse("2025-06-30T12:30:00Z");
+const log = [
+  '{"timestamp":"2025-06-30T12:00:00Z","level":"INFO","message":"response","fields":{"status":200,"method":"GET","path":"/api/users","duration":12,"ip":"10.0.0.1","stage":"production","cached":true,"http":{"status_code":200}}}',
+  '{"timestamp":"2025-06-30T12:00:01Z","level":"ERROR","message":"upstream timeout after 30s","fields":{"status":503,"method":"POST","path":"/api/orders","duration":30000,"stage":"production","user":{"email":"a@b"},"http":{"status_code":500}}}',
+  '{"timestamp":"2025-06-30T12:00:02Z","level":"Warning","message":"payment failed: connection refused","fields":{"stage":"staging","attempt":3,"user":null}}',
+  '{"timestamp":"2025-06-30T12:00:03Z","level":"debug","message":"user signed in","fields":{"stage":"staging","version":"5"}}',
+  '{"timestamp":"2025-06-30T12:00:04Z","level":"Fatal","message":"out of memory","fields":{}}',
+];
+
+/** How many entries are found; or what is said, of the query or since it found nothing. */
+function outcomeOf(source: string, lines: readonly string[] = log): number | string {
+  const parsed = parseQuery(source);
+  if (!parsed.ok) return parsed.problems.map(describe).join("; ");
+  const wanted = { query: parsed.value, nowMs: NOW_MS, sinceMs: undefined, untilMs: undefined };
+  const text = `${lines.join("\n")}\n`;
+  const block = { bytes: Buffer.from(text), start: 0, end: Buffer.byteLength(text) - 1 };
+  let count = 0;
+  lineScan(wanted)(block, () => ++count > 0);
+  if (count > 0) return count;
+  const survey = new Survey(wanted);
+  survey.add(block);
+  return survey.explain(undefined);
+}
+
+/** The query after all fixes. */
+function fixed(source: string): string {
+  let text = source;
+  for (let round = 0; round < 8; round++) {
+    const parsed = parseQuery(text);
+    const edits = parsed.ok ? [] : editsTogether(parsed.problems);
+    if (edits.length === 0) return text;
+    text = applyEdits(text, edits).trim();
+  }
+  return text;
+}
+
+t.test("none is silent", async (t) => {
+  for (const [text, expected, mended] of habits) {
+    const outcome = outcomeOf(text);
+    if (typeof expected === "number") t.equal(outcome, expected, text);
+    else t.match(outcome, expected, text);
+    if (mended !== undefined) t.equal(outcomeOf(fixed(text)), mended, `${text}, as ${fixed(text)}`);
+  }
+  t.ok(habits.length >= 60);
+});
+
+t.test("what is said of logs of other programs", async (t) => {
+  const json = [
+    '{"level":"info","message":"ecs hello","service.name":"svc","http.response.status_code":200}',
+    '{"level":50,"time":1763841601123,"err":{"message":"connect ECONNREFUSED","codes":["E42"]},"msg":"request failed"}',
+    '{"level":"panic","msg":"dead","fields":{"level":"x","odd key":"half-open"}}',
+    '{"level":"INFO2","msg":"Stepped up"}',
+  ];
+  const text = ["ERROR:root:python failed with 502", "[ERROR] something broke"];
+  const rows: readonly (readonly [query: string, said: string | number, lines?: readonly string[]])[] = [
+    // A key with a dot, and others that are no plain name
+    ["service.name = svc", 'no entry has service.name; did you mean fields["service.name"]?'],
+    ["status_code = 200", 'no entry has status_code; did you mean fields["http.response.status_code"]?'],
+    ["odd_key = 1", 'no entry has odd_key; did you mean fields["odd key"]?'],
+    // A text of another field
+    ['"ECONNREFUSED"', '"ECONNREFUSED" is in err.message: err.message contains "ECONNREFUSED"'],
+    ["message contains E42", '"E42" is in err.codes: err.codes contains "E42"'],
+    ['error "ECONNREFUSED"', '"ECONNREFUSED" is in err.message: err.message contains "ECONNREFUSED"'],
+    [
+      "half-open",
+      'no entry has half-open; "half-open" is in fields["odd key"]: fields["odd key"] contains "half-open"',
+    ],
+    ['info "ECONNREFUSED"', ""],
+    ['"nowhere"', ""],
+    // A part of a message, in any case
+    ['"failed"', 'message contains "failed" finds 1'],
+    ['"FAILED"', "message ~ /FAILED/i finds 1"],
+    ['message contains "FAILED"', "message ~ /FAILED/i finds 1"],
+    ["message ~ /FAIL/", "message ~ /FAIL/i finds 1"],
+    ["message ~ /STEPPED.UP/", "message ~ /STEPPED.UP/i finds 1"],
+    ['"stepped*"', "message ~ /^stepped/i finds 1"],
+    ['service contains "x"', "no entry has service"],
+    // Levels by the words, numbers and keys of loggers
+    ["level = panic", "level = emergency finds 1"],
+    ["level = INFO2", "level = info finds 2"],
+    ["INFO2", "no entry has INFO2; level = info finds 2"],
+    ["severity = ERROR", "no entry has severity; did you mean level?; level = error finds 1"],
+    ["log.level = panic", "no entry has log.level; did you mean level?; level = emergency finds 1"],
+    ["level = 50", "level = error finds 1"],
+    // The key of another logger, and a name that is none
+    ["severityText = panic", "no entry has severityText; did you mean level?; level = emergency finds 1"],
+    ["rack = panic", "no entry has rack"],
+    // Lines of text
+    ["status = 502", 'the lines are text without fields, which message contains "..." searches', text],
+    ["user", 'the lines are text without fields, which message contains "..." searches', text],
+    ["error", "message ~ /error/i finds 2", text],
+    ["failed", /finds 1/.source, text],
+  ];
+  for (const [source, said, lines = json] of rows) {
+    const head = `no entry found among ${lines.length}`;
+    const outcome = String(outcomeOf(source, lines));
+    if (said === "finds 1") t.match(outcome, said, source);
+    else t.equal(outcome, said === "" ? head : `${head}; ${said}`, source);
+  }
+});
+
+t.test("what looks like a habit and is a query", async (t) => {
+  const queries = [
+    "last = 1",
+    "limit > 10",
+    "order.id = 5 and group",
+    "user.email cached",
+    "cached and retried",
+    "error cached",
+    "not cached",
+    "first in (a, b)",
+    "count = 1",
+    "count",
+    "GET = 1",
+    "has = 1",
+    "path.starts contains x",
+    "class = 5xx",
+    "in_flight retries > 3",
+    "before = 1",
+    "before yesterday = 1",
+    "till > 1h",
+    "isnt.set",
+  ];
+  for (const source of queries) {
+    const parsed = parseQuery(source);
+    t.ok(parsed.ok || source === "count = 1", `${source}: ${parsed.ok ? "" : parsed.problems.map(describe)}`);
+  }
+});
+
+const queryOf = (source: string): Query => {
+  const parsed = parseQuery(source);
+  if (!parsed.ok) throw new Error(source);
+  return parsed.value;
+};
+
+t.test("what is said of fields that are known by their names", async (t) => {
+  const period = { nowMs: NOW_MS, sinceMs: NOW_MS - 3_600_000, untilMs: undefined };
+  const say = (source: string, names: readonly string[]) =>
+    nothingAmong(queryOf(source), names, { ...period, query: queryOf(source) });
+  const head = "no entry found since 2025-06-30T11:30:00Z";
+  t.equal(say("statsu = 500", ["status", "path"]), `${head}; no entry has statsu; did you mean status?`);
+  t.equal(say("status_code = 500", ["status"]), `${head}; no entry has status_code; did you mean status?`);
+  t.equal(say("user", ["user.email"]), head, "a field below it is there");
+  t.equal(say("statsu = 500", []), head, "nothing is known");
+});
+
+t.test(
+  "a terminal is told, a pipe is not",
+  { skip: spawnSync("script", ["--version"]).status !== 0 && "no script(1)" },
+  async (t) => {
+    const cwd = t.testdir({
+      "a.ndjson": `${log.join("\n")}\n`,
+      "tool.json": '{ "name": "app" }',
+      ".tool": { "development.ndjson": "" },
+    });
+    const onTerminal = (args: string) =>
+      spawnSync("script", ["-qec", `'${process.execPath}' '${cliPath}' logs ${args}`, "/dev/null"], {
+        cwd,
+        encoding: "utf8",
+        env: cleanEnv({ NO_COLOR: "1" }),
+      })
+        .stdout.replace(/\r/g, "")
+        .replace(/\u001b\[[\d;?]*[A-Za-z]/g, "");
+    t.equal(
+      onTerminal("--file a.ndjson 'statsu = 500'"),
+      "no entry found among 5; no entry has statsu; did you mean status?\n",
+    );
+    t.match(
+      onTerminal("--file a.ndjson --since 2026-01-01 error"),
+      /^no entry found: there are none since 2026-01-01T00:00:00Z\n$/,
+    );
+    t.match(onTerminal("error"), /\nno entry found: there are none since \d{4}-.*Z\n$/, "the development log");
+    const none = "no entry found among 5; no entry has statsu; did you mean status?\n";
+    t.equal(onTerminal("--file a.ndjson --count 'statsu = 500'"), `0\n${none}`);
+    t.equal(onTerminal("--file a.ndjson 'statsu = 500' | cat"), none, "stdout is a pipe, stderr a terminal");
+    t.equal(onTerminal("--file a.ndjson 'statsu = 500' > out"), none, "stdout is a file, stderr a terminal");
+    const words = (name: string) => `no entry has the field ${name}; for the text write: message contains "${name}"\n`;
+    t.equal(onTerminal("--file a.ndjson --count 'not failed'"), `5\n${words("failed")}`);
+    t.equal(onTerminal("--file a.ndjson --count 'error or refused'"), `1\n${words("refused")}`);
+    t.equal(onTerminal("--file a.ndjson --count 'not cached'"), "4\n", "a field of one entry");
+    const unread = /; only the development log was read: the log of the deployed app needs AWS credentials\n$/;
+    t.match(onTerminal("production"), unread);
+    t.match(onTerminal("'stage = staging'"), unread);
+    t.notMatch(onTerminal("development"), unread);
+    const piped = spawnSync(process.execPath, [cliPath, "logs", "--file", "a.ndjson", "statsu = 500"], {
+      cwd,
+      encoding: "utf8",
+    });
+    t.strictSame([piped.status, piped.stdout, piped.stderr], [0, "", ""]);
+    const followed = (input: string) =>
+      spawnSync("sh", ["-c", `echo '${input}' | '${process.execPath}' '${cliPath}' logs -f error`], {
+        cwd: t.testdir(),
+        encoding: "utf8",
+      });
+    t.match(followed("{}").stderr, /there is no log to read.*\n {2}to follow what is piped in, add --file -\n$/);
+  },
+);

@@ -1,0 +1,420 @@
+// Queries with stages: what each stage gives, what is said of wrong ones, and random pipelines against the plainest
+// evaluation over an array.
+import fc from "fast-check";
+import t from "tap";
+import type { Entry } from "../../../grammar/entry.ts";
+import { applyEdits, editsTogether } from "../../../grammar/problem.ts";
+import {
+  compilePredicate,
+  parsePipeline,
+  parseQuery,
+  printPipeline,
+  readsOfPipeline,
+  StagesRun,
+} from "../../../grammar/query/index.ts";
+import { random, textsNear } from "../../support/parser-fuzz.ts";
+import { byOracle, parsed } from "../../support/pipe-oracle.ts";
+import vectors from "../../vectors/query-pipes.json" with { type: "json" };
+
+const NOW = Date.parse("2026-05-01T12:00:00Z");
+
+/** The entries of the rows in query-pipes.json, ten seconds apart. */
+const entries: Entry[] = vectors.entries.map(({ level = "info", message = "m", ...fields }, at) => ({
+  timestamp: new Date(NOW + at * 10_000).toISOString(),
+  level,
+  message,
+  fields,
+}));
+
+function run(source: string, of: readonly Entry[] = entries, range = {}) {
+  const pipeline = parsed(source);
+  const stages = new StagesRun(pipeline, { nowMs: NOW, range });
+  const selects = compilePredicate(pipeline.query, { nowMs: NOW });
+  for (const entry of of) if (selects(entry)) stages.push(entry);
+  // Asking changes nothing.
+  stages.result();
+  return stages.result();
+}
+
+function rowsOf(source: string, of?: readonly Entry[], range?: object) {
+  const result = run(source, of, range);
+  return result.kind === "table"
+    ? { columns: result.columns.map(({ name }) => name), rows: result.rows }
+    : { entries: result.entries.map(({ message }) => message) };
+}
+
+t.test("rows: what the stages give, and the canonical text", (t) => {
+  for (const { query, canonical = query, ...expected } of vectors.valid) {
+    const parsed = parsePipeline(query);
+    if (!parsed.ok) {
+      t.fail(`${query}: ${JSON.stringify(parsed.problems)}`);
+      continue;
+    }
+    t.equal(printPipeline(parsed.value), canonical, query);
+    const again = parsePipeline(canonical);
+    t.equal(again.ok && printPipeline(again.value), canonical, `${canonical} reads back`);
+    t.strictSame(rowsOf(query), expected, query);
+  }
+  t.end();
+});
+
+t.test("rows: what is wrong, where, and the query that the fix leads to", (t) => {
+  for (const { query, code, at, fixed } of vectors.invalid) {
+    const parsed = parsePipeline(query);
+    const [problem] = parsed.ok ? [] : parsed.problems;
+    if (problem === undefined) {
+      t.fail(`${query} is accepted`);
+      continue;
+    }
+    t.equal(problem.code, `query/${code}`, query);
+    t.equal(query.slice(problem.span.start, problem.span.end), at, query);
+    t.ok(problem.hint, query);
+    const result = problem.fix === undefined ? undefined : applyEdits(query, problem.fix.edits);
+    t.equal(result, fixed, query);
+    if (
+      fixed !== undefined &&
+      problem.fix?.isSuggestion !== true &&
+      parsed.ok === false &&
+      parsed.problems.length === 1
+    )
+      t.ok(parsePipeline(fixed).ok, `${fixed} is right`);
+  }
+  t.end();
+});
+
+t.test("at most five problems of stages are told", (t) => {
+  for (const source of ["| count by count ".repeat(64), "| limi 5 ".repeat(20)]) {
+    const parsed = parsePipeline(source);
+    t.equal(parsed.ok ? 0 : parsed.problems.length, 5, source);
+  }
+  t.end();
+});
+
+/** Every fix applied, again and again, until the text is a pipeline; undefined where one is missing. */
+function allFixed(query: string): string | undefined {
+  let source = query;
+  for (let round = 0; round < 8; round++) {
+    const parsed = parsePipeline(source);
+    if (parsed.ok) return source;
+    const edits = editsTogether(parsed.problems);
+    if (edits.length === 0) return undefined;
+    source = applyEdits(source, edits);
+  }
+  return undefined;
+}
+
+t.test("texts of other languages: the same in ours, and what is left out", (t) => {
+  for (const { query, language, fixed, left = [] } of vectors.foreign as ForeignRow[]) {
+    t.equal(allFixed(query), fixed, query);
+    t.ok(parsePipeline(fixed).ok, `${fixed} is right`);
+    const parsed = parsePipeline(query);
+    const [problem] = parsed.ok ? [] : parsed.problems;
+    if (language === undefined) t.not(problem?.code, "query/foreign-query", query);
+    else t.equal(problem?.message, `this is ${language}`, query);
+    const [, named] = /; left out: (.*)$/.exec(problem?.hint ?? "") ?? [];
+    t.strictSame(named?.split(", ") ?? [], left, `${query}, left out`);
+  }
+  t.end();
+});
+
+t.test("texts near those of other languages: what a fix of the whole leads to is right", (t) => {
+  const near = textsNear(
+    vectors.foreign.map(({ query }) => query),
+    random(Number(process.env.FUZZ_SEED ?? 3)),
+  );
+  let fixed = 0;
+  for (let done = 0; done < Number(process.env.FUZZ_COUNT ?? 1500); done++) {
+    const query = near.next().value;
+    const parsed = parsePipeline(query);
+    const [problem] = parsed.ok ? [] : parsed.problems;
+    if (problem?.code !== "query/foreign-query" || problem.fix === undefined) continue;
+    // A part of the text may be of another language, too.
+    if (query.slice(problem.span.end).trim() !== "") continue;
+    const written = applyEdits(query, problem.fix.edits);
+    fixed++;
+    if (!parsePipeline(written).ok) t.fail(`${query}: ${written}`);
+  }
+  t.ok(fixed > 100, `${fixed} have a fix`);
+  t.end();
+});
+
+interface ForeignRow {
+  readonly query: string;
+  /** Without it, its slips are told one by one. */
+  readonly language?: string;
+  readonly fixed: string;
+  readonly left?: readonly string[];
+}
+
+t.test("stages without their bar are refused with it, and terms that look like them are terms", (t) => {
+  for (const { query, code, fixed } of vectors.withoutBar) {
+    const parsed = parsePipeline(query);
+    t.equal(parsed.ok ? "" : parsed.problems[0]!.code, `query/${code}`, query);
+    t.equal(allFixed(query), fixed, query);
+  }
+  for (const query of vectors.terms) {
+    const parsed = parsePipeline(query);
+    t.ok(parsed.ok && parsed.value.stages.length === 0, query);
+  }
+  t.end();
+});
+
+t.test("a query without stages is what it was", (t) => {
+  for (const source of [
+    "",
+    "status >= 500",
+    "level = error or path = /x",
+    'message = "a|b"',
+    "path ~ /a|b/",
+    "by = 1 top",
+    "count = 5",
+  ]) {
+    const [query, pipeline] = [parseQuery(source), parsePipeline(source)];
+    t.strictSame(pipeline.ok && pipeline.value.query, query.ok && query.value, source);
+    t.strictSame(pipeline.ok && pipeline.value.stages, [], source);
+  }
+  for (const source of ["status >", "a | | b", "(a | count)", "a || | count"])
+    t.notOk(parsePipeline(source).ok, source);
+  t.end();
+});
+
+t.test("what is read of an entry is enough", (t) => {
+  for (const { query } of vectors.valid) {
+    const pipeline = parsed(query);
+    const reads = readsOfPipeline(pipeline);
+    if (reads === undefined) continue;
+    const partly = entries.map(({ fields, ...own }) => ({
+      timestamp: reads.entry.has("timestamp") ? own.timestamp : "",
+      level: reads.entry.has("level") ? own.level : "info",
+      message: reads.entry.has("message") ? own.message : "",
+      fields: Object.fromEntries(Object.entries(fields).filter(([key]) => reads.fields.has(key))),
+    }));
+    t.strictSame(rowsOf(query, partly), rowsOf(query), query);
+  }
+  t.end();
+});
+
+const VALUES = [
+  0,
+  -1,
+  1.5,
+  200,
+  1e3,
+  "a",
+  "b",
+  "5",
+  "",
+  true,
+  false,
+  null,
+  [1, "a"],
+  [1, 1, [2]],
+  [],
+  { x: 1 },
+] as const;
+const FIELDS = ["a", "b", "c.d", "level", "message"] as const;
+
+const drawnEntry = fc.record({
+  timestamp: fc.constant("2026-05-01T12:00:00Z"),
+  level: fc.constantFrom("info", "WARN", "warning", "error", "odd"),
+  message: fc.constantFrom("x", "y", "\u{1f600}", "\uff5e"),
+  fields: fc.record(
+    {
+      a: fc.constantFrom(...VALUES),
+      b: fc.constantFrom(...VALUES),
+      c: fc.oneof(fc.constantFrom(...VALUES), fc.record({ d: fc.constantFrom(...VALUES) })),
+    },
+    { requiredKeys: [] },
+  ),
+}) as fc.Arbitrary<Entry>;
+
+const field = fc.constantFrom(...FIELDS);
+const fieldsOf = (max: number) =>
+  fc.uniqueArray(field, { minLength: 1, maxLength: max }).map((names) => names.join(", "));
+const byOf = fc.option(fieldsOf(2), { nil: undefined }).map((names) => (names === undefined ? "" : ` by ${names}`));
+const numeric = fc.constantFrom("a", "b", "c.d");
+const aggregate = fc.oneof(
+  fc.constant("count()"),
+  fc
+    .tuple(fc.constantFrom("sum", "avg", "min", "max", "p50", "p99.9", "p0", "p100", "p33"), numeric)
+    .map(([name, of]) => `${name}(${of})`),
+  fc.tuple(fc.constantFrom("count", "distinct", "first", "last"), field).map(([name, of]) => `${name}(${of})`),
+);
+const aggregates = fc.uniqueArray(aggregate, { minLength: 1, maxLength: 3 });
+
+/** Stages that follow each other sensibly: of events, then one that groups, then of its columns. */
+const drawnPipeline = fc
+  .tuple(
+    fc.constantFrom("", "a > 0", "error", "not b = 5"),
+    fc.array(fc.constantFrom("where a >= 0", "where exists b", "sort a desc, b", "sort level", "limit 7"), {
+      maxLength: 2,
+    }),
+    fc.oneof(
+      byOf.map((by) => ({ text: `count${by}`, columns: ["count"] })),
+      field.map((name) => ({ text: `top 3 ${name}`, columns: ["count", name] })),
+      fc
+        .tuple(aggregates, byOf)
+        .map(([calls, by]) => ({ text: `stats ${calls.join(", ")}${by}`, columns: [...calls] })),
+      fieldsOf(3).map((names) => ({ text: `fields ${names}`, columns: names.split(", ") })),
+      fieldsOf(2).map((names) => ({ text: `unique ${names}`, columns: names.split(", ") })),
+    ),
+    fc.array(fc.tuple(fc.constantFrom("where", "sort", "limit", "stats", "fields"), fc.nat(9)), { maxLength: 3 }),
+  )
+  .map(([query, first, { text, columns }, rest]) => {
+    const stages = [...first, text];
+    let names = columns;
+    for (const [kind, number] of rest) {
+      const name = names[number % names.length]!;
+      if (kind === "where") stages.push(`where ${name} >= ${number}`);
+      if (kind === "sort") stages.push(`sort ${name}${number % 2 === 0 ? " desc" : ""}`);
+      if (kind === "limit") stages.push(`limit ${number + 1}`);
+      if (kind === "fields") {
+        stages.push(`fields ${name}`);
+        names = [name];
+      }
+      // A function of a function has no name: it needs as.
+      if (kind === "stats" && !/^(?:level|message)$|\(/.test(name)) {
+        stages.push(`stats count(${name}) as n, max(${name}) as most`);
+        names = ["n", "most"];
+      }
+    }
+    return `${query} | ${stages.join(" | ")}`.trim();
+  });
+
+t.test("random pipelines give what the plainest evaluation gives", (t) => {
+  let accepted = 0;
+  const numRuns = Number(process.env.FUZZ_COUNT ?? 1500);
+  fc.assert(
+    fc.property(drawnPipeline, fc.array(drawnEntry, { maxLength: 40 }), (source, of) => {
+      const result = parsePipeline(source);
+      // A predicate of rows may name a column that predicates know otherwise, and a name may come twice.
+      if (!result.ok)
+        return result.problems.every(({ code }) => /bare|number|duplicate|call-in|no-numbers|not-a/.test(code));
+      accepted++;
+      const expected = byOracle(result.value, of, NOW);
+      const found = run(source, of);
+      if (found.kind === "entries")
+        return expected.names === undefined && found.entries.every((entry, at) => entry === expected.rows[at]![0]);
+      const isNear = (a: unknown, b: unknown) =>
+        typeof a === "number" && typeof b === "number"
+          ? Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a))
+          : JSON.stringify(a) === JSON.stringify(b);
+      return (
+        JSON.stringify(found.columns.map(({ name }) => name)) === JSON.stringify(expected.names) &&
+        found.rows.length === expected.rows.length &&
+        found.rows.every((row, at) => row.every((cell, place) => isNear(cell, expected.rows[at]![place])))
+      );
+    }),
+    { numRuns, seed: Number(process.env.FUZZ_SEED ?? 1) },
+  );
+  t.ok(accepted > numRuns / 2, `${accepted} of ${numRuns} are pipelines`);
+  t.end();
+});
+
+t.test("steps of time: aligned, filled, and as wide as the range needs", (t) => {
+  const at = (time: string, fields = {}): Entry => ({ timestamp: time, level: "info", message: "m", fields });
+  const of = [at("2026-05-01T12:00:07Z"), at("2026-05-01T12:00:41Z"), at("2026-05-01T12:00:43Z")];
+  t.strictSame(rowsOf("| timeseries 15s", of).rows, [
+    ["2026-05-01T12:00:00.000Z", 1],
+    ["2026-05-01T12:00:15.000Z", 0],
+    ["2026-05-01T12:00:30.000Z", 2],
+  ]);
+  const range = { fromMs: Date.parse("2026-05-01T11:59:50Z"), toMs: Date.parse("2026-05-01T12:01:00Z") };
+  t.equal(rowsOf("| timeseries 15s", of, range).rows!.length, 6, "the range that was asked for");
+  const day = Array.from({ length: 24 * 60 }, (_, minute) => at(new Date(NOW + minute * 60_000).toISOString()));
+  const wide = run("| timeseries", day);
+  t.equal(wide.kind === "table" && wide.stepMs, 30 * 60_000);
+  t.equal(wide.kind === "table" && wide.rows.reduce((sum, [, count]) => sum + (count as number), 0), day.length);
+  // In any order, steps that were too narrow are joined exactly.
+  const mixed = [...day].sort((a, b) => a.timestamp.slice(-7).localeCompare(b.timestamp.slice(-7)));
+  t.strictSame(
+    rowsOf("| timeseries count(), first(message)", mixed),
+    rowsOf("| timeseries count(), first(message)", day),
+  );
+  t.strictSame(rowsOf("| timeseries 7d", of).rows, [["2026-04-27T00:00:00.000Z", 3]], "weeks begin on Mondays");
+  const without = run("| timeseries 15s", [...of, at("soon")]);
+  t.equal(without.kind === "table" && without.notes.withoutTime, 1);
+  t.strictSame(rowsOf("| timeseries", []).rows, []);
+  t.end();
+});
+
+t.test("any text is answered soon", (t) => {
+  const pieces = [
+    "|",
+    "| count ",
+    "| where (",
+    "| where not ",
+    "count by x ",
+    "a || where a ",
+    "top a ",
+    "| stats p99(",
+    "| stats count(), ",
+    "| fields a, ",
+    '| "',
+  ];
+  for (const piece of pieces) {
+    const source = piece.repeat(16_384).slice(0, 16_384);
+    const begin = process.cpuUsage();
+    const parsed = parsePipeline(source);
+    const { user, system } = process.cpuUsage(begin);
+    t.ok(parsed.ok || parsed.problems.length > 0, piece);
+    // Linear ones take some milliseconds; a quadratic one would take minutes.
+    t.ok((user + system) / 1000 < 20_000, `${piece}: ${Math.round((user + system) / 1000)} ms`);
+  }
+  t.end();
+});
+
+t.test("many values: exact up to 100,000, then within their bounds", (t) => {
+  const of = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      timestamp: "2026-05-01T12:00:00Z",
+      level: "info",
+      message: "m",
+      fields: { n: ((i * 7919) % count) + 1, id: `u${i}` },
+    }));
+  const exact = run("| stats p99(n), distinct(id)", of(100_000));
+  t.strictSame(exact.kind === "table" && exact.rows, [[99_000, 100_000]]);
+  t.equal(exact.kind === "table" && exact.notes.estimates.size, 0);
+  const many = run("| stats p50(n), p99.9(n), distinct(id)", of(250_000));
+  if (many.kind !== "table") throw new Error("no table");
+  const [p50, p999, distinct] = many.rows[0] as [number, number, number];
+  t.ok(Math.abs(p50 / 125_000 - 1) <= 0.005, `${p50}`);
+  t.ok(Math.abs(p999 / 249_750 - 1) <= 0.005, `${p999}`);
+  t.ok(Math.abs(distinct / 250_000 - 1) <= 0.03, `${distinct}`);
+  t.strictSame([...many.notes.estimates], ["p50(n)", "p99.9(n)", "distinct(id)"]);
+  t.end();
+});
+
+t.test("more groups than memory is given for are refused", (t) => {
+  const pipeline = parsed("| count by id");
+  const stages = new StagesRun(pipeline, { nowMs: NOW, budgetBytes: 1e6 });
+  t.throws(() => {
+    for (let i = 0; i < 100_000; i++)
+      stages.push({ timestamp: "", level: "info", message: "m", fields: { id: `user ${i}` } });
+  }, /^more than [\d,]+ groups, which is more than fits into memory$/);
+  t.end();
+});
+
+t.test("a limit after sort keeps no more than it needs", (t) => {
+  const pipeline = parsed("| sort n desc, k | limit 10 | fields n, k");
+  const stages = new StagesRun(pipeline, { nowMs: NOW, budgetBytes: 1_000_000 });
+  const expected: [number, number][] = [];
+  for (let at = 0; at < 100_000; at++) {
+    const n = (at * 7919) % 5000;
+    stages.push({ timestamp: "", level: "info", message: "", fields: { n, k: at } });
+    if (n > 4998) expected.push([n, at]);
+  }
+  const result = stages.result();
+  t.strictSame(result.kind === "table" && result.rows, expected.slice(0, 10));
+  t.equal(expected.length > 10, true);
+  t.end();
+});
+
+t.test("sums of whole numbers are exact, and of others compensated", (t) => {
+  const of = (values: number[]) => values.map((n) => ({ timestamp: "", level: "info", message: "m", fields: { n } }));
+  t.strictSame(rowsOf("| stats sum(n)", of([9007199254740991, -1, 1])).rows, [[9007199254740991]]);
+  t.strictSame(rowsOf("| stats sum(n), avg(n)", of(Array.from({ length: 10 }, () => 0.1))).rows, [[1, 0.1]]);
+  t.strictSame(rowsOf("| stats sum(n)", of([1e308, 1e308])).rows, [[null]], "JSON has no infinity");
+  t.strictSame(rowsOf("| stats sum(n), min(n)", of([])).rows, [[null, null]]);
+  t.end();
+});

@@ -1,0 +1,341 @@
+// What a power failure would leave: the order of writes, syncs, renames and removals, and what is there after a sync that
+// failed. Killing the process shows none of it.
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { buildFromJournal } from "../../../logservice/events/duckdb/build.ts";
+import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
+import { openEventsStore } from "../../../logservice/events/open.ts";
+import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts";
+import { recordDiskCalls } from "../../support/events/disk-calls.ts";
+import { until } from "../../support/until.ts";
+
+t.setTimeout(300_000);
+
+const never = new AbortController().signal;
+const event = (message: string): NewEvent => ({
+  timestamp: "2026-01-01T00:00:00Z",
+  level: "info",
+  message,
+  fields: {},
+});
+const opened = (directory: string) => openEventsStore({ directory, reserveBytes: 0, log: () => {} });
+
+async function messages(store: EventsStore): Promise<string[]> {
+  const range = { project: "app", startMs: 0, stopMs: 4e12, query: undefined };
+  const { events } = await store.search({ ...range, limit: 100, order: "ascending", signal: never });
+  return events.map(({ message }) => message);
+}
+
+const refusalOf = (store: EventsStore, ...batch: NewEvent[]) =>
+  store.append("app", batch).then(
+    () => "stored",
+    (error: unknown) => error,
+  );
+
+function folder(t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), "events-durable-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  return directory;
+}
+
+/** The calls by which a whole file takes the place of another one. */
+function replaced(path: string): string[] {
+  const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".";
+  return [`write ${path}.new`, `sync ${path}.new`, `rename ${path}.new ${path}`, `sync ${folder}`];
+}
+
+/** Without what differs from run to run, times in names and the lock, and without leading zeros. */
+const short = (call: string) => call.replace(/(journal\/)0+/g, "$1").replace(/(keys\/\d+)-\d+/g, "$1-TIME");
+const stable = (calls: readonly string[]) => calls.filter((call) => !/ (lock|spill)/.test(call)).map(short);
+const JOURNAL = "journal/1.ndjson";
+const FILE = "journal/0000000000000001.ndjson";
+
+t.test("the order of calls", async (t) => {
+  // The look at all files writes a list of its own, two seconds after the start of the process.
+  t.intercept(performance, "now", { value: () => 0 });
+  const directory = folder(t);
+  const disk = await recordDiskCalls(t, directory);
+  const taken = () => stable(disk.take());
+  const store = await opened(directory);
+  t.strictSame(
+    taken(),
+    ["make projects/", "make journal/", ...replaced("folders.json"), "sync journal", ...replaced("journal.json")],
+    "a new store: the journal's file has its name before it is listed",
+  );
+
+  await store.append("app", [event("one")], { idempotencyKey: "key" });
+  t.strictSame(taken(), ["write journal/1.ndjson", "sync journal/1.ndjson"], "an append");
+
+  await store.flush();
+  t.strictSame(
+    taken(),
+    [
+      // The next file, before anything is written to it.
+      "sync journal",
+      ...replaced("journal.json"),
+      // The folder of the project, with a manifest, before it is listed.
+      "make projects/app~2/",
+      "sync projects",
+      ...replaced("projects/app~2/manifest.json"),
+      ...replaced("folders.json"),
+      // Another process makes the segment here. The manifest names it, and the keys are kept, before the journal forgets.
+      ...replaced("projects/app~2/manifest.json"),
+      "make keys/",
+      ...replaced("keys/1-TIME.ndjson"),
+      ...replaced("folders.json"),
+      ...replaced("journal.json"),
+      "remove journal/1.ndjson",
+      "sync journal",
+    ],
+    "a flush",
+  );
+
+  await store.append("app", [event("two")]);
+  await store.deleteProject("app");
+  t.strictSame(
+    taken(),
+    [
+      "write journal/2.ndjson",
+      "sync journal/2.ndjson",
+      "write journal/2.ndjson",
+      "sync journal/2.ndjson",
+      // Marked as removed before the first of its files goes, and on the list until the last one is gone.
+      ...replaced("projects/app~2/removed"),
+      "remove projects/app~2",
+      "sync projects",
+      ...replaced("folders.json"),
+    ],
+    "a deletion",
+  );
+
+  await store.append("app", [event("three")], { idempotencyKey: "key" });
+  disk.take();
+  await store.flush();
+  const flushed = taken();
+  const at = (call: string) => flushed.indexOf(call);
+  t.ok(at("sync keys") > 0);
+  t.ok(
+    at("sync keys") < at("remove journal/2.ndjson"),
+    "keys of the deleted project go before the deletion is forgotten",
+  );
+  t.strictSame(flushed.slice(-2), ["remove journal/2.ndjson", "sync journal"]);
+  await store.close();
+});
+
+t.test("a segment is durable before it has its name", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  await store.append("app", [event("one"), event("two")]);
+  await store.close();
+  const instance = await openDuckDb(":memory:", { threads: "1" });
+  const connection = await instance.connect();
+  t.teardown(() => {
+    connection.closeSync();
+    instance.closeSync();
+  });
+  const disk = await recordDiskCalls(t, directory);
+  const share = { project: "app", began: 2, first: 1, last: 2, events: 2, eventBytes: 100 };
+  const path = join(directory, "segment.parquet");
+  await buildFromJournal(connection, join(directory, FILE), [{ ...share, path }]);
+  const calls = disk.take();
+  t.equal(calls[0], "sync segment.parquet.new");
+  t.strictSame(calls.slice(-2), ["rename segment.parquet.new segment.parquet", "sync ."]);
+  const beside = calls.slice(1, -2);
+  t.strictSame(beside, replaced(beside[0]!.replace(/^write (.*)\.new$/, "$1")), "the summary comes before it");
+});
+
+const FAILURES: readonly [name: string, call: string][] = [
+  ["a sync", "sync journal/1.ndjson"],
+  ["a write", "write journal/1.ndjson"],
+];
+for (const [name, failing] of FAILURES) {
+  t.test(`${name} that failed: what was refused is not there after the next start`, async (t) => {
+    const directory = folder(t);
+    const disk = await recordDiskCalls(t, directory);
+    const first = await opened(directory);
+    await first.append("app", [event("kept")]);
+    disk.take();
+    let failures = 1;
+    disk.before = (call) => {
+      if (short(call) !== failing || failures-- <= 0) return;
+      // Some of it may be there.
+      if (failing.startsWith("write")) appendFileSync(join(directory, FILE), '{"b":2,"p":"app"');
+      throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+    };
+    t.match(await refusalOf(first, event("refused"), event("refused, too")), { type: "unavailable" });
+    const isSync = failing.startsWith("sync");
+    t.strictSame(
+      stable(disk.take()),
+      [...(isSync ? ["write journal/1.ndjson"] : []), "cut journal/1.ndjson", "sync journal/1.ndjson"],
+      "cut off, and that is durable",
+    );
+    const left = readFileSync(join(directory, FILE), "utf8");
+    t.match(left, "kept");
+    t.equal(left.match(/\n/g)?.length, 2, "one frame of one event");
+    t.ok(left.endsWith("\n"));
+    await first.close();
+    const second = await opened(directory);
+    t.strictSame(await messages(second), ["kept"]);
+    await second.append("app", [event("after")]);
+    await second.close();
+    const third = await opened(directory);
+    t.strictSame(await messages(third), ["kept", "after"]);
+    await third.close();
+  });
+}
+
+t.test("where cutting off fails as well, nothing more is accepted until the next start", async (t) => {
+  for (const failing of ["cut journal/1.ndjson", "sync journal/1.ndjson"]) {
+    const directory = folder(t);
+    const disk = await recordDiskCalls(t, directory);
+    const first = await opened(directory);
+    await first.append("app", [event("kept")]);
+    let isBroken = true;
+    disk.before = (call) => {
+      if (isBroken && [failing, `sync ${JOURNAL}`].includes(short(call))) throw new Error("EIO: i/o error");
+    };
+    t.match(await refusalOf(first, event("refused")), { type: "unavailable" });
+    isBroken = false;
+    disk.take();
+    t.match(await refusalOf(first, event("later")), {
+      type: "unavailable",
+      cause: { message: /^the journal cannot be written any more; restart the service$/ },
+    });
+    t.strictSame(disk.take(), [], `${failing}: nothing is written`);
+    t.strictSame(await messages(first), ["kept"]);
+    await first.close();
+    const second = await opened(directory);
+    await second.append("app", [event("later")]);
+    t.ok((await messages(second)).includes("later"));
+    await second.close();
+  }
+});
+
+t.test("a flush whose last steps fail loses nothing and is done again", async (t) => {
+  for (const failing of [/^write keys\//, /^sync projects\/app~2$/, /^rename journal\.json/]) {
+    const directory = folder(t);
+    const disk = await recordDiskCalls(t, directory);
+    const first = await opened(directory);
+    await first.append("app", [event("one")], { idempotencyKey: "key" });
+    let failures = 1;
+    disk.before = (call) => {
+      // The first one is that of the new file, or folder.
+      const isLate = readdirSync(join(directory, "projects")).some((name) =>
+        readdirSync(join(directory, "projects", name)).some((file) => file.endsWith(".parquet")),
+      );
+      if (isLate && failing.test(call) && failures-- > 0) throw new Error("EIO: i/o error");
+    };
+    await t.rejects(first.flush(), String(failing));
+    await first.close();
+    const second = await opened(directory);
+    t.strictSame(await messages(second), ["one"]);
+    await second.append("app", [event("one")], { idempotencyKey: "key" });
+    await second.flush();
+    t.strictSame(await messages(second), ["one"], "a retry counts once");
+    await second.close();
+  }
+});
+
+t.test("a segment goes only when a durable manifest no longer needs it", async (t) => {
+  for (const what of ["retention", "a merge"]) {
+    const directory = folder(t);
+    const disk = await recordDiskCalls(t, directory);
+    const store = await opened(directory);
+    for (let i = 0; i < 12; i++) {
+      await store.append("app", [event(`${i}`)]);
+      await store.flush();
+      if (what === "retention" && i > 1) break;
+    }
+    const project = join("projects", readdirSync(join(directory, "projects"))[0]!);
+    disk.take();
+    const removals: { readonly file: string; readonly isDropped: boolean; readonly before: readonly string[] }[] = [];
+    const calls: string[] = [];
+    disk.before = (call) => {
+      const file = /^remove .*\/([^/]+\.parquet)$/.exec(call)?.[1];
+      if (file !== undefined) {
+        const manifest = JSON.parse(readFileSync(join(directory, project, "manifest.json"), "utf8").split("\n")[0]!);
+        removals.push({ file, isDropped: manifest.dropped.includes(file), before: [...calls] });
+      }
+      calls.push(call);
+    };
+    if (what === "retention") {
+      store.setRetention("app", 1);
+      await store.expire();
+    } else await store.compact();
+    const { expired_segments_total: expired, merges_total: merges } = store.metrics();
+    t.ok(Number(expired) + Number(merges) > 0, what);
+    await until("the removals", () => removals.length > 0);
+    await store.close();
+    for (const { file, isDropped, before } of removals) {
+      t.ok(isDropped, `${what}: ${file} is named as dropped`);
+      const isManifest = (call: string) => call === `rename ${project}/manifest.json.new ${project}/manifest.json`;
+      const renamed = before.findLastIndex(isManifest);
+      t.equal(before[renamed + 1], `sync ${project}`, "and that is durable");
+    }
+  }
+});
+
+t.test("a journal file whose number is higher than its events keeps them over starts", async (t) => {
+  const directory = folder(t);
+  const path = (number: number) => join(directory, "journal", `${String(number).padStart(16, "0")}.ndjson`);
+  let store = await opened(directory);
+  for (let i = 0; i < 50; i++) await store.append("app", [event(`number ${i}`)]);
+  await store.close();
+  renameSync(path(1), path(100));
+  for (let start = 0; start < 3; start++) {
+    store = await opened(directory);
+    const stored = await messages(store);
+    t.strictSame(
+      [stored.length, stored.at(-1), store.losses()],
+      [50 + start, start ? `start ${start - 1}` : "number 49", []],
+    );
+    await store.append("app", [event(`start ${start}`)]);
+    await store.close();
+  }
+});
+
+t.test("the journal's folder is removed while the store is open: what was accepted is stored", async (t) => {
+  for (const [name, accepted, fault, after] of [
+    ["with events, noticed at once", ["one"], "gone", "wait"],
+    ["with events, closed at once", ["one"], "gone", "close"],
+    ["without events", [], "gone", "wait"],
+    ["without events, closed at once", [], "gone", "close"],
+    ["while no other can be made", ["one"], "a file", "wait"],
+  ] as const) {
+    const directory = folder(t);
+    const journal = join(directory, "journal");
+    let store = await opened(directory);
+    for (const message of accepted) await store.append("app", [event(message)]);
+    rmSync(journal, { recursive: true });
+    const expected: string[] = [...accepted];
+    if (fault === "a file") {
+      writeFileSync(journal, "");
+      await until("a refusal", async () => {
+        const refusal = await refusalOf(store, event("two"));
+        if (refusal === "stored") expected.push("two");
+        return refusal !== "stored";
+      });
+      t.match(await refusalOf(store, event("two")), { type: "unavailable" }, name);
+      rmSync(journal);
+    }
+    if (after === "wait") await until("a file", () => existsSync(journal) && readdirSync(journal).length > 0);
+    await until("an append", async () => (await refusalOf(store, event("last"))) === "stored");
+    expected.push("last");
+    t.strictSame(await messages(store), expected, name);
+    await store.close();
+    store = await opened(directory);
+    t.strictSame([await messages(store), store.losses()], [expected, []], name);
+    await store.close();
+  }
+});

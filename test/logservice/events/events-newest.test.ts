@@ -1,0 +1,200 @@
+// The newest events, which are kept as lines: what a filter passes over, ids that are looked for, and what restarts.
+import t from "tap";
+import { parseQuery } from "../../../grammar/query/index.ts";
+import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
+import { isCanonical, isStorableTimestamp, nanosecondsOf, readInstant } from "../../../logservice/events/instant.ts";
+import {
+  type BatchLines,
+  decodeBatch,
+  encodeBatch,
+  eventAt,
+  lastIndexOf,
+} from "../../../logservice/events/journal/batch-lines.ts";
+import { encodeEvent } from "../../../logservice/events/journal/line.ts";
+import { lineFilter } from "../../../logservice/events/line-filter.ts";
+import { MemtableEvents } from "../../../logservice/events/memtable.ts";
+import type { NewEvent, TailItem } from "../../../logservice/events/store.ts";
+import { MAX_WAITING, openTail, Tails } from "../../../logservice/events/tail.ts";
+import { compareFilter } from "../../support/events/filter-fuzz.ts";
+
+const TIME = "2024-05-01T11:00:00.000Z";
+const event = (message: string, more: Partial<NewEvent> = {}): NewEvent => ({
+  timestamp: TIME,
+  level: "info",
+  message,
+  fields: {},
+  ...more,
+});
+const linesOf = (firstSequence: number, ...events: NewEvent[]): BatchLines =>
+  encodeBatch("app", firstSequence, events.map(encodeEvent));
+
+function filterOf(source: string) {
+  const parsed = parseQuery(source);
+  if (!parsed.ok) throw new Error(`${source}: ${parsed.problems[0]!.message}`);
+  return lineFilter(parsed.value, Date.parse(TIME));
+}
+
+t.test("what a query passes over", async (t) => {
+  const lines = linesOf(
+    1,
+    event("no error", { fields: { status: 200 } }),
+    event("an error", { level: "error", fields: { status: 500, user: { email: "a@b" } } }),
+    event('"quoted"', { id: "000000000001", fields: { status: "500", tags: ["errors"] } }),
+    event("m\u00e9 \u0000", { timestamp: "2024-05-01T11:00:00Z", fields: { "status=": 500 } }),
+    event("level in mixed case", { level: "ErroR", fields: { l: "fatal" } }),
+  );
+  const rows: [string, number[] | undefined][] = [
+    ["level = err", [1, 4]],
+    ["level > error", []],
+    ["critical", []],
+    ["status >= 500", [1]],
+    // Digits may be a text.
+    ["status = 200", [0, 2]],
+    ['user.email = "a@b"', [1]],
+    ["level = error and message contains an", [1, 4]],
+    ['"m\u00e9"', [3]],
+    ["absent = 1", []],
+    ["level >= info", undefined],
+    ["not status = 200", undefined],
+    ['id = "000000000001"', undefined],
+    ['id = "000000000002" or status = 200', undefined],
+    ["timestamp > 1h", undefined],
+  ];
+  for (const [source, places] of rows) t.same(filterOf(source)?.(lines), places, source);
+});
+
+t.test("no event is lost between a filter and its predicate", async (t) => {
+  const count = Number(process.env.FILTER_PAIRS ?? 200_000);
+  const { pairs, selected, passed, filtered, lost } = compareFilter(count, Number(process.env.FUZZ_SEED ?? 3));
+  t.same(lost.slice(0, 5), []);
+  t.ok(selected > pairs / 500, `${selected} of ${pairs} pairs were selected behind a filter`);
+  t.ok(passed < filtered / 2, `${passed} of ${filtered} passed a filter`);
+});
+
+t.test("lines that are read back are those that were printed", async (t) => {
+  const events = [
+    event("a"),
+    event("\u00e9\n", { id: "x", timestamp: "1969-12-31T23:59:59.5+01:00", level: "fatal", fields: { a: ["\u2028"] } }),
+    event("c", { timestamp: "1678-01-01T00:00:00.123Z" }),
+    event("d", { timestamp: "2261-12-31T23:59:59.999Z" }),
+  ];
+  const printed = linesOf(1, ...events);
+  const { lines, events: stored } = decodeBatch("app", 1, printed.body);
+  t.same(lines, printed);
+  for (const [i, { id = `00000000000${1 + i}`, timestamp, level, message, fields }] of events.entries()) {
+    t.same(stored[i]!.event, { id, timestamp, level, message, fields });
+    t.same(eventAt(printed, i), stored[i]);
+    t.equal(stored[i]!.ms, printed.times[i]);
+    t.equal(stored[i]!.bytes, Buffer.byteLength(JSON.stringify(stored[i]!.event)));
+  }
+});
+
+t.test("times are read in a known minute as in any other", async (t) => {
+  const seconds = ["00", "07", "59", "60", "61", "6x", "x0"];
+  const fractions = [
+    "",
+    ".0",
+    ".5",
+    ".069",
+    ".999",
+    ".1234",
+    ".123456",
+    ".123456789",
+    ".9995",
+    ".000000001",
+    ".",
+    ".x",
+  ];
+  const minutes = ["2024-05-01T11:00", "1970-01-01T00:00", "1979-12-31T23:59", "1980-01-01T00:00", "2261-12-31T23:59"];
+  for (const minute of minutes) {
+    const texts = seconds.flatMap((second) =>
+      fractions.flatMap((fraction) => ["Z", "z", "+00:00"].map((zone) => `${minute}:${second}${fraction}${zone}`)),
+    );
+    const read = (text: string) =>
+      isStorableTimestamp(text)
+        ? { ms: parseTimestamp(text), nanoseconds: nanosecondsOf(text), isCanonical: isCanonical(text) }
+        : undefined;
+    // The first round makes the minute known.
+    const found = [readInstant(`${minute}:00Z`), ...texts.map(readInstant)].slice(1);
+    t.same(found, texts.map(read), minute);
+  }
+  const begin = Date.parse(TIME);
+  const events = Array.from({ length: 2000 }, (_, i) =>
+    event("", { timestamp: new Date(begin + i * 12_345_678_9).toISOString() }),
+  );
+  const { body } = linesOf(1, ...events);
+  const back = decodeBatch("app", 1, body).events.map((stored) => stored.event.timestamp);
+  t.same(
+    back,
+    events.map(({ timestamp }) => timestamp),
+  );
+});
+
+t.test("halves of surrogate pairs are not written", async (t) => {
+  const lines = linesOf(
+    1,
+    event("a\ud800", { id: "\udc00", fields: { "\ud800": ["\udbff", "\\ud800", "\ud83d\ude00"] } }),
+  );
+  const { id, message, fields } = eventAt(lines, 0).event;
+  t.same(
+    { id, message, fields },
+    { id: "\ufffd", message: "a\ufffd", fields: { "\ufffd": ["\ufffd", "\\ud800", "\ud83d\ude00"] } },
+  );
+});
+
+t.test("the last event of an id", async (t) => {
+  const lines = linesOf(
+    35,
+    event("a", { id: "own" }),
+    event("b"),
+    event("c", { id: 'q"\u00e9' }),
+    event("d", { id: "00000000000z" }),
+    event("e", { id: "own" }),
+    event("f", { id: "x", fields: { i: "own", text: '"i":"own",' } }),
+  );
+  const rows: [string, number][] = [
+    ["own", 4],
+    ["000000000010", 1],
+    ['q"\u00e9', 2],
+    // The id that the first had if it had none of its own.
+    ["00000000000z", 3],
+    ["000000000011", -1],
+    ["000000000014", -1],
+    ["00000000000y", -1],
+    ["10", -1],
+    ["", -1],
+  ];
+  for (const [id, index] of rows) t.equal(lastIndexOf(lines, id), index, id);
+});
+
+t.test("a tail goes on behind an id, as far as it is known", async (t) => {
+  const list = new MemtableEvents();
+  list.add(linesOf(1, event("a", { id: "1" }), event("b", { id: "2" })));
+  list.add(linesOf(3, event("c"), event("d", { id: "4" }), event("e")));
+  const messages = async (
+    afterId: string,
+    lists: readonly MemtableEvents[],
+    selects = (_: { message: string }) => true,
+  ) => {
+    const live = new Tails();
+    const tail = openTail(live, { project: "app", selects, memtables: lists, afterId });
+    const found: unknown[] = [];
+    const last = lists.at(-1)!.batches.at(-1)!;
+    for await (const item of tail as AsyncIterable<TailItem>) {
+      found.push("event" in item ? item.event.message : item.dropped);
+      if (found.at(-1) === last.at(last.length - 1).event.message) break;
+    }
+    return found;
+  };
+  t.same(await messages("1", [list]), ["b", "c", "d", "e"]);
+  t.same(await messages("000000000003", [list]), ["d", "e"]);
+  t.same(await messages("1", [list], ({ message }) => message !== "c"), ["b", "d", "e"]);
+  t.same(await messages("none", [list]), [null, "a", "b", "c", "d", "e"]);
+
+  const many = new MemtableEvents();
+  many.add(linesOf(6, ...Array.from({ length: MAX_WAITING }, (_, i) => event(String(i)))));
+  const behind = await messages("4", [list, many]);
+  t.same([behind.length, behind[0], behind[1], behind.at(-1)], [MAX_WAITING + 1, 1, "0", String(MAX_WAITING - 1)]);
+  const unknown = await messages("none", [list, many]);
+  t.same([unknown[0], unknown[1]], [null, "0"]);
+});

@@ -1,0 +1,108 @@
+// How much may wait: what is on its way to the disk counts as what waits in memory does.
+import fs, { mkdtempSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { type EventsStoreOptions, openEventsStore } from "../../../logservice/events/open.ts";
+import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts";
+import { recordDiskCalls } from "../../support/events/disk-calls.ts";
+import { until } from "../../support/until.ts";
+
+t.setTimeout(180_000);
+
+const batch = (count: number, bytes: number): NewEvent[] =>
+  Array.from({ length: count }, () => ({
+    timestamp: "2026-01-01T00:00:00Z",
+    level: "info",
+    message: "x".repeat(bytes),
+    fields: {},
+  }));
+
+/** A store whose journal is written, and not synced until `let` is called. */
+async function held(t: Test, options: Partial<EventsStoreOptions>) {
+  const directory = mkdtempSync(join(tmpdir(), "events-room-"));
+  const disk = await recordDiskCalls(t, directory);
+  const store = await openEventsStore({ directory, reserveBytes: 0, maxAppendWaitMs: 50, ...options });
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let syncs = 0;
+  disk.before = (call) => {
+    if (!/^sync journal\/\d+\.ndjson$/.test(call)) return;
+    syncs++;
+    return released;
+  };
+  t.teardown(async () => {
+    release();
+    await store.close();
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return { store, release, isSyncing: () => syncs > 0 };
+}
+
+/** Why a small batch is refused; what is accepted here waits for the disk. */
+const refusalOf = (store: EventsStore) =>
+  Promise.race([
+    store.append("app", batch(1, 10)).then(
+      () => "stored",
+      (error: unknown) => error,
+    ),
+    new Promise((resolve) => setTimeout(resolve, 2_000, "accepted")),
+  ]);
+
+const TOO_MUCH = { type: "unavailable", message: /^events arrive faster than they can be stored: / };
+const ROWS: readonly [name: string, options: Partial<EventsStoreOptions>, count: number, bytes: number][] = [
+  ["events", { maxWaitingEvents: 10 }, 5, 10],
+  ["bytes", { maxWaitingBytes: 10_000 }, 1, 5_000],
+];
+for (const [name, options, count, bytes] of ROWS) {
+  t.test(`${name} on their way to the disk are among those that wait`, async (t) => {
+    const { store, release, isSyncing } = await held(t, options);
+    const written = [store.append("app", batch(count, bytes))];
+    await until("the sync", isSyncing);
+    written.push(store.append("app", batch(count, bytes)));
+    t.match(await refusalOf(store), TOO_MUCH, "two batches are all that there is room for");
+    t.equal(store.metrics().refused_batches_total, 1);
+    release();
+    await Promise.all(written);
+    t.match(await refusalOf(store), TOO_MUCH, "and in memory they are the same");
+    await store.flush();
+    await store.append("app", batch(1, 10));
+    t.equal(store.metrics().refused_batches_total, 2);
+  });
+}
+
+t.test("bytes on their way to the disk count against what is free there", async (t) => {
+  const real = fs.promises.statfs;
+  t.teardown(() => {
+    fs.promises.statfs = real;
+    syncBuiltinESMExports();
+  });
+  // Nothing of what waits is on the disk yet, as far as it tells.
+  fs.promises.statfs = (async () => ({ bavail: 20, bsize: 1_000 })) as unknown as typeof fs.promises.statfs;
+  syncBuiltinESMExports();
+  const { store, release, isSyncing } = await held(t, { reserveBytes: 12_000 });
+  const written = [store.append("app", batch(1, 5_000))];
+  await until("the sync", isSyncing);
+  written.push(store.append("app", batch(1, 5_000)));
+  // It has looked at the disk, and waits for the next sync.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.match(await refusalOf(store), { type: "unavailable", message: /^the disk is nearly full: / });
+  release();
+  await Promise.all(written);
+});
+
+t.test("a store that closes accepts nothing, and ends the waiting at once", async (t) => {
+  const { store, release } = await held(t, { maxWaitingEvents: 2, maxAppendWaitMs: 60_000 });
+  release();
+  await store.append("app", batch(2, 10));
+  const waiting = refusalOf(store);
+  const beganMs = performance.now();
+  await store.close();
+  const closed = { type: "unavailable", message: /^the service is shutting down; / };
+  t.match(await waiting, closed, "what waits");
+  t.ok(performance.now() - beganMs < 30_000);
+  t.match(await refusalOf(store), closed, "what comes later");
+});

@@ -1,0 +1,610 @@
+// Records, tokens and the description of the interface, beyond what every operation has in common.
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import t from "tap";
+import { MAX_REFUSALS, Refusals } from "../../../logservice/access/refusals.ts";
+import { isTokenText, newToken, tokenHash } from "../../../logservice/access/token.ts";
+import { operatorErrorOf } from "../../../logservice/admin/data-directory.ts";
+import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
+import { unreadable } from "../../../logservice/records/check.ts";
+import { getNotification } from "../../../logservice/records/notifications.ts";
+import { openRecords } from "../../../logservice/records/open.ts";
+import { newId } from "../../../logservice/records/row.ts";
+import { openSeal } from "../../../logservice/records/seal.ts";
+import { openSqlite } from "../../../logservice/records/sqlite.ts";
+import { readEvent } from "../../../logservice/rpc/read-events.ts";
+import { openApi } from "../../../schema/openapi.ts";
+import { projectIdOf } from "../../../schema/project-id.ts";
+import type { Operations } from "../../../schema/rpc.generated.ts";
+import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
+import { requires } from "../../support/require.ts";
+import { SCOPES, startTestService } from "../../support/service.ts";
+
+t.test("the published schema of OpenAPI 3.1 accepts the description", async (t) => {
+  const { valid, errors } = await new Validator().validate(openApi(rpcSchema, "1.2.3") as Record<string, unknown>);
+  t.ok(valid, JSON.stringify(errors));
+  const broken = { ...(openApi(rpcSchema, "1.2.3") as Record<string, unknown>), paths: { x: { post: 5 } } };
+  t.notOk((await new Validator().validate(broken)).valid, "and not everything");
+});
+
+t.test("slugs", (t) => {
+  const rows: [name: string, slug: string][] = [
+    ["My App", "my_app"],
+    ["  My   App (EU) ", "my_app_eu"],
+    ["Café Übung", "cafe_ubung"],
+    ["__proto__", "proto"],
+    ["日本 app", "app"],
+    ["№ 7", "no_7"],
+    ["a".repeat(60), "a".repeat(48)],
+  ];
+  for (const [name, slug] of rows) t.equal(projectIdOf(name), slug, name);
+  for (const name of ["日本", "!?", "Привет", "  "]) t.equal(projectIdOf(name), undefined, name);
+  t.end();
+});
+
+t.test("ids of projects: made, sent, taken", async (t) => {
+  const service = await startTestService(t);
+  const add = async (project: object) => {
+    const { status, json } = await service.call("add_project", { project });
+    return [status, json.id ?? json.message];
+  };
+  t.same(await add({ name: "My App" }), [200, "my_app"]);
+  t.same(await add({ name: "My App" }), [200, "my_app_2"]);
+  t.same(await add({ name: "x", id: "Mine-1" }), [200, "Mine-1"]);
+  t.same(await add({ name: "x", id: "Mine-1" }), [409, 'project.id: "Mine-1" is taken: send another, or none']);
+  for (const name of ["日本", "Привет, мир"]) {
+    const message = `project.id: is required: ${JSON.stringify(name)} has no letter or digit to make one from`;
+    t.same(await add({ name }), [400, message]);
+  }
+  t.same(await add({ name: "日本", id: "japan" }), [200, "japan"]);
+  t.same(await add({ name: "x", id: "../x" }), [400, "project.id: may hold letters, digits, _ and - only"]);
+  t.same(await add({ name: "x", id: "x".repeat(65) }), [400, "project.id: must have at most 64 characters"]);
+});
+
+t.test("what else records need", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const other_id = (await service.call("add_project", { project: { name: "q" } })).json.id;
+  const email = { project_id, type: "email", name: "n", email_addresses: ["a@b.c"] };
+  const notification_id = (await service.call("add_notification", { notification: email })).json.id;
+  const elsewhere = { ...email, project_id: other_id };
+  const others_id = (await service.call("add_notification", { notification: elsewhere })).json.id;
+  const alert = { project_id, name: "a", query: "error", severity: "info", operator: ">", notification_id };
+  const rows: [operation: string, body: object, message: string][] = [
+    [
+      "add_notification",
+      { notification: { ...email, email_addresses: [] } },
+      "notification.email_addresses: is required",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, email_addresses: null } },
+      "notification.email_addresses: is required",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, email_addresses: ["x"] } },
+      "notification.email_addresses[0]: must have at least 3 characters",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, email_addresses: ["x y z"] } },
+      "notification.email_addresses[0]: must be an email address",
+    ],
+    ["add_notification", { notification: { ...email, type: "sms" } }, "notification.sms_numbers: is required"],
+    [
+      "add_notification",
+      { notification: { ...email, type: "sms", sms_numbers: ["call me"] } },
+      "notification.sms_numbers[0]: must be a phone number",
+    ],
+    ["add_notification", { notification: { ...email, type: "slack" } }, "notification.slack_webhook_url: is required"],
+    ["add_notification", { notification: { ...email, type: "webhook" } }, "notification.webhook_url: is required"],
+    [
+      "add_notification",
+      { notification: { ...email, type: "webhook", webhook_url: "file:///etc/passwd" } },
+      "notification.webhook_url: must be an address that begins with https:// or http://",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, type: "pagerduty" } },
+      "notification.pagerduty_service_key: is required",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, type: "pigeon" } },
+      "notification.type: must be one of: email, sms, slack, webhook, pagerduty",
+    ],
+    [
+      "update_notification",
+      { notification: { id: notification_id, project_id, type: "slack" } },
+      "notification.slack_webhook_url: is required",
+    ],
+    [
+      "add_alert",
+      { alert: { ...alert, severity: "loud" } },
+      "alert.severity: must be one of: info, notice, error, critical",
+    ],
+    ["add_alert", { alert: { ...alert, operator: "=" } }, "alert.operator: must be one of: >, >=, <, <="],
+    ["add_alert", { alert: { ...alert, threshold: -1 } }, "alert.threshold: must be at least 0"],
+    ["add_alert", { alert: { ...alert, threshold: 1.5 } }, "alert.threshold: must be a whole number"],
+    ["add_alert", { alert: { ...alert, interval: 1441 } }, "alert.interval: must be at most 1440"],
+    ["add_alert", { alert: { ...alert, limit: 101 } }, "alert.limit: must be at most 100"],
+    [
+      "add_alert",
+      { alert: { ...alert, notification_id: others_id } },
+      "alert.notification_id: must be a notification of the same project",
+    ],
+    ["add_alert", { alert: { ...alert, query: "status >=" } }, "alert.query: "],
+    ["add_search", { search: { project_id, name: "s", query: "(" } }, "search.query: "],
+    ["add_project", { project: { name: "x".repeat(256) } }, "project.name: must have at most 255 characters"],
+    ["add_project", { project: { name: "x", retention: 36501 } }, "project.retention: must be at most 36500"],
+    ["add_token", { token: { scopes: [] } }, "token.scopes: must hold at least 1"],
+    ["add_token", { token: { scopes: ["everything"] } }, `token.scopes[0]: must be one of: ${SCOPES.join(", ")}`],
+    [
+      "get_count",
+      { project_id, start: "yesterday", stop: "2026-01-01T00:00:00Z" },
+      "start: must be a time like 2026-01-31T12:00:00Z",
+    ],
+    [
+      "get_count",
+      { project_id, start: "2026-01-02T00:00:00Z", stop: "2026-01-01T00:00:00Z" },
+      "stop: must not be before start",
+    ],
+    [
+      "search",
+      { project_id, start: "2026-01-01T00:00:00Z", stop: "2026-01-02T00:00:00Z", limit: 10_001 },
+      "limit: must be at most 10000",
+    ],
+    [
+      "search",
+      { project_id, start: "2026-01-01T00:00:00Z", stop: "2026-01-02T00:00:00Z", order: "up" },
+      "order: must be one of: ascending, descending",
+    ],
+    [
+      "get_numeric_field_stats",
+      { project_id, start: "2026-01-01T00:00:00Z", stop: "2026-01-02T00:00:00Z", field: "a or b" },
+      'field: must be a field as a query names it, such as user.email or fields["odd key"]',
+    ],
+  ];
+  for (const [operation, body, message] of rows) {
+    const { status, json } = await service.call(operation, body);
+    t.equal(status, 400, `${operation}: ${message}`);
+    if (message.endsWith(": ")) t.ok(json.message.startsWith(message), json.message);
+    else t.equal(json.message, message);
+  }
+
+  const alert_id = (await service.call("add_alert", { alert })).json.id;
+  const told = await service.call("remove_notification", { project_id, notification_id });
+  t.same([told.status, told.json.message], [409, 'the alert "a" must be changed or removed first']);
+  t.equal((await service.call("remove_alert", { project_id, alert_id })).status, 204);
+  t.equal((await service.call("remove_notification", { project_id, notification_id })).status, 204);
+});
+
+t.test("a removed project takes everything along, and its name is free", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  await service.call("add_events", { project_id, events: [{ level: "info", message: "old" }] });
+  await service.call("add_search", { search: { project_id, name: "s", query: "error" } });
+  t.equal((await service.call("get_project_stats", { project_id })).json.events_total, 1);
+  t.equal((await service.call("remove_project", { project_id })).status, 204);
+  t.equal((await service.call("get_searches", { project_id })).status, 404);
+  t.equal((await service.call("add_project", { project: { name: "p" } })).json.id, project_id);
+  t.same((await service.call("get_project_stats", { project_id })).json, { bytes_total: 0, events_total: 0 });
+  t.same((await service.call("get_searches", { project_id })).json, { searches: [] });
+});
+
+t.test("tokens", async (t) => {
+  let nowMs = Date.parse("2026-03-01T00:00:30Z");
+  const service = await startTestService(t, { nowMs: () => nowMs });
+  const limited = await service.token(["tokens:write", "tokens:read", "events:read"]);
+  const beyond = await service.call(
+    "add_token",
+    { token: { scopes: ["events:read", "events:write", "alerts:read"] } },
+    limited,
+  );
+  t.same(
+    [beyond.status, beyond.json.message],
+    [403, "this token lacks events:write, alerts:read itself and cannot grant it"],
+  );
+
+  const token = { description: "of a test", scopes: ["events:read"] };
+  const added = await service.call("add_token", { token: { ...token, id: "", created_at: null } }, limited);
+  const secret = added.json.id as string;
+  t.match(secret, /^lgs_[0-9A-Za-z]{38}$/);
+  const list = async () =>
+    (await service.call("get_tokens")).json.tokens as { id: string; last_used_at: string | null }[];
+  const own = async () => (await list()).find((one) => "description" in one && one.description === "of a test");
+  t.match(await own(), { ...token, created_at: "2026-03-01T00:00:30.000Z", last_used_at: null });
+  t.notOk(JSON.stringify(await list()).includes("lgs_"), "no secret is shown again");
+  await service.call("get_tokens", {}, secret);
+  t.equal((await own())?.last_used_at, "2026-03-01T00:00:30.000Z", "used, though refused");
+  nowMs += 20_000;
+  await service.call("get_tokens", {}, secret);
+  t.equal((await own())?.last_used_at, "2026-03-01T00:00:30.000Z", "to the minute");
+  nowMs += 20_000;
+  await service.call("get_tokens", {}, secret);
+  t.equal((await own())?.last_used_at, "2026-03-01T00:01:10.000Z");
+
+  t.equal((await service.call("remove_token", { token_id: (await own())?.id })).status, 204);
+  t.equal((await service.call("get_tokens", {}, secret)).status, 401);
+  const again = (await service.call("add_token", { token })).json.id;
+  t.equal((await service.call("remove_token", { token_id: again })).status, 204, "by the secret itself");
+  t.same([await own(), (await service.call("remove_token", { token_id: again })).status], [undefined, 404]);
+});
+
+t.test("the text of a token", (t) => {
+  const token = newToken();
+  t.ok(isTokenText(token));
+  const rows: [title: string, text: string][] = [
+    ["empty", ""],
+    ["cut", token.slice(0, -1)],
+    ["longer", `${token}0`],
+    ["another prefix", `lgt_${token.slice(4)}`],
+    ["two letters changed places", `lgs_${token[5]}${token[4]}${token.slice(6)}`],
+  ];
+  for (const [title, text] of rows) t.equal(isTokenText(text), text === token, title);
+  t.equal(new Set(Array.from({ length: 1000 }, newToken)).size, 1000);
+  t.equal(new Set(Array.from({ length: 1000 }, newId)).size, 1000);
+  t.match(newId(), /^[2-9bcdfghjkmnpqrstvwxyz]{20}$/);
+  t.end();
+});
+
+t.test("at rest: hashes of tokens, sealed secrets, files for their owner", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const secrets = {
+    slack_webhook_url: "https://hooks.example.com/SECRET-SLACK",
+    webhook_url: "https://example.com/SECRET-HOOK",
+    pagerduty_service_key: "SECRET-KEY",
+  };
+  const notification = { project_id, type: "slack", name: "n", ...secrets };
+  const notification_id = (await service.call("add_notification", { notification })).json.id;
+  const shown = await service.call("get_notification", { project_id, notification_id });
+  t.notOk(shown.text.includes("SECRET"), "masked in answers");
+  const files = readdirSync(service.directory).map((name) => join(service.directory, name));
+  const bytes = Buffer.concat(files.map((file) => readFileSync(file))).toString("latin1");
+  for (const text of ["SECRET", service.owner]) t.notOk(bytes.includes(text), text);
+  t.ok(bytes.includes(tokenHash(service.owner)));
+  t.equal(statSync(join(service.directory, "secrets.key")).mode & 0o777, 0o600);
+});
+
+t.test("a key that is no file is refused instead of waited for", { skip: requires("mkfifo") }, async (t) => {
+  const directory = t.testdir();
+  spawnSync("mkfifo", [join(directory, "secrets.key")]);
+  await t.rejects(openRecords(directory), { message: `${join(directory, "secrets.key")} is not a file` });
+});
+
+t.test("a webhook says whether it is signed", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const notification = { project_id, type: "webhook", name: "n", webhook_url: "https://example.com/hook" };
+  const id = (await service.call("add_notification", { notification: { ...notification, signed: true } })).json.id;
+  const stored = async () => {
+    const one = (await service.call("get_notification", { project_id, notification_id: id })).json.notification;
+    const all = (await service.call("get_notifications", { project_id })).json.notifications;
+    t.strictSame(all, [one]);
+    return one;
+  };
+  const before = await stored();
+  t.equal(before.signed, false, "a client cannot say so");
+  t.equal((await service.call("rotate_webhook_secret", { project_id, notification_id: id })).status, 200);
+  t.equal((await stored()).signed, true);
+  // Clients send every member, also those that they cannot change.
+  t.equal((await service.call("update_notification", { notification: before })).status, 204);
+  t.equal((await stored()).signed, true, "a change keeps the secret");
+});
+
+t.test("secrets are masked, and a mask that is sent back keeps the secret", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const secrets = {
+    slack_webhook_url: "https://hooks.slack.com/services/T000/B000/SECRETSECRETSECRET",
+    webhook_url: "https://user:SECRET@example.com:8443/hook?key=SECRET",
+    pagerduty_service_key: "SECRETSECRETSECRETSECRET1234",
+  };
+  const masks = {
+    slack_webhook_url: "https://hooks.slack.com/****",
+    webhook_url: "https://example.com:8443/****",
+    pagerduty_service_key: "****1234",
+  };
+  const notification = { project_id, type: "slack", name: "n", slack_channel: "#ops", ...secrets };
+  const id = (await service.call("add_notification", { notification })).json.id;
+  const reader = await service.token(["notifications:read"]);
+  for (const token of [reader, service.owner]) {
+    const one = await service.call("get_notification", { project_id, notification_id: id }, token);
+    t.match(one.json.notification, { ...masks, slack_channel: "#ops" });
+    const all = await service.call("get_notifications", { project_id }, token);
+    t.strictSame(all.json.notifications, [one.json.notification]);
+  }
+  const kept = async () => {
+    const { slack_webhook_url, webhook_url, pagerduty_service_key } = await getNotification(
+      service.records,
+      { team_id: FIRST_TEAM, id: project_id },
+      id,
+    );
+    return { slack_webhook_url, webhook_url, pagerduty_service_key };
+  };
+  const update = (more: object) => service.call("update_notification", { notification: { id, project_id, ...more } });
+  // What clients do whose records are structs: read, change one member, send all.
+  const read = (await service.call("get_notification", { project_id, notification_id: id })).json.notification;
+  t.equal((await update({ ...read, name: "renamed" })).status, 204);
+  t.strictSame(await kept(), secrets, "masks keep");
+  t.equal((await update({ ...masks, pagerduty_service_key: "short" })).status, 204);
+  t.strictSame(await kept(), { ...secrets, pagerduty_service_key: "short" }, "another value replaces");
+  const shown = await service.call("get_notification", { project_id, notification_id: id });
+  t.equal(shown.json.notification.pagerduty_service_key, "****", "nothing is shown of a short one");
+  t.equal((await update({ webhook_url: "" })).status, 204);
+  t.strictSame((await kept()).webhook_url, "", "a zero removes");
+  const rows: [send: () => ReturnType<typeof update>, name: string][] = [
+    [() => update({ slack_webhook_url: "https://elsewhere.example.com/****" }), "slack_webhook_url"],
+    [() => update({ pagerduty_service_key: "****9999" }), "pagerduty_service_key"],
+    [() => update({ webhook_url: masks.webhook_url }), "webhook_url"],
+    [() => service.call("add_notification", { notification: { ...notification, ...masks } }), "slack_webhook_url"],
+  ];
+  for (const [send, name] of rows) {
+    const { status, json } = await send();
+    const message = `notification.${name}: is masked: send the whole value, or leave it out to keep it`;
+    t.strictSame([status, json], [400, { type: "invalid", message }]);
+  }
+  const legal = "https://example.com/a/****/b";
+  t.equal((await update({ webhook_url: legal })).status, 204);
+  t.equal((await kept()).webhook_url, legal, "stars elsewhere are part of an address");
+});
+
+t.test("a seal", (t) => {
+  const seal = openSeal(Buffer.alloc(32, 1));
+  const sealed = seal.close("text", "n1.webhook_url");
+  t.not(sealed, seal.close("text", "n1.webhook_url"), "never the same twice");
+  t.equal(seal.open(sealed, "n1.webhook_url"), "text");
+  t.equal(seal.open(seal.close("", "x"), "x"), "");
+  const message = "a secret of a notification does not open with this key";
+  t.throws(() => seal.open(sealed, "n2.webhook_url"), { message }, "elsewhere");
+  t.throws(() => openSeal(Buffer.alloc(32, 2)).open(sealed, "n1.webhook_url"), { message }, "another key");
+  const flipped = sealed.slice(0, -4) + (sealed.endsWith("AAA=") ? "BBB=" : "AAA=");
+  t.throws(() => seal.open(flipped, "n1.webhook_url"), "changed");
+  t.throws(() => openSeal(Buffer.alloc(16)), { message: "the key of the secrets must have 32 bytes" });
+  t.end();
+});
+
+type Entry = Operations["get_audit"]["output"]["entries"][number];
+
+t.test("the audit says who was refused, once an hour", async (t) => {
+  const service = await startTestService(t);
+  const reader = await service.token(["events:read"]);
+  const { tokens } = (await service.call("get_tokens")).json;
+  const ids = tokens.map(({ id }: { id: string }) => id);
+  const unknown = newToken();
+  for (let i = 0; i < 3; i++) {
+    await service.call("add_token", { token: { scopes: ["events:read"] } }, reader);
+    await service.call("get_projects", {}, unknown);
+    await service.call("get_projects", {}, "nonsense");
+    await service.send({ path: "/ingest/app", body: "x" });
+    await service.send({ method: "GET", path: "/tail?project_id=app" });
+  }
+  await service.call("search", {}, reader);
+  await service.call("get_alerts", { project_id: "nobody" });
+  // Its scopes let it ask, and not for this.
+  const writer = await service.token(["tokens:write"]);
+  await service.call("add_token", { token: { scopes: ["events:read"] } }, writer);
+  const entries: Entry[] = (await service.call("get_audit")).json.entries;
+  const shown = entries.map(({ actor, address, operation, result }) => {
+    t.equal(address, "127.0.0.1");
+    const name = actor === "" ? "nobody" : ids.includes(actor) ? "reader" : "writer";
+    return `${name} ${operation} ${result}`;
+  });
+  t.same(shown.sort(), [
+    "nobody get_projects unauthorized",
+    "nobody ingest unauthorized",
+    "nobody tail unauthorized",
+    "reader add_token forbidden",
+    "writer add_token forbidden",
+  ]);
+  for (const secret of [unknown, "nonsense", reader]) t.notOk(JSON.stringify(entries).includes(secret));
+  t.equal((await service.call("get_audit", {}, reader)).status, 403, "and is not for everybody");
+});
+
+t.test("so many refusals at most, however many there are", async (t) => {
+  const service = await startTestService(t);
+  const refusals = new Refusals(service.records.db, Date.now, (error) => t.fail(String(error)));
+  for (let i = 0; i < MAX_REFUSALS + 10; i++) {
+    await refusals.note(
+      { team_id: "", actor: "", address: `10.0.${i >> 8}.${i & 255}`, operation: "search" },
+      "unauthorized",
+    );
+  }
+  await refusals.note({ team_id: "", actor: "", address: "10.0.0.1", operation: "search" }, "invalid");
+  const count = await service.records.db.selectFrom("audit").select("id").execute();
+  t.equal(count.length, MAX_REFUSALS);
+});
+
+t.test("old refusals are removed, old changes are not", async (t) => {
+  let nowMs = Date.parse("2026-01-01T00:00:00Z");
+  const service = await startTestService(t, { nowMs: () => nowMs });
+  const note = () =>
+    new Refusals(
+      service.records.db,
+      () => nowMs,
+      (error) => t.fail(String(error)),
+    ).note({ team_id: "", actor: "", address: "10.0.0.1", operation: "search" }, "unauthorized");
+  await note();
+  await service.call("add_project", { project: { name: "p" } });
+  const left = async () => {
+    const { entries } = (await service.call("get_audit")).json;
+    return entries.map(({ operation }: Entry) => operation).sort();
+  };
+  nowMs += 90 * 24 * 3_600_000;
+  await note();
+  t.same(await left(), ["add_project", "search", "search"]);
+  nowMs += 1;
+  await note();
+  t.same(await left(), ["add_project", "search", "search"]);
+});
+
+t.test("pages of the audit", async (t) => {
+  let nowMs = Date.parse("2026-01-01T00:00:00Z");
+  const service = await startTestService(t, { nowMs: () => nowMs });
+  // Several in one millisecond.
+  for (const name of ["a", "b", "c", "d", "e", "f", "g"]) {
+    await service.call("add_project", { project: { name } });
+    if (name >= "d") nowMs += 1000;
+  }
+  const ids = async (asked: object) => {
+    const found: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const { status, json } = await service.call("get_audit", { ...asked, cursor });
+      t.equal(status, 200);
+      found.push(json.entries.map(({ target_id }: Entry) => target_id).join(""));
+      cursor = json.cursor;
+      if (cursor === undefined) return found;
+    }
+  };
+  const all = await ids({});
+  t.equal(all.length, 1);
+  t.match(all[0], /^gfe[abcd]{4}$/, "newest first");
+  for (const limit of [1, 2, 3, 7]) {
+    const pages = await ids({ limit });
+    t.equal(pages.join(""), all[0], `${limit} at once`);
+    t.equal(pages.length, Math.ceil(7 / limit));
+  }
+  t.same(await ids({ project_id: "e" }), ["e"]);
+  const at = (ms: number) => new Date(Date.parse("2026-01-01T00:00:00Z") + ms).toISOString();
+  t.same(await ids({ start: at(1000), stop: at(2000) }), ["fe"], "both ends are in it");
+  t.same(await ids({ start: at(1001), stop: at(1999) }), [""]);
+  const rows: [body: object, message: string][] = [
+    [{ cursor: "nonsense" }, "cursor: is not one that an answer returned"],
+    [{ limit: 1001 }, "limit: must be at most 1000"],
+    [{ start: "soon" }, "start: must be a time like 2026-01-31T12:00:00Z"],
+  ];
+  for (const [body, message] of rows) {
+    const { status, json } = await service.call("get_audit", body);
+    t.same([status, json.message], [400, message]);
+  }
+});
+
+t.test("a file system that is read-only is said in words", (t) => {
+  const error = (code: string) => Object.assign(new Error(`${code}: words of the system`), { code });
+  for (const [code, message] of [
+    ["EROFS", "/data cannot be opened: the file system is read-only"],
+    ["EACCES", "/data cannot be opened: permission denied"],
+    ["EMFILE", "/data cannot be opened: EMFILE"],
+  ] as const) {
+    t.equal(unreadable("/data", error(code)).message, message);
+    t.equal(operatorErrorOf("/data", error(code)).message, message);
+  }
+  t.match(unreadable("/data", error("EROFS")).hint, /^mount it writable/);
+  t.equal(operatorErrorOf("/data", new Error("is in use")).message, "is in use");
+  t.end();
+});
+
+t.test("the audit says who changed what", async (t) => {
+  const service = await startTestService(t);
+  const token = await service.token(SCOPES);
+  const id = (await service.call("get_tokens")).json.tokens.find(
+    (one: { last_used_at: unknown }) => one.last_used_at === null,
+  )?.id;
+  const project_id = (await service.call("add_project", { project: { name: "p" } }, token)).json.id;
+  await service.call("update_project", { project: { id: project_id, retention: 3 } }, token);
+  await service.call("update_project", { project: { id: "absent" } }, token);
+  await service.call("get_projects", {}, token);
+  await service.call("remove_project", { project_id }, token);
+  const { json } = await service.call("get_audit");
+  t.same(
+    (json.entries as Entry[]).map(({ actor, address, operation, project_id, target_id, result }) => {
+      return [actor, address, operation, project_id, target_id, result];
+    }),
+    [
+      [id, "127.0.0.1", "remove_project", "p", "p", "done"],
+      [id, "127.0.0.1", "update_project", "p", "p", "done"],
+      [id, "127.0.0.1", "add_project", "p", "p", "done"],
+    ],
+    "what failed and what only looked is not there",
+  );
+});
+
+t.test("records live on", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "tool-records-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const first = await openRecords(directory);
+  await first.db.insertInto("instance").values({ key: "id", value: "one" }).execute();
+  await first.close();
+  const second = await openRecords(directory);
+  t.same(await second.db.selectFrom("instance").selectAll().execute(), [{ key: "id", value: "one" }]);
+  await second.close();
+});
+
+t.test("values that would end the process", async (t) => {
+  const database = await openSqlite(":memory:");
+  database.prepare("create table a (x)").run([]);
+  const insert = database.prepare("insert into a values (?)");
+  insert.run([true]);
+  insert.run([false]);
+  for (const value of [undefined, {}, [], new Date(), Number.NaN, Number.POSITIVE_INFINITY, () => 1]) {
+    t.throws(() => insert.run([value]), TypeError, typeof value);
+  }
+  t.same(database.prepare("select x from a").all([]), [{ x: 1 }, { x: 0 }]);
+  database.close();
+});
+
+t.test("two processes that read and then write at once wait for each other", async (t) => {
+  const { Worker } = await import("node:worker_threads");
+  const file = join(t.testdir(), "records.db");
+  const first = await openSqlite(file);
+  first.prepare("create table counter (value integer)").run([]);
+  first.prepare("insert into counter values (0)").run([]);
+  const code = `const { parentPort, workerData } = require("node:worker_threads");
+    (async () => {
+      const { openSqlite } = await import(workerData.module);
+      const { Kysely, SqliteDialect, sql } = await import("kysely");
+      const db = new Kysely({ dialect: new SqliteDialect({ database: await openSqlite(workerData.file) }) });
+      for (let i = 0; i < 150; i++)
+        await db.transaction().execute(async (db) => {
+          const { value } = (await sql\`select value from counter\`.execute(db)).rows[0];
+          await new Promise((resolve) => setImmediate(resolve));
+          await sql\`update counter set value = \${value + 1}\`.execute(db);
+        });
+      await db.destroy();
+    })().then(() => parentPort.postMessage("done"), (error) => parentPort.postMessage(String(error)));`;
+  const workerData = { file, module: new URL("../../../logservice/records/sqlite.js", import.meta.url).href };
+  const workers = [1, 2, 3].map(() => new Worker(code, { eval: true, workerData }));
+  const ends = await Promise.all(workers.map(async (worker) => (await once(worker, "message"))[0]));
+  t.same(ends, ["done", "done", "done"]);
+  t.same(first.prepare("select value from counter").all([]), [{ value: 450 }], "nothing is lost");
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  first.close();
+});
+
+t.test("the reader of events and the schema say the same", (t) => {
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile({
+    definitions: rpcSchema.definitions,
+    $ref: "#/definitions/NewEvent",
+  });
+  const parts = {
+    level: [undefined, "info", "warn", "fatal", "loud", 5, {}],
+    message: [undefined, "m", 5, []],
+    id: [undefined, "x", 5, "x".repeat(255), "x".repeat(256)],
+    fields: [undefined, {}, { a: 1 }, [], "x"],
+    timestamp: [undefined, "2026-01-01T00:00:00Z", 5],
+  };
+  let events: object[] = [{}];
+  for (const [key, values] of Object.entries(parts)) {
+    events = events.flatMap((event) =>
+      values.map((value) => (value === undefined ? event : { ...event, [key]: value })),
+    );
+  }
+  for (const event of events) {
+    let isRead = true;
+    try {
+      readEvent(event, "event", "2026-01-01T00:00:00Z");
+    } catch {
+      isRead = false;
+    }
+    if (isRead !== validate(event)) t.fail(JSON.stringify(event));
+  }
+  t.equal(events.length, 7 * 4 * 5 * 5 * 3);
+  t.end();
+});

@@ -1,0 +1,278 @@
+// Bounds on both sides, and what must hold when something is forged, repeated or given up.
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { gzipSync } from "node:zlib";
+import t from "tap";
+import type { EventsStore } from "../../logservice/events/store.ts";
+import { QuerySlots } from "../../logservice/http/query-slots.ts";
+import { RequestRate } from "../../logservice/http/request-rate.ts";
+import { listen } from "../../logservice/http/server.ts";
+import { LIMITS } from "../../logservice/limits.ts";
+import { startTestService } from "../support/service.ts";
+import { slow } from "../support/slow.ts";
+import { until } from "../support/until.ts";
+
+t.setTimeout(180_000);
+
+t.test("the limits are those of the documents", (t) => {
+  const { queryMs, bodyBytes, inflatedBytes, eventsPerBatch, queriesPerToken } = LIMITS;
+  t.same(
+    { queryMs, bodyBytes, inflatedBytes, eventsPerBatch, queriesPerToken },
+    { queryMs: 30_000, bodyBytes: 5 << 20, inflatedBytes: 20 << 20, eventsPerBatch: 10_000, queriesPerToken: 4 },
+  );
+  t.end();
+});
+
+t.test("an id with a line end forges nothing in a tail", async (t) => {
+  const service = await startTestService(t);
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const socket = connect(service.running.port, "127.0.0.1").setEncoding("utf8");
+  t.teardown(() => socket.destroy());
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.write(`GET /tail?project_id=app HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.owner}\r\n\r\n`);
+  await until("the head", () => text.includes("\r\n\r\n"));
+  for (const end of ["\n", "\r", "\r\n", "\0"]) {
+    const events = [{ id: `a${end}data: forged`, level: "info", message: JSON.stringify(end) }];
+    await service.call("add_events", { project_id: "app", events });
+  }
+  await service.call("add_events", { project_id: "app", events: [{ id: "last", level: "info", message: "m" }] });
+  await until("the last event", () => text.includes("id: last"));
+  t.notMatch(text, /^data: forged/m);
+  t.notOk(text.includes("\0"));
+  t.equal(text.match(/^data: \{/gm)?.length, 5, "all are shown");
+  t.same(text.match(/^id: .*$/gm), ["id: last"], "without an id that would end early");
+});
+
+t.test("slots of queries: the exact limits, and none is lost to who gave up", async (t) => {
+  const slots = new QuerySlots({ queriesPerToken: 2, queriesWaitingPerToken: 1, holdMs: 50 });
+  const never = new AbortController().signal;
+  let running = 0;
+  let free: (() => void)[] = [];
+  const run = () =>
+    slots.run("token", never, async () => {
+      running++;
+      await new Promise<void>((resolve) => free.push(resolve));
+      running--;
+    });
+  const freeAll = () => {
+    for (const one of free) one();
+    free = [];
+  };
+  const first = [run(), run()];
+  await until("both", () => running === 2);
+  const waiting = run();
+  await t.rejects(
+    run(),
+    { message: /^2 queries of this token are running already, and 1 are waiting: / },
+    "one waits, not two",
+  );
+  await t.rejects(waiting, { message: /^2 queries of this token are running already: / }, "and not for ever");
+  t.equal(running, 2);
+  freeAll();
+  await Promise.all(first);
+  const second = [run(), run()];
+  await until("both slots again", () => running === 2);
+  const third = run();
+  freeAll();
+  await Promise.all(second);
+  await until("the one that waited", () => running === 1);
+  freeAll();
+  await third;
+});
+
+t.test("slots of queries: who leaves while waiting is gone, and keeps nobody else waiting", async (t) => {
+  const slots = new QuerySlots({ queriesPerToken: 1, queriesWaitingPerToken: 1, holdMs: 20_000 });
+  const never = new AbortController().signal;
+  let free = () => {};
+  const held = new Promise<void>((resolve) => {
+    free = resolve;
+  });
+  const first = slots.run("token", never, () => held);
+  const left = new Error("the client left");
+  const leaving = new AbortController();
+  let isRun = false;
+  const run = async () => {
+    isRun = true;
+  };
+  const waiting = slots.run("token", leaving.signal, run);
+  leaving.abort(left);
+  await t.rejects(waiting, left, "at once");
+  await t.rejects(slots.run("token", AbortSignal.abort(left), run), left, "one that left before it came");
+  const next = slots.run("token", never, async () => "next");
+  free();
+  await first;
+  t.equal(await next, "next", "its place is free");
+  t.notOk(isRun);
+});
+
+t.test("slots of queries: the time of one that has begun is over for nobody else", slow(), async (t) => {
+  const slots = new QuerySlots({ queriesPerToken: 1, queriesWaitingPerToken: 5, holdMs: 2_000 });
+  const never = new AbortController().signal;
+  const frees: (() => void)[] = [];
+  const run = () => slots.run("token", never, () => new Promise<void>((resolve) => void frees.push(resolve)));
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const [first, second] = [run(), run()];
+  await until("the first", () => frees.length === 1);
+  frees[0]!();
+  await first;
+  await until("the second", () => frees.length === 2);
+  await pause(1_200);
+  const third = run();
+  // Now the second would have been refused, had it not begun.
+  await pause(1_200);
+  frees[1]!();
+  await second;
+  await until("the third", () => frees.length === 3);
+  frees[2]!();
+  await third;
+  t.equal(frees.length, 3, "each ran, and once");
+});
+
+t.test("a request that is refused at once takes nothing from those who wait", async (t) => {
+  const rate = new RequestRate({ requestsPerSecond: 2, requestBurst: 1, holdMs: 3_000, requestsHeld: 1 });
+  const never = new AbortController().signal;
+  await rate.take("token", never);
+  const held = rate.take("token", never);
+  for (let i = 0; i < 20; i++) await t.rejects(rate.take("token", never), { message: /^too many requests / });
+  await held;
+  const beganMs = performance.now();
+  await rate.take("token", never);
+  t.ok(performance.now() - beganMs < 2_500, "a second after the first one, not eleven");
+});
+
+t.test("unpacked bytes count among those in flight", async (t) => {
+  const service = await startTestService(t, { limits: { bodyBytesInFlight: 10_000 } });
+  const headers = { authorization: `Bearer ${service.owner}`, "content-encoding": "gzip" };
+  const send = (bytes: number) =>
+    service.send({ path: "/get_projects", headers, body: gzipSync(`{"x":"${"x".repeat(bytes)}"}`) });
+  t.equal((await send(9_000)).status, 200);
+  for (let i = 0; i < 3; i++) t.equal((await send(20_000)).status, 503);
+  t.equal((await send(9_000)).status, 200, "and are let go of");
+});
+
+t.test("ids: their length, and twice in a batch", async (t) => {
+  const service = await startTestService(t, { engine: "duckdb" });
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const add = (...ids: string[]) =>
+    service.call("add_events", {
+      project_id: "app",
+      events: ids.map((id, i) => ({ id, timestamp: `2026-01-01T00:00:0${i}Z`, level: "info", message: `m${i}` })),
+    });
+  for (const letter of ["x", "é"]) {
+    t.equal((await add(letter.repeat(255))).status, 204);
+    t.equal((await add(letter.repeat(256))).status, 400);
+  }
+  t.equal((await add("twice", "once", "twice")).status, 204);
+  const range = { project_id: "app", start: "2026-01-01T00:00:00Z", stop: "2026-01-01T00:00:09Z" };
+  const { events } = (await service.call("search", { ...range, order: "ascending" })).json;
+  t.same(
+    events.filter(({ id }: { id: string }) => id === "twice").map(({ message }: { message: string }) => message),
+    ["m0"],
+    "the first one counts",
+  );
+  t.equal(events.length, 4);
+  const moment = { ...range, start: "2026-01-01T00:00:01Z", stop: "2026-01-01T00:00:01Z" };
+  t.equal((await service.call("get_count", moment)).json.count, 1, "start and stop may be the same");
+  const before = await service.call("get_count", { ...moment, stop: "2026-01-01T00:00:00.999Z" });
+  t.same([before.status, before.json.message], [400, "stop: must not be before start"]);
+});
+
+t.test("the first time there is, written so that it is not the zero of a client", async (t) => {
+  const service = await startTestService(t);
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const rows: [start: string, status: number][] = [
+    ["0001-01-01T02:00:00+02:00", 200],
+    ["0001-01-01T01:59:59.999+02:00", 400],
+    ["0000-12-31T23:00:00-01:00", 200],
+  ];
+  for (const [start, status] of rows) {
+    const answer = await service.call("get_count", { project_id: "app", start, stop: "2026-01-01T00:00:00Z" });
+    t.equal(answer.status, status, `${start}: ${answer.text}`);
+  }
+});
+
+t.test("a query ends when its time is over, and not much later", async (t) => {
+  const around = (events: EventsStore): EventsStore => ({
+    ...events,
+    count: ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    // One that takes its time to end.
+    search: () => new Promise(() => {}),
+  });
+  const service = await startTestService(t, { around, limits: { queryMs: 1_000 } });
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  for (const operation of ["get_count", "search"]) {
+    const beganMs = performance.now();
+    const range = { project_id: "app", start: "2026-01-01T00:00:00Z", stop: "2026-01-02T00:00:00Z" };
+    const { status, json } = await service.call(operation, range);
+    const tookMs = performance.now() - beganMs;
+    t.same([status, json.type], [504, "timeout"]);
+    t.ok(tookMs >= 990 && tookMs < 2_500, `${operation}: ${Math.round(tookMs)} ms`);
+  }
+});
+
+t.test("ids of lines: their length", async (t) => {
+  const service = await startTestService(t);
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const headers = { authorization: `Bearer ${service.owner}`, "content-type": "application/x-ndjson" };
+  const lines = [255, 256].flatMap((length) => [
+    { id: "a".repeat(length), message: `${length} of an object`, status: 1 },
+    // As pino writes it.
+    { level: 30, time: 1767225600000, id: "b".repeat(length), msg: `${length} of a logger`, status: 1 },
+  ]);
+  const body = lines.map((line) => JSON.stringify(line)).join("\n");
+  t.same((await service.send({ path: "/ingest/app", headers, body })).json, { accepted: 4, errors: [] });
+  const range = { project_id: "app", start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
+  const { events } = (await service.call("search", range)).json;
+  const found = events.map((event: { id: string; message: string; fields: { id?: string } }) => [
+    event.message,
+    /^(a|b)\1+$/.test(event.id) ? event.id.length : undefined,
+    event.fields.id?.length,
+  ]);
+  t.same(found.sort(), [
+    ["255 of a logger", 255, undefined],
+    ["255 of an object", 255, undefined],
+    ["256 of a logger", undefined, 256],
+    ["256 of an object", undefined, 256],
+  ]);
+});
+
+t.test("lines that are wrong count among those of a batch", async (t) => {
+  const service = await startTestService(t);
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const headers = { authorization: `Bearer ${service.owner}`, "content-type": "application/x-ndjson" };
+  const wrong = JSON.stringify(Object.fromEntries(Array.from({ length: 251 }, (_, i) => [`k${i}`, i])));
+  for (const [lines, status] of [
+    [9_999, 200],
+    [10_000, 413],
+  ] as const) {
+    const body = `${wrong}\n${"x\n".repeat(lines)}`;
+    t.equal((await service.send({ path: "/ingest/app", headers, body })).status, status, `${lines} good ones`);
+  }
+});
+
+t.test("TLS from 1.2 on", async (t) => {
+  const file = (name: string) => readFileSync(new URL(`../../../test/fixtures/${name}`, import.meta.url), "utf8");
+  // Without the old ciphers it would refuse the old versions whatever the setting says.
+  const ciphers = "DEFAULT:@SECLEVEL=0";
+  const tls = { cert: file("localhost.cert.pem"), key: file("localhost.key.pem"), ciphers };
+  const server = await listen((_, response) => response.end(), { host: "127.0.0.1", port: 0, tls, limits: LIMITS });
+  t.teardown(() => server.close(0));
+  const versionOf = (version: "TLSv1" | "TLSv1.1" | "TLSv1.2" | "TLSv1.3") =>
+    new Promise<string>((resolve) => {
+      // So would the client.
+      const options = { minVersion: version, maxVersion: version, ciphers, rejectUnauthorized: false };
+      const socket = connectTls({ host: "127.0.0.1", port: server.port, ...options }, () => {
+        resolve(socket.getProtocol() ?? "none");
+        socket.destroy();
+      });
+      socket.once("error", () => resolve("refused"));
+    });
+  t.equal(await versionOf("TLSv1"), "refused");
+  t.equal(await versionOf("TLSv1.1"), "refused");
+  t.equal(await versionOf("TLSv1.2"), "TLSv1.2");
+  t.equal(await versionOf("TLSv1.3"), "TLSv1.3");
+});

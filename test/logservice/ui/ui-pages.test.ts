@@ -1,0 +1,253 @@
+// The decisions of the pages of the web UI: names, titles, what is found, sentences of the audit, roles, TOOL_CONFIG.
+import t from "tap";
+import { readTeamConfig } from "../../../cli/team/team-config.ts";
+import { parsePipeline } from "../../../grammar/query/index.ts";
+import { KEYWORD_DOCS, STAGE_WORDS, WORD_DOCS } from "../../../grammar/query/reference.ts";
+import { pageKey, titleOf } from "../../../logservice/address/names.ts";
+import { pageAt } from "../../../logservice/address/page.ts";
+import { matchingEntries } from "../../../logservice/ui/audit/matching.ts";
+import { sentenceOf, sentenceText, TOLD } from "../../../logservice/ui/audit/sentence.ts";
+import {
+  FIRST,
+  functionExample,
+  meaningOf,
+  stageExample,
+  UNITS,
+  WORD_EXAMPLES,
+  WRITTEN,
+} from "../../../logservice/ui/help/examples.ts";
+import { typeable } from "../../../logservice/ui/kit/visible.ts";
+import { matchingSearches, searchNamed } from "../../../logservice/ui/searches/matching.ts";
+import { foundPlaces } from "../../../logservice/ui/shell/found-places.ts";
+import { isLastOwner, mayChange, ROLE_TABLE, rolesUpTo } from "../../../logservice/ui/team/roles.ts";
+import { toolConfigOf } from "../../../logservice/ui/team/tool-config.ts";
+import type { AuditEntry, Member, Search } from "../../../schema/rpc.generated.ts";
+import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
+
+t.test("a title names the page first, then the project or team", (t) => {
+  const names = { project: "Shop", team: "Acme" };
+  const rows = [
+    ["/", "Logs"],
+    ["/t/acme", "Projects · Acme · Logs"],
+    ["/t/acme/members", "Members · Acme · Logs"],
+    ["/t/acme/p/shop", "Explore · Shop · Logs"],
+    ["/t/acme/p/shop/settings", "Settings · Shop · Logs"],
+    ["/t/acme/p/shop/alerts/new", "Alerts · Shop · Logs"],
+    ["/help/language", "Query language · Logs"],
+    ["/help/nothing", "No such page · Logs"],
+  ] as const;
+  for (const [path, title] of rows) t.equal(titleOf(pageAt(path), names), title, path);
+  t.equal(titleOf(pageAt("/t/acme/p/shop"), {}), "Explore · shop · Logs", "ids until the names are known");
+  t.end();
+});
+
+t.test("the focus moves if another page is shown", (t) => {
+  const rows = [
+    ["/t/a/p/b/alerts", "/t/a/p/b/searches", true],
+    ["/t/a/p/b/events", "/t/a/p/c/events", true],
+    ["/t/a/p/b/alerts", "/t/a/p/b/alerts/new", true],
+    ["/t/a/p/b/alerts/new", "/t/a/p/b/alerts/x1", false],
+    ["/t/a/p/b", "/t/a/p/b/events", false],
+    ["/t/a/members", "/t/b/members", true],
+    ["/help", "/help/language", false],
+  ] as const;
+  for (const [from, to, isOther] of rows)
+    t.equal(pageKey(pageAt(from)) !== pageKey(pageAt(to)), isOther, `${from} → ${to}`);
+  t.end();
+});
+
+t.test("the search over pages", (t) => {
+  const places = ["Explore/page", "Café/project", "My explore/saved search", "شحن/project", "API tokens/team page"].map(
+    (one) => {
+      const [text, kind] = one.split("/") as [string, string];
+      return { text, kind, href: "/" };
+    },
+  );
+  const rows = [
+    ["", ["Explore", "Café", "My explore", "شحن", "API tokens"]],
+    ["explore", ["Explore", "My explore"]],
+    ["my", ["My explore"]],
+    ["cafe", ["Café"]],
+    ["PROJECT", ["Café", "شحن"]],
+    ["شحن", ["شحن"]],
+    [" tokens  api ", ["API tokens"]],
+    ["nothing", []],
+    ["page", ["Explore", "API tokens"]],
+  ] as const;
+  for (const [typed, found] of rows)
+    t.same(
+      foundPlaces(places, typed).map(({ text }) => text),
+      found,
+      typed,
+    );
+  t.end();
+});
+
+t.test("saved searches", (t) => {
+  const made = { created_at: null, updated_at: null };
+  const searches: Search[] = [
+    { ...made, id: "a", project_id: "p", name: "Slow pages", query: "duration > 1s" },
+    { ...made, id: "b", project_id: "p", name: "Errors", query: "error | count by path" },
+  ];
+  const rows = [
+    ["Slow pages", undefined, "a"],
+    ["  slow   PAGES ", undefined, "a"],
+    ["Slow pages", "a", undefined],
+    ["Slow page", undefined, undefined],
+  ] as const;
+  for (const [name, except, id] of rows) t.equal(searchNamed(searches, name, except)?.id, id, `${name}, not ${except}`);
+  for (const [typed, ids] of [
+    ["", ["a", "b"]],
+    ["PATH err", ["b"]],
+    ["1s", ["a"]],
+    ["nothing", []],
+  ] as const)
+    t.same(
+      matchingSearches(searches, typed).map(({ id }) => id),
+      ids,
+      typed,
+    );
+  t.end();
+});
+
+const entry = (given: Partial<AuditEntry>): AuditEntry => ({
+  ...{ id: "e", at: "2026-01-31T00:00:00.000Z", actor: "ann@example.com", address: "10.0.0.1" },
+  ...{ operation: "", project_id: "", target_id: "", result: "done", detail: "" },
+  ...given,
+});
+
+t.test("the audit in sentences", (t) => {
+  const rows: [Partial<AuditEntry>, string][] = [
+    [{ operation: "add_member", target_id: "bob@example.com", detail: "admin" }, "invited bob@example.com as admin"],
+    [{ operation: "update_member", target_id: "b@c.d", detail: "owner" }, "changed the role of b@c.d to owner"],
+    [{ operation: "accept_invite", target_id: "b@c.d", detail: "member" }, "accepted the invite to the team as member"],
+    [{ operation: "add_owner", target_id: "b@c.d", detail: "owner" }, "made b@c.d an owner"],
+    [
+      { operation: "add_ci_token", target_id: "tok_1", detail: "GitHub #1 @ 50%" },
+      "created the CI token GitHub #1 @ 50%",
+    ],
+    [
+      { operation: "add_alert", target_id: "2c5v", detail: "Checkout is failing" },
+      "created the alert Checkout is failing",
+    ],
+    [{ operation: "remove_token", target_id: "tok_1" }, "removed the API token tok_1"],
+    [{ operation: "export", detail: "csv from A to B: error" }, "exported csv from A to B: error"],
+    [{ operation: "query", detail: "select 1" }, "ran SQL"],
+    [{ operation: "confirm_sign_in", target_id: "sig_1" }, "signed in"],
+    [{ operation: "add_thing", target_id: "x" }, "add thing x"],
+    [{ operation: "constructor" }, "constructor"],
+    [{ operation: "add_alert", result: "forbidden" }, "tried add_alert and may not do that"],
+    [{ operation: "/tail", result: "unauthorized" }, "tried /tail without a valid sign-in or token"],
+  ];
+  for (const [given, text] of rows) t.equal(sentenceText(sentenceOf(entry(given))), text, JSON.stringify(given));
+  t.end();
+});
+
+t.test("each operation that changes something has a sentence", (t) => {
+  const changes = Object.keys(rpcSchema.operations).filter((name) =>
+    /^(add|update|remove|rotate|retry|accept)_/.test(name),
+  );
+  // Events are no records, and an export is told when it is sent.
+  t.same(
+    changes.filter((name) => !["add_events", "add_export"].includes(name) && !TOLD.includes(name)),
+    [],
+  );
+  t.end();
+});
+
+t.test("the audit is filtered by what is shown", (t) => {
+  const entries = [
+    entry({ id: "1", operation: "add_member", target_id: "bob@example.com", detail: "admin" }),
+    entry({ id: "2", operation: "get_alerts", result: "forbidden", actor: "tok_1" }),
+  ];
+  for (const [typed, isRefused, ids] of [
+    ["", false, ["1", "2"]],
+    ["invited BOB", false, ["1"]],
+    ["may not", false, ["2"]],
+    ["", true, ["2"]],
+    ["bob", true, []],
+  ] as const)
+    t.same(
+      matchingEntries(entries, { typed, isRefused }).map(({ id }) => id),
+      ids,
+      `${typed} ${isRefused}`,
+    );
+  t.end();
+});
+
+t.test("roles", (t) => {
+  t.same(rolesUpTo("member"), ["member"]);
+  t.same(rolesUpTo("admin"), ["member", "admin"]);
+  t.same(rolesUpTo("owner"), ["member", "admin", "owner"]);
+  t.same(rolesUpTo(undefined), []);
+  for (const [own, role, may] of [
+    ["member", "member", false],
+    ["admin", "member", true],
+    ["admin", "admin", true],
+    ["admin", "owner", false],
+    ["owner", "owner", true],
+    [undefined, "member", false],
+  ] as const)
+    t.equal(mayChange(own, { role }), may, `${own} changes ${role}`);
+  const person = (email: string, role: Member["role"], state: Member["state"] = "member"): Member => {
+    return { id: email, email, role, state, since: "2026-01-31T00:00:00Z" };
+  };
+  const [ann, bob] = [person("ann", "owner"), person("bob", "member")];
+  t.equal(isLastOwner([ann, bob], ann), true);
+  t.equal(isLastOwner([ann, bob], bob), false);
+  t.equal(isLastOwner([ann, person("cid", "owner")], ann), false);
+  t.equal(isLastOwner([ann, person("cid", "owner", "invited")], ann), true, "who is invited is no owner yet");
+  // A higher role may do all that a lower one may.
+  for (const { text, roles } of ROLE_TABLE) t.match(roles.join(), /^(member,)?(admin,)?owner$/, text);
+  t.end();
+});
+
+t.test("what is typed before something is removed", (t) => {
+  const rows = [
+    ["Shop", "Shop"],
+    [" Shop 2 ", "Shop 2"],
+    ["متجر", "متجر"],
+    ["Sh\u200bop", "id"],
+    ["\u202eShop", "id"],
+    ["  ", "id"],
+  ] as const;
+  for (const [name, typed] of rows) t.equal(typeable(name, "id"), typed, JSON.stringify(name));
+  t.end();
+});
+
+t.test("TOOL_CONFIG of a CI token is read by the command", (t) => {
+  const credential = {
+    team: "sohne",
+    email: "söhne@example.com",
+    url: "https://logs.example.com",
+    token: "lgs_0123abc",
+  };
+  const read = readTeamConfig(Buffer.from(toolConfigOf(credential), "base64").toString());
+  t.match(read, { ok: true, value: { current: credential } });
+  t.end();
+});
+
+t.test("every example of the page of the language is a query, and is explained", (t) => {
+  const functions = ["count", "sum", "avg", "min", "max", "pNN", "distinct", "first", "last", "rate"] as const;
+  const queries = [
+    ...FIRST,
+    ...WRITTEN.flatMap(({ queries }) => queries),
+    ...Object.values(WORD_EXAMPLES),
+    ...STAGE_WORDS.map(stageExample),
+    ...functions.map((name) => functionExample(name).query),
+    ...UNITS.map(({ unit }) => `${unit.endsWith("b") ? "size" : "duration"} > 1${unit}`),
+  ];
+  for (const query of queries) {
+    const parsed = parsePipeline(query);
+    t.same(parsed.ok ? [] : parsed.problems, [], query);
+    t.type(meaningOf(query), "string", query);
+  }
+  t.same(Object.keys(WORD_EXAMPLES), Object.keys(WORD_DOCS), "an example for each word");
+  for (const [word, query] of Object.entries(WORD_EXAMPLES)) t.ok(query.includes(word), `${word} is in ${query}`);
+  t.ok(Object.keys(KEYWORD_DOCS).length > 0);
+  t.equal(meaningOf("status >= 500 | limit 1"), "status is at least 500. The first one.");
+  t.equal(meaningOf("error"), "The level is error.");
+  t.equal(meaningOf("| count by path"), "All events. Then their number for each path.");
+  t.equal(meaningOf("status >="), undefined);
+  t.end();
+});

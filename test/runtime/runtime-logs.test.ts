@@ -1,0 +1,263 @@
+// What becomes of an app's output, and the development log on disk.
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import t from "tap";
+import type { Entry } from "../../grammar/entry.ts";
+import { openDevelopmentLog } from "../../runtime/development-log.ts";
+import { entryOfLine, LineSplitter } from "../../runtime/output.ts";
+import { ask, makeProject, start } from "../support/runtime.ts";
+
+const NOW = "2024-05-06T07:08:09.000Z";
+
+t.test("lines across writes", (t) => {
+  const rows: [parts: (string | number[])[], lines: string[]][] = [
+    [["a\nb\n"], ["a", "b"]],
+    [
+      ["a", "b\nc"],
+      ["ab", "c"],
+    ],
+    [
+      ["a\r\nb\r", "\nc\rd\n"],
+      ["a", "b", "c\rd"],
+    ],
+    [["\n\n"], ["", ""]],
+    [[""], []],
+    [[[0xe2], [0x82, 0xac, 0x0a]], ["\u20ac"]],
+    [[[0xff, 0x61, 0x0a]], ["\ufffda"]],
+    [["abcdefgh"], ["abcdefgh"]],
+    [["abcdefghi"], ["abcdefgh", "i"]],
+    [["abcdefgh\ni"], ["abcdefgh", "i"]],
+    [
+      ["abcdefgh", "\n", "x\n"],
+      ["abcdefgh", "x"],
+    ],
+    [["abcdefghijklmnopqr\n"], ["abcdefgh", "ijklmnop", "qr"]],
+    // The limit falls into a character of two, three and four bytes.
+    [["abcdefg\u00e9\n"], ["abcdefg", "\u00e9"]],
+    [["abcdef\u20ac\n"], ["abcdef", "\u20ac"]],
+    [["abcdef\u{1f600}\n"], ["abcdef", "\u{1f600}"]],
+    [["abcd\u{1f600}efg\n"], ["abcd\u{1f600}", "efg"]],
+    [[[0x61, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x0a]], [`a${"\ufffd".repeat(7)}`, "\ufffd"]],
+  ];
+  for (const [parts, expected] of rows) {
+    const lines: string[] = [];
+    const splitter = new LineSplitter((line) => lines.push(line), 8);
+    for (const part of parts) splitter.write(Buffer.from(part as string));
+    splitter.end();
+    t.same(lines, expected, JSON.stringify(parts));
+  }
+  t.end();
+});
+
+t.test("how the output is cut into writes changes nothing", (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), fc.array(fc.nat(60), { maxLength: 8 }), (bytes, cuts) => {
+      const linesOf = (parts: Uint8Array[]) => {
+        const lines: string[] = [];
+        const splitter = new LineSplitter((line) => lines.push(line), 16);
+        for (const part of parts) splitter.write(Buffer.from(part));
+        splitter.end();
+        return lines;
+      };
+      const places = [0, ...cuts.filter((cut) => cut <= bytes.length).sort((a, b) => a - b), bytes.length];
+      t.same(linesOf(places.slice(1).map((end, i) => bytes.subarray(places[i], end))), linesOf([bytes]));
+    }),
+    { seed: 7, numRuns: 200 },
+  );
+  t.end();
+});
+
+t.test("a line as an entry", (t) => {
+  const text = (message: string) => ({ timestamp: NOW, level: "info", message, fields: {} });
+  const rows: [line: string, entry: Entry | undefined][] = [
+    ["hello", text("hello")],
+    ["  indented ", text("  indented ")],
+    ["", undefined],
+    [" \t", undefined],
+    ['{"level":"warn","message":"m"}', { timestamp: NOW, level: "warn", message: "m", fields: {} }],
+    [
+      ' {"level":"CUSTOM","message":"m","fields":{"a":{"b":1}}}',
+      { timestamp: NOW, level: "CUSTOM", message: "m", fields: { a: { b: 1 } } },
+    ],
+    ['{"level":"info","message":"m","user":1}', { timestamp: NOW, level: "info", message: "m", fields: { user: 1 } }],
+    [
+      '{"level":"info","message":"m","user":1,"fields":{"user":2}}',
+      { timestamp: NOW, level: "info", message: "m", fields: { user: 2 } },
+    ],
+    [
+      '{"level":"info","message":"m","timestamp":"2020-01-02T03:04:05+02:00"}',
+      { timestamp: "2020-01-02T03:04:05+02:00", level: "info", message: "m", fields: {} },
+    ],
+    [
+      '{"level":"info","message":"m","timestamp":1577934245}',
+      { timestamp: "2020-01-02T03:04:05.000Z", level: "info", message: "m", fields: {} },
+    ],
+    [
+      '{"level":"info","message":"m","timestamp":5}',
+      { timestamp: NOW, level: "info", message: "m", fields: { timestamp: 5 } },
+    ],
+    [
+      '{"level":"info","message":"m","timestamp":"2020-13-40T99:00:00Z"}',
+      { timestamp: NOW, level: "info", message: "m", fields: { timestamp: "2020-13-40T99:00:00Z" } },
+    ],
+    [
+      '{"level":"info","message":"m","fields":[1]}',
+      { timestamp: NOW, level: "info", message: "m", fields: { fields: [1] } },
+    ],
+    ['{"level":30,"message":"m"}', { timestamp: NOW, level: "info", message: "m", fields: {} }],
+    ['{"level":3,"message":"m"}', text('{"level":3,"message":"m"}')],
+    [
+      '{"level":"CUSTOM","message":"m","timestamp":"2020-01-02T03:04:05Z","time":"2020-01-02T03:04:05Z"}',
+      { timestamp: "2020-01-02T03:04:05Z", level: "CUSTOM", message: "m", fields: { time: "2020-01-02T03:04:05Z" } },
+    ],
+    ['{"level":"info"}', text('{"level":"info"}')],
+    ['{"level":"info","message":"m"', text('{"level":"info","message":"m"')],
+    ['["level"]', text('["level"]')],
+    ["null", text("null")],
+  ];
+  for (const [line, expected] of rows) {
+    t.same(entryOfLine(line, { level: "info", nowMs: () => Date.parse(NOW) }), expected, line || "the empty line");
+  }
+  t.end();
+});
+
+t.test("an app's output becomes entries", async (t) => {
+  const server = await start(t, {
+    app: "processes/writes.mjs",
+    config: { logs: { stdout: "notice", stderr: "critical" } },
+  });
+  const written = async (path: string) => {
+    const before = server.entries.length;
+    await ask(server.port, { path });
+    await server.entry(({ fields }) => fields.path === path && fields.status === 200);
+    const own = server.entries.slice(before).filter(({ message, fields }) => !/^app /.test(message) && !fields.path);
+    return own.map(({ level, message, fields: { stage, version, ...fields } }) => {
+      t.same([stage, version], ["development", "development"]);
+      return [level, message, fields];
+    });
+  };
+  t.same(await written("/torn"), [
+    ["notice", "one line", {}],
+    ["notice", "two \u20ac", {}],
+    ["critical", "an error", {}],
+  ]);
+  t.same(await written("/structured"), [
+    ["debug", "user login", { user: "ada" }],
+    ["warn", "extra", { user: 7 }],
+    ["notice", '{"level":1,"message":"no level"}', {}],
+    ["notice", '{"message":"no level either"}', {}],
+    ["notice", "[1]", {}],
+    ["notice", "{broken", {}],
+  ]);
+  t.same(await written("/invalid"), [["notice", "a\ufffdb", {}]]);
+  await ask(server.port, { path: "/flood" });
+  await server.entry(({ message }) => message === "line 19999");
+  const flood = server.entries.filter(({ message }) => /^line /.test(message)).map(({ message }) => message);
+  t.same(
+    flood,
+    Array.from({ length: 20_000 }, (_, i) => `line ${i}`),
+    "a flood arrives whole and in order",
+  );
+  await ask(server.port, { path: "/last" });
+  await server.entry(({ message }) => message === "no newline");
+});
+
+t.test("the development log", async (t) => {
+  const directory = makeProject();
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const log = openDevelopmentLog(directory);
+  const path = join(directory, ".tool/development.ndjson");
+  const entry = (message: string): Entry => ({ timestamp: NOW, level: "info", message, fields: { n: 1 } });
+  const messages = (file = path) =>
+    readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).message);
+  const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
+
+  t.equal(log.path, path);
+  t.notOk(existsSync(join(directory, ".tool")), "nothing is made before there is something to write");
+  log.write([entry("one"), entry("two")]);
+  log.write([{ ...entry("three"), id: "7" }]);
+  await log.close();
+  t.equal(
+    readFileSync(path, "utf8").split("\n")[2],
+    `{"id":"7","timestamp":"${NOW}","level":"info","message":"three","fields":{"n":1}}`,
+  );
+  t.same(messages(), ["one", "two", "three"]);
+  t.equal(mode(path), "600");
+  t.equal(mode(join(directory, ".tool")), "700");
+  t.equal(readFileSync(join(directory, ".tool/.gitignore"), "utf8"), "*\n");
+
+  log.write([entry("four")]);
+  await log.close();
+  t.same(messages(), ["one", "two", "three", "four"], "appended");
+
+  log.write([entry("five")]);
+  await new Promise((done) => setTimeout(done, 50));
+  rmSync(join(directory, ".tool"), { recursive: true });
+  log.write([entry("six")]);
+  await log.close();
+  t.same(messages(), ["six"], "a deleted folder is made again");
+
+  chmodSync(join(directory, ".tool"), 0o755);
+  writeFileSync(join(directory, ".tool/.gitignore"), "mine\n");
+  log.write([entry("seven")]);
+  await log.close();
+  t.equal(mode(join(directory, ".tool")), "700");
+  t.equal(readFileSync(join(directory, ".tool/.gitignore"), "utf8"), "mine\n", "a file that is there stays");
+});
+
+t.test("the development log is rotated, one old file is kept", async (t) => {
+  const directory = makeProject();
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, ".tool/development.ndjson");
+  const log = openDevelopmentLog(directory, { maxFileBytes: 1_000 });
+  for (let i = 0; i < 30; i++) {
+    log.write([{ timestamp: NOW, level: "info", message: `entry ${i}`, fields: {} }]);
+    // One at a time: what comes while a write is under way is written at once, whatever the limit.
+    while (!existsSync(path) || !readFileSync(path, "utf8").includes(`"entry ${i}"`)) {
+      await new Promise((done) => setTimeout(done, 2));
+    }
+  }
+  await log.close();
+  const read = (file: string) =>
+    readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).message);
+  t.ok(statSync(path).size <= 1_000);
+  t.ok(statSync(`${path}.1`).size <= 1_000);
+  const kept = [...read(`${path}.1`), ...read(path)];
+  t.same(kept, Array.from({ length: 30 }, (_, i) => `entry ${i}`).slice(-kept.length), "whole lines, in order");
+  t.equal((statSync(`${path}.1`).mode & 0o777).toString(8), "600");
+});
+
+t.test("a log that cannot be written says so once, and never holds anybody up", async (t) => {
+  const directory = makeProject({ ".tool": "a file in its place" });
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const errors: Error[] = [];
+  const log = openDevelopmentLog(directory, { onError: (error) => errors.push(error), maxPendingBytes: 10_000 });
+  const entry = { timestamp: NOW, level: "info", message: "x".repeat(100), fields: {} };
+  for (let i = 0; i < 3; i++) {
+    // On a busy machine the last may still be waiting when the folder is there.
+    log.write([{ ...entry, message: "before" }]);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  t.equal(errors.length, 1);
+  t.match(errors[0]!.message, /^cannot write .*development\.ndjson: EEXIST/);
+  rmSync(join(directory, ".tool"));
+  mkdirSync(join(directory, ".tool"));
+  for (let i = 0; i < 500; i++) log.write([entry]);
+  await log.close();
+  log.write([entry]);
+  await log.close();
+  const lines = readFileSync(log.path, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const dropped = lines.find(({ message }) => message === "entries dropped because the disk was too slow");
+  const written = lines.filter(({ message }) => message === entry.message);
+  t.equal(dropped.fields.entries + written.length, 501, "what was dropped is counted");
+});

@@ -1,0 +1,677 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import t from "tap";
+import { applyEdits, fixesOf, type Problem, renderProblem } from "../../grammar/problem.ts";
+import { MAX_FILE_BYTES } from "../../runtime/middleware/static.ts";
+import { MAX_SERVED_BYTES } from "../../schema/checks/site.ts";
+import {
+  type Config,
+  checkConfig,
+  type Directory,
+  type DirectoryEntry,
+  fixAll,
+  forStage,
+  inferRuntime,
+  maskProblems,
+  maskSecrets,
+  migrate,
+  servesStatic,
+  toolSchema,
+  variableNameProblem,
+  variableValueProblem,
+  withDefaults,
+} from "../../schema/index.ts";
+import { randomOf } from "../support/random.ts";
+import { richConfig } from "../support/rich-config.ts";
+import { slow } from "../support/slow.ts";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
+const corpus = join(root, "../shared/corpus/older-dialect");
+const hasCorpus = existsSync(corpus);
+const vectors: Vectors = JSON.parse(readFileSync(join(root, "test/vectors/config.json"), "utf8"));
+
+/** Path to text, or to null for a directory. */
+type Files = Record<string, string | null>;
+
+interface Vectors {
+  check: { name: string; text: string[]; files?: Files; problems: string[][] }[];
+  defaults: {
+    name: string;
+    text: string[];
+    env?: Record<string, string>;
+    profileRegion?: string;
+    command?: string;
+    resolved: unknown;
+  }[];
+  stages: { name: string; text: string[]; stage: string; config: unknown }[];
+  inference: {
+    name: string;
+    files: Files;
+    config?: object;
+    development?: boolean;
+    missing?: string[];
+    inference: unknown;
+  }[];
+  migration: { name: string; before: string[]; after: string[]; notes: string[] }[];
+}
+
+function directoryOf(files: Files): Directory {
+  const clean = (path: string) => path.replace(/^(\.\/+)+/, "").replace(/\/+$/, "");
+  return {
+    kind(path) {
+      const name = clean(path);
+      if (name === "" || name === ".") return "directory";
+      if (Object.hasOwn(files, name)) return files[name] === null ? "directory" : "file";
+      return Object.keys(files).some((file) => file.startsWith(`${name}/`)) ? "directory" : undefined;
+    },
+    read: (path) => files[clean(path)] ?? undefined,
+    list(path) {
+      const name = clean(path);
+      const prefix = name === "" || name === "." ? "" : `${name}/`;
+      const entries = new Map<string, DirectoryEntry>();
+      for (const [file, text] of Object.entries(files)) {
+        const [entry = "", ...rest] = file.startsWith(prefix) ? file.slice(prefix.length).split("/") : [];
+        if (entry === "") continue;
+        const kind = rest.length > 0 || text === null ? "directory" : "file";
+        entries.set(entry, { name: entry, kind });
+      }
+      return [...entries.values()];
+    },
+    size: (path) => Buffer.byteLength(files[clean(path)] ?? ""),
+  };
+}
+
+const optionsOf = (files: Files | undefined) => (files ? { directory: directoryOf(files) } : {});
+const isError = ({ severity }: Problem) => severity === "error";
+
+t.test("values of variables, and what looks like a secret elsewhere, are not shown", (t) => {
+  const key = `sk_live_${"a".repeat(16)}`;
+  const stars = "*".repeat(key.length);
+  const url = "postgres://u:p4ss@db/app";
+  const rows: [text: string, expected: string][] = [
+    [
+      '{"environment":{"A":"secret","B":"x\\"y"},"name":"secret"}',
+      '{"environment":{"A":"******","B":"**"*"},"name":"secret"}',
+    ],
+    ['{"environment":{"A": 12, "B":{"C":"s"}}}', '{"environment":{"A": **, "B":{"C":"*"}}}'],
+    ['{"environment":{"A": "secret', '{"environment":{"A": "******'],
+    ['{"environment":{"A":\r\n "secret"\r\n}}', '{"environment":{"A":\r\n "******"\r\n}}'],
+    ['{"environment":"A=secret"}', '{"environment":"********"}'],
+    ['{"environment":{"A":"one"},"environment":{"B":"two"}}', '{"environment":{"A":"***"},"environment":{"B":"***"}}'],
+    ['{"enviroment":{"A":"one"},"Env":{"A":"two"}}', '{"enviroment":{"A":"***"},"Env":{"A":"***"}}'],
+    // A quote is missing: what follows is read as something else.
+    ['{"environment":{"A":"x}, "B_C":"secret"}}', '{"environment":{"A":"*}, "B_C":"******"}}'],
+    ["{environment:{A:secret}}", "{environment:{A:******}}"],
+    ['{"actions":[{"name":"a","url":"http://x/secret"}]}', '{"actions":[{"name":"a","url":"***************"}]}'],
+    // In headers, by form and by name; the scheme may be seen.
+    [`{"headers":{"/*":{"X-Key":"${key}","X-A":"b"}}}`, `{"headers":{"/*":{"X-Key":"${stars}","X-A":"b"}}}`],
+    ['{"headers":{"/*":{"Authorization":"Bearer abc"}}}', '{"headers":{"/*":{"Authorization":"Bearer ***"}}}'],
+    ['{"headers":{"/*":{"X-Api-Key":"hunter2"}}}', '{"headers":{"/*":{"X-Api-Key":"*******"}}}'],
+    [`{"headers":{"/*":{"Set-Cookie":"k=${key}; Path=/"}}}`, `{"headers":{"/*":{"Set-Cookie":"k=${stars}; Path=/"}}}`],
+    ['{"headers":{"/*":{"Authorization":"Bearer \\u0061c"}}}', '{"headers":{"/*":{"Authorization":"Bearer *******"}}}'],
+    // In commands, of stages and hooks too.
+    ['{"proxy":{"command":"DB_PASSWORD=abc node a.js"}}', '{"proxy":{"command":"DB_PASSWORD=*** node a.js"}}'],
+    [`{"hooks":{"build":["x ${url}"]}}`, `{"hooks":{"build":["x ${"*".repeat(url.length)}"]}}`],
+    [
+      '{"stages":{"production":{"proxy":{"command":"a --token \\"b c\\""}}}}',
+      '{"stages":{"production":{"proxy":{"command":"a --token \\"***\\""}}}}',
+    ],
+    // In members that tool.json does not have, where another problem points.
+    [`{"env":{"API_KEY":"abc","A":"${url}"}}`, `{"env":{"API_KEY":"***","A":"${"*".repeat(url.length)}"}}`],
+    ['{"stages":{"x":{"environment":{"A":"abc"}}}}', '{"stages":{"x":{"environment":{"A":"***"}}}}'],
+    ['{"name":"app","headers":[],"hooks":5}', '{"name":"app","headers":[],"hooks":5}'],
+    ["[1", "[1"],
+    ["", ""],
+  ];
+  for (const [text, expected] of rows) t.equal(maskSecrets(text), expected, text);
+  t.end();
+});
+
+t.test("no problem quotes the value of a variable", (t) => {
+  const rows = [
+    '{"name":"a","environment":{"DB_KEY":"hunter2!"},"environment":{"B1":"1"}}',
+    '{"name":"a","enviroment":{"DB_KEY":"hunter2!"}}',
+    '{"name":"a","function":{"environment":{"DB_KEY":"hunter2!"}}}',
+    '{"name":"a","stages":{"beta":{"env":{"DB_KEY":"hunter2!"}}}}',
+    "{'name':'a','environment':{'DB_KEY':'hunter2!'}}",
+    '{"name":"a","environment":{"DB_KEY":{"value":"hunter2!"}}}',
+    '{"name":"a","environment":{"DB_KEY":["hunter2!"]}}',
+    '{"name":"a","environment":{"DB_KEY":7272727272}}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!}}',
+    '{"name":"a","environment":{"DB_KEY":hunter2!}}',
+    '{"name":"a","environment":["DB_KEY=hunter2!"]}',
+    '{"name":"a","environment":"DB_KEY=hunter2!"}',
+    '{"name":"a","environment":[{"name":"DB_KEY","value":"hunter2!"}]}',
+    '{"name":"a","environment":{"A_B":"x}, "DB_KEY":"hunter2!"}}',
+    '{"name":"a","environment":{"DB_KEY" "hunter2!"}}',
+    '{"name":"a","environment":{"A_B":"hunter2!" "C_D":"hunter2!"}}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!\\q"}}',
+    '{"name":"a","actions":[{"name":"x","type":"chat","url":"http://host/hunter2!"}]}',
+    "name: a\nenvironment:\n  DB_KEY: hunter2!\n",
+  ];
+  for (const text of rows) {
+    const { problems } = checkConfig(text);
+    t.ok(problems.length > 0, text);
+    const options = { source: maskSecrets(text), file: "tool.json", columns: 300 };
+    const shown = maskProblems(text, problems)
+      .flatMap((problem) => [renderProblem(problem, options), ...fixesOf(problem).map(({ title }) => title)])
+      .concat(fixAll(text).notes)
+      .join("\n");
+    t.notMatch(shown, /hunter2|72727/, text);
+  }
+  const [wrong] = maskProblems(
+    '{"name":"A","environment":{"B":"1"}}',
+    checkConfig('{"name":"A","environment":{"B":"1"}}').problems,
+  );
+  t.match(wrong!.message, /"A"/, "what is no value is quoted as before");
+  t.end();
+});
+
+t.test("names and values of variables, as the command line has them", (t) => {
+  const rows: [name: string, code: string | undefined, message?: string, suggestion?: string][] = [
+    ["API_KEY", undefined],
+    ["a1", undefined],
+    ["TOOLS", undefined],
+    ["PORTS", undefined],
+    ["AWS_REGION_2", undefined],
+    ["PORT", "config/provided-variable", 'the tool sets "PORT" itself'],
+    ["TOOL_STAGE", "config/provided-variable", 'the tool sets "TOOL_STAGE" itself'],
+    [
+      "TOOL_X",
+      "config/provided-variable",
+      'names that begin with TOOL_ are for the tool, and "TOOL_X" is one of them',
+      "APP_X",
+    ],
+    [
+      "TOOL_",
+      "config/provided-variable",
+      'names that begin with TOOL_ are for the tool, and "TOOL_" is one of them',
+      "APP_VALUE",
+    ],
+    ["AWS_REGION", "config/reserved-variable", 'the function platform sets "AWS_REGION" itself', "APP_AWS_REGION"],
+    ["AWS-REGION", "config/variable-name", '"AWS-REGION" is not a valid variable name', "APP_AWS_REGION"],
+    ["A=1", "config/variable-name", '"A=1" is not a valid variable name', "APP_A"],
+    ["X", "config/variable-name", '"X" is a name that the function platform refuses', "APP_X"],
+    ["", "config/variable-name", '"" is not a valid variable name', "APP_VALUE"],
+  ];
+  for (const [name, code, message, suggestion] of rows) {
+    const problem = variableNameProblem(name);
+    t.same([problem?.code, problem?.message, problem?.suggestion], [code, message, suggestion], name);
+    const [found] = checkConfig(JSON.stringify({ name: "app", environment: { [name]: "1" } })).problems;
+    t.same(
+      [found?.code, found?.message, found?.hint],
+      [problem?.code, problem?.message, problem?.hint],
+      `${name} in tool.json`,
+    );
+  }
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^_?(TOOL|AWS|PORT)[-_ =]?[A-Z_]{0,8}$/)), (name) => {
+      const near = variableNameProblem(name)?.suggestion;
+      return near === undefined || variableNameProblem(near) === undefined;
+    }),
+  );
+  t.equal(variableValueProblem("API_KEY", ""), undefined);
+  t.same(variableValueProblem("API_KEY", "hunter2!\0"), {
+    code: "config/variable-value",
+    message: 'the value of "API_KEY" contains a NUL character',
+    hint: "remove it",
+    suggestion: "hunter2!",
+  });
+  t.end();
+});
+
+t.test("the size of all variables together", (t) => {
+  // Ours: {"TOOL_COMMIT":"<20>","TOOL_RESPONSE_MODE":"stream","AWS_LAMBDA_EXEC_WRAPPER":"<29>","TOOL_STAGE":"development"}
+  const ours = 153;
+  const rows: [name: string, environment: Record<string, unknown>, stages: string[], bytes: number][] = [
+    ["one variable, at the limit", { BIG: "x".repeat(4096 - ours - 9) }, [], 4096],
+    ["one variable, over it", { BIG: "x".repeat(4096 - ours - 8) }, [], 4097],
+    ["three bytes each", { BIG: "€".repeat(1400) }, [], 4200 + ours + 9],
+    ["what JSON escapes", { BIG: "\n".repeat(2000) }, [], 4000 + ours + 9],
+    ["many", Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`A${100 + i}`, "1"])), [], 400 * 11 + ours],
+    ["a longer stage", { BIG: "x".repeat(4096 - ours - 9) }, ["a-stage-of-22-letters-"], 4096 + 11],
+    ["a slip beside it", { BIG: "x".repeat(4096 - ours - 8), N: null }, [], 4097],
+  ];
+  for (const [name, environment, stages, bytes] of rows) {
+    const text = JSON.stringify({
+      name: "app",
+      environment,
+      stages: Object.fromEntries(stages.map((stage) => [stage, {}])),
+    });
+    const found = checkConfig(text).problems.filter(({ code }) => code === "config/variables-size");
+    if (bytes <= 4096) {
+      t.same(found, [], name);
+      continue;
+    }
+    t.equal(found.length, 1, name);
+    const count = String(bytes).replace(/(\d)(\d{3})$/, "$1,$2");
+    t.equal(
+      found[0]?.message,
+      `the variables take ${count} bytes with their names and the tool's own, and a function has 4,096 for them`,
+    );
+    t.match(
+      found[0]?.hint,
+      /^move the largest to tool env, or into a file of the project: (BIG \(\d,\d{3} bytes\)|A\d+ \(1 bytes\), )/,
+      name,
+    );
+    t.equal(text.slice(found[0]!.span.start, found[0]!.span.end), '"environment"');
+  }
+  t.end();
+});
+
+t.test("problems", (t) => {
+  for (const row of vectors.check) {
+    const source = row.text.join("\n");
+    const { config, problems } = checkConfig(source, optionsOf(row.files));
+    const rendered = problems.map((problem) => renderProblem(problem, { source, file: "tool.json" }));
+    t.same(
+      rendered,
+      row.problems.map((lines) => lines.join("\n")),
+      row.name,
+    );
+    t.equal(config === undefined, problems.some(isError), `${row.name}: a configuration unless there is an error`);
+    t.same(sound(source, row.files), [], `${row.name}: spans and fixes are sound`);
+  }
+  t.end();
+});
+
+/** What is unsound about the answer to a text: spans outside of it, an order that is none, fixes that do not fix. */
+function sound(source: string, files?: Files): string[] {
+  const { problems } = checkConfig(source, optionsOf(files));
+  const wrong: string[] = [];
+  for (const [i, { span, message }] of problems.entries()) {
+    if (!(0 <= span.start && span.start <= span.end && span.end <= source.length)) wrong.push(`span of ${message}`);
+    if (i > 0 && problems[i - 1]!.span.start > span.start) wrong.push(`order of ${message}`);
+    if (/[\n\r]/.test(message)) wrong.push(`line break in ${message}`);
+  }
+  for (const problem of problems) {
+    if (problem.fix === undefined) continue;
+    const fixed = applyEdits(source, problem.fix.edits);
+    // The directory that this fix names is the user's to make, and the next warning says so.
+    const isAnnounced = (code: string) => problem.code === "config/static-root" && code === "config/missing-directory";
+    const after = checkConfig(fixed, optionsOf(files)).problems.filter(({ code }) => !isAnnounced(code));
+    // Messages of others may quote the text that was fixed; what they are about stays.
+    const codes = problems.map(({ code }) => code);
+    codes.splice(codes.indexOf(problem.code), 1);
+    if (after.length >= problems.length) wrong.push(`${name(problem)} is not fixed by ${problem.fix.title}`);
+    for (const other of after) {
+      const at = codes.indexOf(other.code);
+      if (at < 0) wrong.push(`${problem.fix.title} adds ${name(other)}`);
+      else codes.splice(at, 1);
+    }
+  }
+  return wrong;
+}
+
+function name({ code, message }: Problem): string {
+  return `${code}: ${message}`;
+}
+
+t.test("defaults", (t) => {
+  for (const row of vectors.defaults) {
+    const { config } = checkConfig(row.text.join("\n"));
+    const { env = {}, profileRegion, command } = row;
+    const resolved = withDefaults(config!, { env, profileRegion, command });
+    // As text, so that the order of the keys counts.
+    t.equal(JSON.stringify(resolved, null, 2), JSON.stringify(row.resolved, null, 2), row.name);
+  }
+  t.end();
+});
+
+t.test("what config prints is what validate takes", (t) => {
+  const texts = [
+    ...vectors.check.map(({ text }) => text.join("\n")),
+    ...vectors.defaults.map(({ text }) => text.join("\n")),
+    ...vectors.stages.map(({ text }) => text.join("\n")),
+    ...(hasCorpus ? readdirSync(corpus).map((file) => migrate(readFileSync(join(corpus, file), "utf8")).text) : []),
+    ...Array.from({ length: 30 }, (_, seed) => richConfig(randomOf(seed))),
+  ];
+  let count = 0;
+  for (const text of texts) {
+    const { config } = checkConfig(text);
+    if (config === undefined) continue;
+    for (const options of [
+      { env: {} },
+      { env: { CLOUD_REGION: "eu-central-1", CLOUD_PROFILE: "work" }, command: "node app.js" },
+    ]) {
+      const resolved = withDefaults(config, options);
+      const printed = JSON.stringify(resolved, null, 2);
+      const again = checkConfig(printed);
+      t.same(again.problems.filter(isError).map(name), [], `${text.slice(0, 300)} printed as ${printed.slice(0, 60)}`);
+      if (again.config === undefined) continue;
+      // Nothing is warned of that was not, and the same files are served.
+      const directory = optionsOf(
+        resolved.type === "static" ? { "index.html": "" } : { "app.js": "", "index.html": "" },
+      );
+      const before = checkConfig(text, directory).problems.map(({ code }) => code);
+      // The specification's defaults for CORS are a pair that is warned of if it is written.
+      const known = [...before, "config/credentials-for-any-origin"];
+      const warnings = checkConfig(printed, directory).problems.filter(({ code }) => !known.includes(code));
+      t.same(warnings.map(name), [], `${text.slice(0, 300)}: new warnings`);
+      t.equal(servesStatic(withDefaults(again.config, { env: {} })), servesStatic(resolved), text.slice(0, 300));
+      // Also where neither the environment nor marker files say it again.
+      t.same(
+        JSON.parse(JSON.stringify(withDefaults(again.config, { env: {} }))),
+        JSON.parse(printed),
+        text.slice(0, 300),
+      );
+      count++;
+    }
+  }
+  t.ok(count > 200, `${count} configurations`);
+  t.end();
+});
+
+t.test("the command that the files stand for, and its file", (t) => {
+  const row = (files: Files, text = '{ "name": "app" }') =>
+    checkConfig(text, optionsOf(files)).problems.map((one) => `${name(one)}: ${one.hint}`);
+  const node = (more: object) => JSON.stringify({ name: "app", ...more });
+  t.same(row({ "package.json": node({ main: "index.js" }), "index.js": "" }), [
+    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "proxy": { "command": "node index.js" }',
+  ]);
+  t.same(row({ "requirements.txt": "flask", "main.py": "" }), [
+    'config/missing-program: "requirements.txt" stands for "python app.py", and there is no "app.py": say what starts the server: "proxy": { "command": "python main.py" }',
+  ]);
+  t.same(row({ "package.json": node({ main: "src/go.mjs" }), "src/go.mjs": "" }, '{ "name": "app", "proxy": {} }'), [
+    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "command": "node src/go.mjs" in "proxy"',
+  ]);
+  for (const [files, text] of [
+    [{ "package.json": "{}", "app.js": "" }],
+    [{ "package.json": "{}", "server.js": "" }],
+    [{ "package.json": node({ scripts: { start: "node index.js" } }) }],
+    [{ "package.json": node({ scripts: { build: "tsc" } }) }],
+    [{ "requirements.txt": "", "app.py": "" }],
+    [{ "main.go": "" }],
+    [{ "pom.xml": "" }],
+    [{ "package.json": "{}", "index.js": "" }, '{ "name": "app", "proxy": { "command": "node index.js" } }'],
+    [{ "package.json": "{}" }, '{ "name": "app", "hooks": { "build": "make app.js" } }'],
+    [{ "package.json": "{}", "index.html": "", ".toolignore": "package.json" }, '{ "name": "app", "type": "static" }'],
+  ] as [Files, string?][]) {
+    t.same(row(files, text), [], JSON.stringify([files, text]));
+  }
+  t.end();
+});
+
+t.test("the files of a server app's static directory", (t) => {
+  const text = '{ "name": "app", "static": { "dir": "public" } }';
+  const large = "x".repeat(MAX_FILE_BYTES + 1);
+  const row = (files: Files) =>
+    checkConfig(text, optionsOf({ "app.js": "", ...files })).problems.map((one) => `${one.severity} ${name(one)}`);
+  t.same(row({ "public/a.bin": large }), [
+    'warning config/file-size: "public/a.bin" has 6291457 bytes, a served file at most 6291456 (6 MB)',
+  ]);
+  t.same(row({ "public/a.bin": large.slice(1), "other/a.bin": large }), [], "the very limit, and another folder");
+  t.end();
+});
+
+t.test("a static site's files", (t) => {
+  const text = '{ "name": "app", "type": "static", "static": { "dir": "public" } }';
+  const row = (files: Files) => checkConfig(text, optionsOf(files)).problems.map(name);
+  const large = "x".repeat(MAX_FILE_BYTES + 1);
+  t.equal(MAX_SERVED_BYTES, MAX_FILE_BYTES, "one limit");
+  t.same(row({ "public/a.bin": "x".repeat(MAX_FILE_BYTES) }), [], "the very limit");
+  t.same(row({ "public/a.bin": large }), [
+    'config/file-size: "public/a.bin" has 6291457 bytes, a served file at most 6291456 (6 MB)',
+  ]);
+  t.same(row({ "public/a/b.bin": large, "public/c.bin": `${large}x`, "public/d.txt": "" }), [
+    'config/file-size: "public/c.bin" has 6291458 bytes, a served file at most 6291456 (6 MB), and 1 more like it',
+  ]);
+  t.same(row({ "public/a.bin": large, "public/b.txt": "", ".toolignore": "*.bin" }), [], "one that is left out");
+  t.same(row({ "public/.a.bin": large, "public/b.txt": "" }), [], "a dotfile");
+  t.same(row({ "source/a.bin": large, "public/b.txt": "" }), [], "one beside the folder");
+  const server = '{ "name": "app", "static": { "dir": "public" }, "proxy": { "command": "./server" } }';
+  const severities = checkConfig(server, optionsOf({ "public/a.bin": large })).problems.map(({ severity }) => severity);
+  t.same(severities, ["warning"], "a server may be asked for other things only");
+  t.end();
+});
+
+t.test("whether static files are served", (t) => {
+  const rows: [string, boolean][] = [
+    [`{ "name": "app" }`, false],
+    [`{ "name": "app", "static": {} }`, true],
+    [`{ "name": "app", "type": "static" }`, true],
+  ];
+  for (const [text, expected] of rows) {
+    const resolved = withDefaults(checkConfig(text).config!, { env: {} });
+    t.equal(servesStatic(resolved), expected, text);
+    t.equal(servesStatic(forStage(resolved, "staging")), expected, `${text} for a stage`);
+  }
+  t.end();
+});
+
+t.test("stages", (t) => {
+  for (const row of vectors.stages) {
+    const { config } = checkConfig(row.text.join("\n"));
+    const before = JSON.stringify(config);
+    const { stages: _stages, ...rest } = forStage(config!, row.stage);
+    t.same(rest, row.config, row.name);
+    t.equal(JSON.stringify(config), before, `${row.name}: nothing is changed in place`);
+  }
+  t.end();
+});
+
+t.test("stages of a resolved configuration", (t) => {
+  const text = `{ "name": "app", "hooks": { "build": "a", "clean": "b" }, "stages": { "production": { "hooks": { "build": "c" }, "function": { "memory": 1024 } } } }`;
+  const resolved = forStage(withDefaults(checkConfig(text).config!, { env: {} }), "production");
+  t.same(resolved.hooks, { build: ["c"], clean: ["b"] });
+  t.equal(resolved.function.memory, 1024);
+  t.equal(resolved.function.timeout, 30, "what is derived stays");
+  t.end();
+});
+
+t.test("inference", (t) => {
+  for (const row of vectors.inference) {
+    const config = { name: "app", ...row.config } as Config;
+    const missing = row.missing ?? [];
+    const inference = inferRuntime(directoryOf(row.files), config, {
+      development: row.development ?? false,
+      hasCommand: (command) => !missing.includes(command),
+    });
+    t.same(JSON.parse(JSON.stringify(inference)), row.inference, row.name);
+  }
+  t.end();
+});
+
+t.test("migration", (t) => {
+  for (const row of vectors.migration) {
+    const before = row.before.join("\n");
+    const { text, notes } = migrate(before);
+    t.same({ text: text.split("\n"), notes }, { text: row.after, notes: row.notes }, row.name);
+    t.same(migrate(text), { text, notes: [] }, `${row.name}: once is enough`);
+    const old = checkConfig(text).problems.filter(({ code }) => code.startsWith("config/deprecated-"));
+    t.same(old, [], `${row.name}: nothing of the older dialect is left`);
+  }
+  t.end();
+});
+
+if (!hasCorpus && process.env.TOOL_TEST_REQUIRE === "all") t.fail(`no corpus at ${corpus}`);
+t.test("real files in the older dialect", { skip: hasCorpus ? false : `no corpus at ${corpus}` }, (t) => {
+  const files = readdirSync(corpus).filter((file) => file.endsWith(".json"));
+  t.ok(files.length >= 44, `${files.length} files`);
+  for (const file of files) {
+    const source = readFileSync(join(corpus, file), "utf8");
+    const others = checkConfig(source).problems.filter(({ code }) => !code.startsWith("config/deprecated-"));
+    t.same(others.map(name), [], `${file} has only the dialect's problems`);
+    const { text, notes } = migrate(source);
+    t.same(checkConfig(text).problems.map(name), [], `${file} migrated has none`);
+    t.equal(text === source, notes.length === 0, `${file} is changed where a note says so`);
+    t.equal(text.split("\n").length <= source.split("\n").length, true, `${file} keeps its lines`);
+    t.same(sound(source), [], `${file}: spans and fixes are sound`);
+  }
+  t.end();
+});
+
+const valid = vectors.check.filter(({ problems }) => problems.length === 0).map(({ text }) => text.join("\n"));
+const all = vectors.check.map(({ text }) => text.join("\n")).filter((text) => text.length < 4000);
+
+t.test("never throws, and what it says is sound, on any text", slow(), (t) => {
+  const pieces = fc.constantFrom(
+    ..."{}[]:,\"'\\/*\n\t 0-.eé😀".split(/(?:)/u),
+    ...['"name": "app"', '"redirects"', '"lambda"', '"/a/:x"', '"location"', '"\\u0041"', "null", "true", "//"],
+  );
+  const texts = fc.array(pieces, { maxLength: 40 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(texts, (text) => {
+      const wrong = sound(text);
+      if (wrong.length > 0) throw new Error(wrong.join("; "));
+    }),
+    { seed: 1, numRuns: 1500 },
+  );
+  t.end();
+});
+
+t.test("never throws, and what it says is sound, on damaged files", slow(), (t) => {
+  const cut = fc.record({
+    source: fc.constantFrom(...all),
+    at: fc.nat(),
+    length: fc.nat(6),
+    put: fc.constantFrom("", '"', "{", "}", "]", ",", ":", "x", "5", "\\", "null", "*", "é"),
+  });
+  fc.assert(
+    fc.property(cut, ({ source, at, length, put }) => {
+      const from = at % (source.length + 1);
+      const text = source.slice(0, from) + put + source.slice(from + length);
+      const { problems } = checkConfig(text);
+      for (const { span } of problems) {
+        if (span.start < 0 || span.end < span.start || span.end > text.length) throw new Error(`span outside: ${text}`);
+      }
+      for (const problem of problems) {
+        // The fixes of the languages inside strings are their own tests' affair.
+        if (problem.fix === undefined || !problem.code.startsWith("config/")) continue;
+        const fixed = checkConfig(applyEdits(text, problem.fix.edits), { triesFixes: false }).problems;
+        const left = fixed.filter(({ code }) => code === problem.code).length;
+        const had = problems.filter(({ code }) => code === problem.code).length;
+        if (left >= had) throw new Error(`${problem.fix.title} does not fix ${name(problem)} in ${text}`);
+      }
+      migrate(text);
+    }),
+    { seed: 2, numRuns: 2000 },
+  );
+  t.end();
+});
+
+t.test("migration leaves nothing of the older dialect and adds no problem", (t) => {
+  const member = (names: string[], value: fc.Arbitrary<string>) =>
+    fc.tuple(fc.constantFrom(...names), value).map(([key, text]) => `"${key}": ${text}`);
+  const object = (members: fc.Arbitrary<string>) =>
+    fc
+      .tuple(fc.array(members, { maxLength: 4 }), fc.constantFrom(" ", "\n  ", ""))
+      .map(([parts, blank]) => `{${parts.map((part) => blank + part).join(",")}${blank}}`);
+  const scalar = fc.constantFrom("128", "true", '"x"', "null");
+  const settings = fc.oneof(object(member(["memory", "warm", "runtime", "timeout"], scalar)), scalar);
+  const toggles = object(member(["enable", "disable", "dir"], fc.constantFrom("true", "false", '"true"')));
+  const stage = object(member(["lambda", "function"], settings));
+  const section = fc.oneof(
+    member(["lambda", "function"], settings),
+    member(["logs", "error_pages"], toggles),
+    member(["stages"], object(member(["production", "beta"], stage))),
+  );
+  fc.assert(
+    fc.property(object(section), (text) => {
+      const count = (source: string) => {
+        const codes = checkConfig(source, { triesFixes: false }).problems.map(({ code }) => code);
+        return { old: codes.filter((code) => code.startsWith("config/deprecated-")).length, all: codes.length };
+      };
+      const migrated = migrate(text);
+      const before = count(text);
+      const after = count(migrated.text);
+      // What cannot be migrated (an "enable" that is no boolean, a "lambda" that is no object) stays, and says so.
+      if (after.old > 0 && migrate(migrated.text).text !== migrated.text) throw new Error(`not at once: ${text}`);
+      if (after.all > before.all) throw new Error(`${before.all} problems became ${after.all}: ${text}`);
+      if (before.old > 0 && migrated.notes.length === 0 && migrated.text !== text) throw new Error(`unsaid: ${text}`);
+    }),
+    { seed: 3, numRuns: 2000 },
+  );
+  t.end();
+});
+
+t.test("one wrong value in a valid file is one problem at that value", (t) => {
+  for (const text of valid) {
+    const value: Config = JSON.parse(text.replace(/^\ufeff/, ""));
+    for (const section of Object.keys(value)) {
+      if (section === "actions" || section === "name" || section === "$schema") continue;
+      const broken = JSON.stringify({ ...value, [section]: 7 });
+      const errors = checkConfig(broken, { triesFixes: false }).problems.filter(isError);
+      t.same(
+        errors.map(({ span }) => broken.slice(span.start, span.end)),
+        ["7"],
+        broken.slice(0, 100),
+      );
+    }
+  }
+  t.end();
+});
+
+t.test("hostile texts are answered at once", (t) => {
+  const rows: [string, string][] = [
+    ["brackets", "[".repeat(500_000)],
+    ["objects", '{"a":'.repeat(200_000)],
+    ["words", "a ".repeat(500_000)],
+    ["comments", "/**/ ".repeat(100_000)],
+    ["quotes", '"'.repeat(500_000)],
+    ["duplicate keys", `{"name":"app",${'"x":1,'.repeat(100_000)}"y":1}`],
+    [
+      "a megabyte of variables",
+      JSON.stringify({
+        name: "app",
+        environment: Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`A${i}`, "value"])),
+      }),
+    ],
+  ];
+  for (const [title, text] of rows) {
+    const begin = process.cpuUsage();
+    checkConfig(text);
+    const { user, system } = process.cpuUsage(begin);
+    const ms = (user + system) / 1000;
+    // About 200 ms on an idle machine; the bound leaves room for a slow one, not for a square of the length.
+    t.ok(ms < 2000, `${title}: ${ms.toFixed(0)} ms`);
+  }
+  t.end();
+});
+
+t.test("every property of the schema is documented", (t) => {
+  interface Part {
+    $ref?: string;
+    type?: unknown;
+    description?: string;
+    markdownDescription?: string;
+    examples?: unknown[];
+    properties?: Record<string, Part>;
+    additionalProperties?: boolean | Part;
+    items?: Part;
+    definitions?: Record<string, Part>;
+  }
+  const walk = (part: Part, path: string) => {
+    for (const [key, inner] of Object.entries(part.properties ?? {})) {
+      const at = `${path}.${key}`;
+      if (inner.$ref === undefined) {
+        t.ok(inner.description && inner.markdownDescription && inner.examples?.length, at);
+      }
+      walk(inner, at);
+    }
+    if (part.type === "object" && part.properties !== undefined) {
+      const open = part.additionalProperties === true;
+      t.equal(open, path === "error_pages.variables", `${path} takes no other keys`);
+    }
+    if (typeof part.additionalProperties === "object") walk(part.additionalProperties, `${path}.*`);
+    if (part.items !== undefined) walk(part.items, `${path}[]`);
+  };
+  const schema = toolSchema as Part;
+  walk(schema, "");
+  for (const [key, part] of Object.entries(schema.definitions!)) walk(part, key);
+  t.end();
+});
+
+t.test("the examples of the schema are valid", (t) => {
+  const properties = (toolSchema as { properties: Record<string, { examples?: unknown[] }> }).properties;
+  for (const [key, { examples = [] }] of Object.entries(properties)) {
+    for (const example of examples) {
+      const config: Record<string, unknown> = { name: "app", [key]: example };
+      if (key === "alerts") config.actions = [{ name: "ops", type: "email", emails: ["ops@example.com"] }];
+      t.same(checkConfig(JSON.stringify(config)).problems.map(name), [], `${key}: ${JSON.stringify(example)}`);
+    }
+  }
+  t.end();
+});

@@ -1,0 +1,360 @@
+// What `tool validate` writes for programs: SARIF held against its published schema, and places held against the text.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import sarifSchema from "@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json" with { type: "json" };
+import { Ajv } from "ajv";
+import t from "tap";
+import { describe, type Problem } from "../../grammar/problem.ts";
+import { checkConfig } from "../../schema/index.ts";
+import { tool } from "../support/cli.ts";
+
+interface Region {
+  readonly startLine: number;
+  readonly startColumn: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+}
+
+interface Result {
+  readonly ruleId: string;
+  readonly ruleIndex: number;
+  readonly level: string;
+  readonly message: { readonly text: string };
+  readonly locations: readonly {
+    readonly physicalLocation: {
+      readonly artifactLocation: { readonly uri: string; readonly uriBaseId?: string };
+      readonly region: Region;
+    };
+  }[];
+  readonly fixes?: readonly {
+    readonly artifactChanges: readonly {
+      readonly replacements: readonly {
+        readonly deletedRegion: Region;
+        readonly insertedContent?: { readonly text: string };
+      }[];
+    }[];
+  }[];
+}
+
+interface Log {
+  readonly runs: readonly {
+    readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };
+    readonly originalUriBaseIds: { readonly SRCROOT: { readonly uri: string } };
+    readonly results: readonly Result[];
+  }[];
+}
+
+// Draft 4, of which it uses nothing that later drafts read otherwise.
+const { $schema: _, id: __, ...schema } = sarifSchema;
+const isSarif = new Ajv({ strict: false, validateFormats: false, unicodeRegExp: false }).compile(schema);
+
+/** Wrong in every area, with fixes, over lines that end in each way, after a byte order mark. */
+const TEXTS: Readonly<Record<string, string>> = {
+  "no problem": '{ "name": "app" }',
+  "slips of syntax":
+    '{ "name": "app" "type": \'server\', // x\n "regions": ["us-west-2",],\r\n "proxy": { timeout: 15 }',
+  "older dialect":
+    '{\r\n "name": "app",\r "lambda": { "memory": 256, "runtime": "x" },\n "logs": { "enable": false }\n}',
+  "languages in strings":
+    '\ufeff{ "name": "app", "logs": { "queries": { "\ud83d\ude00": "a & b", "q": "status => 5 and \\u0022x" } }, "redirects": { "/a/:": { "location": "/:x" } } }',
+  "a byte order mark and lines": '\ufeff{ "nmae": "app",\n "typ": "server",\n "regoins": [] }',
+  "several lines": '{ "name": "app", "function": { "memory": 256 },\n "lambda": {\n "memory": 128\n } }',
+  "not JSON": "name: app",
+};
+
+t.test("a SARIF log is valid, and its places and fixes are those of the problems", async (t) => {
+  const cwd = t.testdir();
+  for (const [name, text] of Object.entries(TEXTS)) {
+    writeFileSync(join(cwd, "draft.json"), text);
+    const { stdout, stderr, code } = await tool(["validate", "draft.json", "--format", "sarif"], { cwd });
+    const problems = checkConfig(text).problems;
+    t.equal(stderr, "", name);
+    t.equal(code, problems.length > 0 ? 1 : 0, `${name}: exit code`);
+    const log: Log = JSON.parse(stdout);
+    t.ok(isSarif(log), `${name}: valid`, { errors: isSarif.errors });
+    const [run] = log.runs;
+    t.same(run!.results.map(unwrap), problems.map(expected(text)), name);
+    t.same(
+      run!.results.map(({ ruleIndex }) => run!.tool.driver.rules[ruleIndex]!.id),
+      problems.map(({ code }) => code),
+      `${name}: rules`,
+    );
+  }
+
+  function unwrap({ ruleId, level, message, locations, fixes }: Result) {
+    const { artifactLocation, region } = locations[0]!.physicalLocation;
+    t.same(artifactLocation, { uri: "draft.json", uriBaseId: "SRCROOT" });
+    const replacements = fixes?.flatMap(({ artifactChanges }) => artifactChanges.flatMap((one) => one.replacements));
+    const edits = replacements?.map(({ deletedRegion, insertedContent }) => ({
+      region: deletedRegion,
+      text: insertedContent?.text ?? "",
+    }));
+    const plain = message.text.replace(/\{\{|\}\}/g, (pair) => pair[0]!);
+    t.notMatch(message.text.replace(/\{\{|\}\}/g, ""), /[{}]/, "a brace alone would be a placeholder");
+    return { ruleId, level, text: plain, region, ...(edits && { edits }) };
+  }
+});
+
+function expected(text: string) {
+  return ({ code, severity, span, fix, ...rest }: Problem) => ({
+    ruleId: code,
+    level: severity,
+    text: describe({ code, severity, span, ...rest }),
+    region: regionOf(text, span),
+    ...(fix && { edits: fix.edits.map((edit) => ({ region: regionOf(text, edit.span), text: edit.text })) }),
+  });
+}
+
+/** Counted by splitting, not by the index that the command uses. */
+function regionOf(text: string, { start, end }: Problem["span"]): Region {
+  const place = (offset: number) => {
+    const lines = text.slice(0, offset).split(/\r\n|\r(?!\n)|\n/);
+    return { line: lines.length, column: lines.at(-1)!.replace(/^\ufeff/, "").length + 1 };
+  };
+  const [from, to] = [place(start), place(end)];
+  return { startLine: from.line, startColumn: from.column, endLine: to.line, endColumn: to.column };
+}
+
+t.test("paths are relative to the top of the repository, else to the working directory", async (t) => {
+  const cwd = t.testdir({ repository: { apps: { "a b": { "tool.json": "{}" } } }, elsewhere: { "tool.json": "{}" } });
+  const app = join(cwd, "repository/apps/a b");
+  const own = "repository/apps/a b/tool.json";
+  const below = ["apps/a b/tool.json", "apps/a%20b/tool.json"] as const;
+  const rows: [argv: string[], cwd: string, workspace: string | undefined, file: string, uri: string, path: string][] =
+    [
+      [["validate"], app, undefined, "tool.json", "tool.json", own],
+      [["-C", app, "validate"], join(cwd, "repository"), undefined, ...below, own],
+      [["validate"], app, join(cwd, "repository"), ...below, own],
+      [
+        ["validate", "../../../elsewhere/tool.json"],
+        app,
+        join(cwd, "repository"),
+        join(cwd, "elsewhere/tool.json"),
+        pathToFileURL(join(cwd, "elsewhere/tool.json")).href,
+        "elsewhere/tool.json",
+      ],
+    ];
+  for (const [argv, from, workspace, file, uri, path] of rows) {
+    const options = { cwd: from, env: workspace === undefined ? {} : { GITHUB_WORKSPACE: workspace } };
+    const name = `${argv.join(" ")} in ${from}`;
+    const github = await tool([...argv, "--format", "github"], options);
+    t.match(github.stdout, `::error file=${file},line=1,`, name);
+    const { runs }: Log = JSON.parse((await tool([...argv, "--format", "sarif"], options)).stdout);
+    const { artifactLocation } = runs[0]!.results[0]!.locations[0]!.physicalLocation;
+    t.equal(artifactLocation.uri, uri, name);
+    const base = runs[0]!.originalUriBaseIds.SRCROOT.uri;
+    t.equal(fileURLToPath(new URL(artifactLocation.uri, base)), join(cwd, path), name);
+  }
+});
+
+t.test("several files, stdin among them, are one log; a fix that is written is no problem of it", async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "name": "app", "lambda": {} }', "b.json": '{ "name": "B" }' });
+  const read = async (...argv: string[]) => {
+    const { stdout } = await tool(["validate", ...argv, "--format", "sarif"], { cwd, stdin: "{}" });
+    const log: Log = JSON.parse(stdout);
+    t.ok(isSarif(log), argv.join(" "), { errors: isSarif.errors });
+    return log.runs[0]!.results.map(({ ruleId, locations }) => [
+      locations[0]!.physicalLocation.artifactLocation.uri,
+      ruleId,
+    ]);
+  };
+  t.same(await read("tool.json", "-", "b.json"), [
+    ["tool.json", "config/deprecated-lambda"],
+    ["stdin:", "config/missing-key"],
+    ["b.json", "config/name"],
+  ]);
+  t.same(await read("--fix", "tool.json", "b.json"), [["b.json", "config/name"]]);
+  t.same(await read("tool.json"), []);
+});
+
+t.test("workflow commands read back as the problems", async (t) => {
+  const cwd = t.testdir();
+  mkdirSync(join(cwd, "apps"));
+  for (const [name, text] of Object.entries(TEXTS)) {
+    writeFileSync(join(cwd, "apps/draft.json"), text);
+    const { stdout } = await tool(["validate", "apps/draft.json", "--format", "github"], { cwd });
+    const commands = stdout.split("\n").filter((line) => line !== "");
+    const got = commands.map((line) => {
+      const [, level, properties = "", data = ""] = /^::(\w+) ([^:]*)::(.*)$/.exec(line) ?? [];
+      const read = Object.fromEntries(properties.split(",").map((pair) => pair.split("=").map(decodeURIComponent)));
+      return { level, ...read, text: decodeURIComponent(data.replace(/%(?!25|0D|0A)/g, "%25")) };
+    });
+    const wanted = checkConfig(text).problems.map((problem) => {
+      const { startLine, startColumn, endLine, endColumn } = regionOf(text, problem.span);
+      return {
+        level: problem.severity,
+        file: "apps/draft.json",
+        line: `${startLine}`,
+        endLine: `${endLine}`,
+        ...(startLine === endLine && { col: `${startColumn}`, endColumn: `${endColumn}` }),
+        title: problem.code,
+        text: describe(problem),
+      };
+    });
+    t.same(got, wanted, name);
+  }
+});
+
+t.test("problems of error pages are on the page, in every format", async (t) => {
+  const page = "<p>\n  {{.Variables.colr}}\n  {{if .StatusCode}}";
+  const other = "{{.Nothing}}";
+  const cwd = t.testdir({
+    app: {
+      "tool.json": '{ "name": "app", "nope": 1, "error_pages": { "dir": "errors", "variables": { "color": "blue" } } }',
+      errors: { "404.html": page, "5xx.html": other },
+    },
+    plain: { "tool.json": '{ "name": "plain" }', "error.html": "\n{{.Variables.brand}}" },
+  });
+  const config = checkConfig('{ "name": "app", "nope": 1 }').problems.length;
+
+  const github = await tool(["validate", "app/tool.json", "plain/tool.json", "--format", "github"], { cwd });
+  t.same(
+    github.stdout.split("\n").map((line) => /^::(\w+) file=([^,]+),line=(\d+),.*title=([^:]+)::/.exec(line)?.slice(1)),
+    [
+      ["error", "app/tool.json", "1", "config/unknown-key"],
+      ["error", "app/errors/404.html", "3", "template/unclosed-block"],
+      ["error", "app/errors/5xx.html", "1", "template/unknown-field"],
+      ["warning", "plain/error.html", "2", "template/unknown-variable"],
+      undefined,
+    ],
+  );
+  t.equal(github.code, 1);
+
+  const json = JSON.parse((await tool(["validate", "app/tool.json", "--format", "json"], { cwd })).stdout);
+  t.equal(json.file, "app/tool.json", "one file is one document");
+  t.equal(json.problems.length, config + 2);
+  const [onPage, onOther] = json.problems.slice(config);
+  t.match(onPage, { file: "app/errors/404.html", code: "template/unclosed-block", line: 3, column: 3, offset: 28 });
+  t.equal(page.slice(onPage.offset, onPage.offset + onPage.length), "{{if .StatusCode}}");
+  t.match(onOther, { file: "app/errors/5xx.html", line: 1, column: 3, message: /Nothing/ });
+
+  const sarif: Log = JSON.parse((await tool(["validate", "--format", "sarif"], { cwd: join(cwd, "app") })).stdout);
+  t.ok(isSarif(sarif), "valid", { errors: isSarif.errors });
+  t.same(
+    sarif.runs[0]!.results.map(({ locations }) => locations[0]!.physicalLocation.artifactLocation.uri),
+    ["tool.json", "errors/404.html", "errors/5xx.html"],
+  );
+
+  const { stdout } = await tool(["validate", "app/tool.json"], { cwd });
+  t.match(stdout, "app/errors/404.html:3:3: error: ");
+  t.match(stdout, "1 error in app/errors/404.html\n");
+  const config2 = await tool(["config"], { cwd: join(cwd, "app") });
+  t.match(config2.stderr, /^errors\/404\.html:3:3: error: .*\n {2}3 \| {3}\{\{if \.StatusCode\}\}\n/m);
+  t.equal(config2.code, 1, "a broken page is in the way of every command");
+
+  const twice = await tool(["validate", "app/tool.json", "app/errors/404.html", "--format", "github"], { cwd });
+  t.equal(twice.stdout.match(/file=app\/errors\/404\.html/g)?.length, 1, "named twice, told once");
+});
+
+t.test("files are read in their language", async (t) => {
+  const cwd = t.testdir({
+    "tool.json": '{ "name": "app", "stages": { "preview": {} }, "error_pages": { "variables": { "color": "blue" } } }',
+    queries: { "slow.logq": "duration > 1s and stage = preveiw\n", "bad.logq": "status => 5", "good.logq": "error\n" },
+    pages: { "404.html": "{{.Variables.colr}}", "fine.html": "{{.StatusText}}" },
+    ".toolignore": "*.log\n!keep.log\n",
+  });
+  const rows: [file: string, wanted: string[]][] = [
+    ["queries/slow.logq", ["config/unknown-stage 1:27"]],
+    ["queries/bad.logq", ["query/unknown-operator 1:8"]],
+    ["queries/good.logq", []],
+    ["pages/404.html", ["template/unknown-variable 1:14"]],
+    ["pages/fine.html", []],
+    [".toolignore", []],
+  ];
+  for (const [file, wanted] of rows) {
+    const { stdout, code } = await tool(["validate", file, "--strict", "--format", "json"], { cwd });
+    const { problems } = JSON.parse(stdout) as { problems: { code: string; line: number; column: number }[] };
+    t.same(
+      problems.map(({ code, line, column }) => `${code} ${line}:${column}`),
+      wanted,
+      file,
+    );
+    t.equal(code, wanted.length > 0 ? 1 : 0, file);
+  }
+  const fixed = await tool(["validate", "--fix", "queries/good.logq"], { cwd });
+  t.same([fixed.code, fixed.stderr], [0, "queries/good.logq: nothing to rewrite\n"]);
+});
+
+t.test("--fix applies the certain fixes of a query's file", async (t) => {
+  const rows: [text: string, fixed: string, code: number][] = [
+    ["status => 500\n", "status >= 500\n", 0],
+    ["duration => 1s and status => 400", "duration >= 1s and status >= 400", 0],
+    // A suggestion is left to the user.
+    ["duration > 1s and stage = preveiw\n", "duration > 1s and stage = preveiw\n", 0],
+  ];
+  for (const [text, wanted, code] of rows) {
+    const cwd = t.testdir({ "tool.json": '{ "name": "app" }', "a.logq": text });
+    const outcome = await tool(["validate", "--fix", "a.logq"], { cwd });
+    t.equal(outcome.code, code, text);
+    t.equal(outcome.stderr, text === wanted ? "a.logq: nothing to rewrite\n" : "a.logq rewritten\n");
+    t.equal(readFileSync(join(cwd, "a.logq"), "utf8"), wanted);
+  }
+});
+
+t.test("a folder stands for the files of ours below it", async (t) => {
+  const bad = '{ "nmae": "app" }';
+  const cwd = t.testdir({
+    "tool.json": '{ "name": "app" }',
+    "package.json": "not ours",
+    apps: { a: { "tool.json": bad, "x.logq": "=" }, b: { "draft.tool.json": bad, "page.html": "{{" } },
+    node_modules: { "tool.json": bad },
+    ".cache": { "tool.json": bad },
+    empty: {},
+  });
+  const files = async (...argv: string[]) => {
+    const { stdout } = await tool(["validate", ...argv, "--format", "json"], { cwd });
+    const document = JSON.parse(stdout) as { file?: string; files?: { file: string }[] };
+    return (document.files ?? [document]).map(({ file }) => file);
+  };
+  t.same(await files("."), ["apps/a/tool.json", "apps/a/x.logq", "apps/b/draft.tool.json", "tool.json"]);
+  t.same(await files("apps/a/", "apps/a/tool.json"), ["apps/a/tool.json", "apps/a/x.logq"], "each once");
+  t.same(await files("-C", "apps/b", "."), ["draft.tool.json"]);
+  t.same(await files("./apps"), ["apps/a/tool.json", "apps/a/x.logq", "apps/b/draft.tool.json"]);
+  t.equal((await tool(["validate", "."], { cwd })).code, 1);
+  const none = await tool(["validate", "empty"], { cwd });
+  t.same([none.code, none.stdout], [2, ""]);
+  t.match(none.stderr, /^error: there is no tool\.json and no \*\.logq below empty\n/);
+});
+
+t.test("a file that is not UTF-8 is one file with a problem", async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "nmae": "app" }', "slow.logq": "" });
+  writeFileSync(join(cwd, "latin.tool.json"), Buffer.from('{\n  "name": "caf\u00e9" }', "latin1"));
+  writeFileSync(join(cwd, "slow.logq"), Buffer.from("duration > 1\xff", "latin1"));
+  const { code, stdout } = await tool(["validate", ".", "--format", "json"], { cwd });
+  const { files } = JSON.parse(stdout) as {
+    files: { file: string; problems: { code: string; line: number; column: number }[] }[];
+  };
+  t.equal(code, 1);
+  t.same(
+    files.map(({ file, problems }) => [file, problems[0]!.code, problems[0]!.line, problems[0]!.column]),
+    [
+      ["latin.tool.json", "config/encoding", 2, 15],
+      ["slow.logq", "config/encoding", 1, 13],
+      ["tool.json", "config/unknown-key", 1, 3],
+    ],
+  );
+  const one = await tool(["validate", "latin.tool.json", "--format", "sarif"], { cwd });
+  t.same([one.code, one.stderr], [1, ""]);
+  t.ok(isSarif(JSON.parse(one.stdout)), "one document, whatever is in the file");
+  const fix = await tool(["validate", "--fix", "latin.tool.json"], { cwd });
+  t.equal(fix.code, 1);
+  t.match(fix.stdout, /latin\.tool\.json:2:15: error: the file is not UTF-8/);
+});
+
+t.test("rules of a SARIF log lead to the reference that is published", async (t) => {
+  const cwd = t.testdir({ "tool.json": "{}" });
+  const rules = async (env: Record<string, string>) => {
+    const { stdout } = await tool(["validate", "--format", "sarif"], { cwd, env });
+    const log = JSON.parse(stdout) as Log;
+    t.ok(isSarif(log), JSON.stringify(env), { errors: isSarif.errors });
+    return log.runs[0]!.tool.driver.rules as readonly { id: string; helpUri?: string }[];
+  };
+  t.same(
+    (await rules({})).map(({ helpUri }) => helpUri),
+    [undefined],
+    "none is made up",
+  );
+  const [rule] = await rules({ TOOL_DOCS_URL: "https://docs.example/tool.html" });
+  t.equal(rule!.helpUri, "https://docs.example/tool.html#config%2Fmissing-key");
+});

@@ -1,0 +1,39 @@
+import { inspect } from "node:util";
+
+/**
+ * Time in which this process itself ran, not that of the machine, before what is waited for counts as never coming. It is there
+ * only to end a test that hangs: no test depends on it, and none sets another one.
+ */
+const BOUND_MS = 60_000;
+const PAUSE_MS = 10;
+/** So much of a pause, and of a question, counts at most: beyond that the process, or the machine, stood still. */
+const MAX_PAUSE_MS = 4 * PAUSE_MS;
+const MAX_ASK_MS = 1_000;
+const MAX_SHOWN_LENGTH = 2_000;
+
+/**
+ * Asks until the answer is truthy, and returns it: the one way in which tests wait for what they cannot be told of. An error
+ * that `ask` throws ends the wait. One that hangs says what it waited for and what it last saw: the answer, or what `seen`
+ * says. Long work gives a cheap `seen` that tells how far it is, as the bound begins anew whenever that changes.
+ */
+export async function until<T>(what: string, ask: () => T | Promise<T>, seen?: () => unknown): Promise<NonNullable<T>> {
+  let last = "";
+  for (let ranMs = 0; ; ) {
+    const askedMs = performance.now();
+    const answer = await ask();
+    if (answer) return answer;
+    const now = shown(seen === undefined ? answer : await seen());
+    if (seen !== undefined && now !== last) ranMs = 0;
+    last = now;
+    if (ranMs > BOUND_MS) throw new Error(`waited in vain for: ${what}; seen last: ${last}`);
+    const pausedMs = performance.now();
+    ranMs += Math.min(pausedMs - askedMs, MAX_ASK_MS);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    ranMs += Math.min(performance.now() - pausedMs, MAX_PAUSE_MS);
+  }
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === "string" ? value : inspect(value, { depth: 6 });
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)} ...` : text;
+}
