@@ -9,6 +9,7 @@ const checks = [
   ["test/lint/english.mjs"],
   ["test/lint/dead-code.mjs"],
   ["test/lint/records-sql.mjs"],
+  ["test/lint/costs.mjs"],
 ];
 const failed = checks.filter(
   (words) => spawnSync(process.execPath, words, { cwd: root, stdio: "inherit" }).status !== 0,

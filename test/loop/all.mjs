@@ -1,11 +1,12 @@
 // `npm test`: runs every test/**/*.test.ts that is built, or the files and folders given.
 //
 //   node test/loop/all.mjs [options] [FILE | FOLDER ...]      from the root or from test, or a name: test/slow, cli/logs, units
-//   --jobs=N     files at once (one more than cores, at most 4)
-//   --limit=S    seconds that one file may take (300)
+//   --jobs=N     files at once (by what they take, as long as a core is free)
+//   --limit=S    seconds that one file may take (900)
 //   --out=DIR    keep the TAP output of each file, for test/loop/rows.mjs
 //   --slow       only the tests that test/support/slow.ts marks, which are skipped otherwise
-//   --record     write how long each file took to test/loop/seconds.json; on an idle machine
+//   --paused     stop the processes of each file for 1.5 s of each 2.5 s, as a busy machine does
+//   --record     write what each file took to test/loop/cost.json; on an idle machine
 //
 // tap's own runner does the same with `npx tap dist/test/grammar/units/units.test.js`. For all files it takes 40 seconds of processor
 // time more (loading itself into each file, reading all output), and it does not begin with the longest file.
@@ -13,17 +14,19 @@ import { existsSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { argumentsOf } from "./arguments.mjs";
-import { recordSeconds, runFiles, USUAL_JOBS } from "./run-files.mjs";
+import { recordCosts } from "./cost.mjs";
+import { runFiles } from "./run-files.mjs";
 import { hasSlow, isTest, isUsual, nameOf, testsIn } from "./test-files.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const beginMs = performance.now();
 
 const { values, positionals } = argumentsOf(import.meta.url, {
-  jobs: { type: "string", default: String(USUAL_JOBS) },
-  limit: { type: "string", default: "300" },
+  jobs: { type: "string" },
+  limit: { type: "string", default: "900" },
   out: { type: "string" },
   slow: { type: "boolean", default: false },
+  paused: { type: "boolean", default: false },
   record: { type: "boolean", default: false },
 });
 
@@ -33,20 +36,23 @@ for (const [name, value] of [
   ["jobs", values.jobs],
   ["limit", values.limit],
 ]) {
-  if (/^[1-9]\d*$/.test(value)) continue;
+  if (value === undefined || /^[1-9]\d*$/.test(value)) continue;
   console.error(
     `--${name} ${JSON.stringify(value)} is not a number of ${name === "jobs" ? "files" : "seconds"}: write --${name}=2`,
   );
   process.exit(2);
 }
-const results = await runFiles(tests, {
+const runs = tests.map((test) => {
+  const kind = [values.paused && "paused", values.slow && isUsual(test) && "slow"].filter(Boolean).join(" ");
+  return kind === "" ? { test } : { test, kind };
+});
+const results = await runFiles(runs, {
   root,
-  jobs: Number(values.jobs),
   limitS: Number(values.limit),
-  ...(values.slow && { onlySlow: isUsual }),
+  ...(values.jobs === undefined ? {} : { jobs: Number(values.jobs) }),
   ...(values.out === undefined ? {} : { outDirectory: values.out }),
 });
-if (values.record && !values.slow) recordSeconds(results, (test) => existsSync(join(root, test)));
+if (values.record) recordCosts(results, (test) => existsSync(join(root, test)));
 
 const sum = (name) => results.reduce((so, result) => so + result[name], 0);
 const [pass, fail, skip] = ["passed", "failed", "skipped"].map(sum);

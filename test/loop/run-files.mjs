@@ -1,78 +1,95 @@
-// Runs test files as processes of their own, several at once and the longest first, so that they end together.
+// Runs test files as processes of their own: one queue, the longest first, as many at once as the cores have room for.
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { costOf, recordedCosts } from "./cost.mjs";
+import { pauseTree } from "./pauses.mjs";
+import { bundleTap } from "./tap.mjs";
 import { nameOf } from "./test-files.mjs";
 
-/** For a file whose time is not recorded yet: new files are short, and one that is not should begin early. */
-const UNKNOWN_SECONDS = 5;
-/** One more than cores, as most files wait for processes and timers; more than four disturb tests of time. */
-export const USUAL_JOBS = Math.min(availableParallelism() + 1, 4);
+/**
+ * So many processors a file takes at least, whatever it mostly waits for: it still starts processes and holds memory, and at
+ * most three files a core run at once.
+ */
+const LEAST_SHARE = 1 / 3;
 const SHOWN_LINES = 40;
-/** tap ends a file at its time limit and reports it; a file that does not end by then is ended from here. */
+/** A file that is over its limit is asked to end, so that it says what it was at, and ended if it does not. */
 const GRACE_MS = 10_000;
 const STOP_MS = 2000;
 /** Lines outside of the TAP format that are shown even if the file passes: what is missing here, what was measured. */
 const SHOWN = /^(?:# skip|skipped:|measured:)/;
+/** The last line of a run: the processor time of all processes below the shell that were waited for. */
+const TIMES = /^(\d+)m([\d.]+)s (\d+)m([\d.]+)s$/gm;
 
-const secondsFile = new URL("seconds.json", import.meta.url);
+/**
+ * @typedef {object} Run
+ * @property {string} test      path of the source from the root, test/grammar/units/units.test.ts, or the name of `command`
+ * @property {string} [kind]    what sets it apart from the usual run of the file: slow, node24, layer, paused
+ * @property {Record<string, string>} [env]
+ * @property {string} [node]    the Node that runs it, if not this one
+ * @property {string[]} [command]  another program than the test's built form
+ * @property {string} [lock]    runs with the same one do not run at once, as those of the same file never do
+ */
 
-/** Seconds that each test file took when they were last recorded, on two idle cores. */
-export function recordedSeconds() {
-  try {
-    const read = Object.entries(JSON.parse(readFileSync(secondsFile, "utf8")));
-    return Object.fromEntries(read.filter(([, seconds]) => Number.isFinite(seconds)));
-  } catch {
-    // It only helps to begin with the longest.
-    return {};
-  }
-}
-
-export const secondsOf = (recorded, test) => recorded[test] ?? UNKNOWN_SECONDS;
-
-/** Replaces the recorded seconds of these tests, and removes files that are gone. */
-export function recordSeconds(results, isThere) {
-  const all = { ...recordedSeconds() };
-  for (const { test, seconds } of results) all[test] = Number(seconds.toFixed(1));
-  const kept = Object.entries(all).filter(([test]) => isThere(test));
-  writeFileSync(secondsFile, `${JSON.stringify(Object.fromEntries(kept.sort(byName)), undefined, 2)}\n`);
-}
-
-const byName = ([a], [b]) => (a < b ? -1 : 1);
+export const keyOf = ({ test, kind }) => (kind === undefined ? test : `${test} ${kind}`);
 
 /**
  * Runs the built form of test files and prints a line for each, with what failed first if one fails.
  *
- * @param {string[]} tests  paths of sources from the root: test/grammar/units/units.test.ts
- * @param {{ root: string, jobs: number, limitS: number, outDirectory?: string, isSorted?: boolean, onlySlow?: (test: string) => boolean }} options
- *   `outDirectory` gets the TAP output of each file, named as test/loop/rows.mjs reads it; `isSorted` keeps the order given;
- *   `onlySlow` tells of which files the slow tests alone are run
- * @returns results by file, in the order in which they ended
+ * @param {Run[]} runs
+ * @param {{ root: string, limitS: number, jobs?: number, outDirectory?: string, isSorted?: boolean, isQuiet?: boolean }} options
+ *   `jobs`: so many at once, instead of as many as the cores have room for; `outDirectory` gets the TAP output of each, named as
+ *   test/loop/rows.mjs reads it; `isSorted` keeps the order given
+ * @returns results by run, in the order in which they ended
  */
-export async function runFiles(tests, options) {
-  const { jobs, outDirectory, isSorted } = options;
-  const recorded = recordedSeconds();
-  const waiting = isSorted ? [...tests] : [...tests].sort((a, b) => secondsOf(recorded, b) - secondsOf(recorded, a));
+export async function runFiles(runs, options) {
+  const { root, jobs, outDirectory, isSorted } = options;
+  await bundleTap(root);
+  const costs = recordedCosts();
+  const waiting = runs.map((run) => ({ ...run, key: keyOf(run), cost: costOf(costs, keyOf(run)) }));
+  if (!isSorted) waiting.sort((a, b) => b.cost.wallS - a.cost.wallS);
   if (outDirectory !== undefined) mkdirSync(outDirectory, { recursive: true });
-  const running = new Set();
+  const running = new Map();
   endWith(running, waiting);
   const results = [];
-  const work = async () => {
-    for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
-      const result = await run(test, options, running);
-      results.push(result);
-      if (outDirectory !== undefined)
-        writeFileSync(join(outDirectory, tapFileOf(test, options.onlySlow?.(test))), result.output);
-      report(result);
-    }
+  const shareOf = ({ cost }) => Math.max(LEAST_SHARE, cost.cpuS / Math.max(cost.wallS, 0.1));
+  const locksOf = ({ test, lock }) => (lock === undefined ? [test] : [test, lock]);
+  const hasRoom = () => {
+    if (running.size === 0) return true;
+    if (jobs !== undefined) return running.size < jobs;
+    return [...running.values()].reduce((sum, run) => sum + shareOf(run), 0) < availableParallelism();
   };
-  await Promise.all(Array.from({ length: Math.min(jobs, tests.length) }, work));
+  const next = () => {
+    if (!hasRoom()) return undefined;
+    const held = new Set([...running.values()].flatMap(locksOf));
+    const index = waiting.findIndex((run) => !locksOf(run).some((lock) => held.has(lock)));
+    return index < 0 ? undefined : waiting.splice(index, 1)[0];
+  };
+  await new Promise((done) => {
+    const fill = () => {
+      for (let run = next(); run !== undefined; run = next()) start(run);
+      if (running.size === 0) done();
+    };
+    const start = (run) => {
+      const child = spawnRun(run, options);
+      running.set(child, run);
+      resultOf(child, run, options).then((result) => {
+        running.delete(child);
+        results.push(result);
+        if (outDirectory !== undefined) writeFileSync(join(outDirectory, tapFileOf(run)), result.output);
+        report(result);
+        fill();
+      });
+    };
+    fill();
+  });
   for (const { test, failed } of results) if (failed > 0) console.log(`FAILED  ${test}: npm run t -- ${nameOf(test)}`);
   return results;
 }
 
-const tapFileOf = (test, isSlow) => `${builtOf(test).replaceAll("/", "_")}${isSlow ? ".slow" : ""}.tap`;
+const tapFileOf = ({ test, kind }) =>
+  `${builtOf(test).replaceAll("/", "_")}${kind === undefined ? "" : `.${kind.replaceAll(" ", ".")}`}.tap`;
 
 const builtOf = (test) => `dist/${test.replace(/\.ts$/, ".js")}`;
 
@@ -81,33 +98,52 @@ const builtOf = (test) => `dist/${test.replace(/\.ts$/, ".js")}`;
  * additional certificates of companies at each start, which takes longer than the rest of it.
  */
 const INSTALLS =
-  /^test\/(?:clients|peers)\/|^test\/slow\/(?:browser|builds|deploy-lifecycle|languages|loop|runtime-layer|service-npm-start|service-python|service-schemathesis)/;
+  /^test\/(?:clients|peers)\/|^test\/slow\/(?:browser|builds|deploy-lifecycle|languages|loop|runtime-layer|service-npm-start|service-python|service-schemathesis)|^fresh clone/;
 const { NODE_EXTRA_CA_CERTS: _, ...withoutCertificates } = process.env;
+/** Runs the words after it and prints the processor time of their tree, as no call of Node tells it. */
+const TIMED = ["-c", '"$@"; code=$?; times; exit $code', "sh"];
 
-function run(test, { root, limitS, onlySlow }, running) {
-  const beginMs = performance.now();
-  const child = spawn(process.execPath, ["--enable-source-maps", builtOf(test)], {
+function spawnRun({ test, kind, env, node = process.execPath, command }, { root }) {
+  const words = command ?? [node, "--enable-source-maps", builtOf(test)];
+  const isTimed = process.platform !== "win32";
+  return spawn(isTimed ? "sh" : words[0], isTimed ? [...TIMED, ...words] : words.slice(1), {
     cwd: root,
     env: {
       ...(INSTALLS.test(test) ? process.env : withoutCertificates),
-      TAP_TIMEOUT: String(limitS),
+      // The runner's own limit is the only one.
+      TAP_TIMEOUT: "0",
       TAP_JOBS: "1",
       // test/support/slow.ts
-      ...(onlySlow?.(test) && { TAP_ONLY: "1" }),
+      ...(kind?.endsWith("slow") && { TAP_ONLY: "1" }),
+      ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],
     // A group of its own, which is ended as a whole.
     detached: process.platform !== "win32",
   });
-  running.add(child);
-  const late = setTimeout(() => kill(child, "SIGKILL"), limitS * 1000 + GRACE_MS);
+}
+
+function resultOf(child, run, { limitS }) {
+  const beginMs = performance.now();
+  const endPauses = run.kind?.startsWith("paused") ? pauseTree(child.pid) : undefined;
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    kill(child, "SIGTERM");
+    setTimeout(() => kill(child, "SIGKILL"), GRACE_MS).unref();
+  }, limitS * 1000);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   return new Promise((done) =>
     child.once("close", (code) => {
       clearTimeout(late);
-      running.delete(child);
-      done({ test, output, seconds: (performance.now() - beginMs) / 1000, ...countsOf(output, code) });
+      endPauses?.();
+      if (isLate) output += `\nended after ${limitS} s, the limit of the runner\n`;
+      const wallS = (performance.now() - beginMs) / 1000;
+      const times = [...output.matchAll(TIMES)].at(-1)?.slice(1).map(Number);
+      const cpuS = times === undefined ? wallS : (times[0] + times[2]) * 60 + times[1] + times[3];
+      const counts = run.command === undefined ? countsOf(output, code) : commandCounts(output, code);
+      done({ ...run, output, wallS, cpuS, ...counts });
     }),
   );
 }
@@ -124,11 +160,30 @@ export function countsOf(output, code) {
   };
 }
 
-function report({ test, output, passed, failed, seconds }) {
-  const took = `${passed} in ${seconds.toFixed(1)} s`;
-  console.log(failed === 0 ? `  ok      ${test}  ${took}` : `  FAILED  ${test}  ${took}, ${failed} failed`);
+/** A command that is no test counts as one. */
+const commandCounts = (_output, code) => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
+
+function report({ test, kind, output, passed, failed, wallS }) {
+  const took = `${passed} in ${wallS.toFixed(1)} s`;
+  const name = kind === undefined ? test : `${test} (${kind})`;
+  console.log(failed === 0 ? `  ok      ${name}  ${took}` : `  FAILED  ${name}  ${took}, ${failed} failed`);
   if (failed > 0) console.log(shownOf(output));
   else for (const line of output.split("\n")) if (SHOWN.test(line)) console.log(line);
+}
+
+/** The names of the checks that failed, without the subtests around them. */
+export function failedChecks(output) {
+  const lines = output.split("\n").filter((line) => /^ *not ok/.test(line));
+  const deepest = lines.filter((line, index) => {
+    const indent = (text) => /^ */.exec(text)[0].length;
+    return index === 0 || indent(line) >= indent(lines[index - 1]);
+  });
+  return deepest.map((line) =>
+    line
+      .trim()
+      .replace(/^not ok \d+ - /, "")
+      .replace(/ # time=.*$/, ""),
+  );
 }
 
 /** What failed first, with tap's explanation, and the names of the others; the end of the output if nothing did. */
@@ -153,13 +208,13 @@ function endWith(running, waiting) {
   ]) {
     process.once(signal, () => {
       waiting.length = 0;
-      for (const child of running) {
+      for (const child of running.keys()) {
         child.removeAllListeners("close");
         child.once("close", () => running.delete(child) && running.size === 0 && process.exit(code));
         kill(child, "SIGTERM");
       }
       setTimeout(() => {
-        for (const child of running) kill(child, "SIGKILL");
+        for (const child of running.keys()) kill(child, "SIGKILL");
         process.exit(code);
       }, STOP_MS);
     });

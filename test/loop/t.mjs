@@ -12,11 +12,12 @@ import { availableParallelism } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { argumentsOf } from "./arguments.mjs";
-import { recordedSeconds, runFiles, secondsOf } from "./run-files.mjs";
+import { recordedCosts, secondsOf } from "./cost.mjs";
+import { runFiles } from "./run-files.mjs";
 import { hasSlow, isTest, isUsual } from "./test-files.mjs";
 
 /** As `npm test` has it. */
-const LIMIT_S = 300;
+const LIMIT_S = 900;
 /** The limit for tests that are not named: what a person waits for between two changes. */
 const BUDGET_S = 60;
 /** A part of each bundle, which may have been removed since. */
@@ -77,12 +78,12 @@ if (tests.some((test) => /^test\/(vscode-extension\/.*|clients\/.*)\.ts$/.test(t
 }
 if (tests.some((test) => testsOf(imports, [test], UI_FILES).length > 0 || UI_TESTS.test(test))) buildUi();
 console.log(`ready after ${seconds()}`);
-const results = await runFiles(tests, {
+const runs = tests.map((test) => (values.slow && isUsual(test) ? { test, kind: "slow" } : { test }));
+const results = await runFiles(runs, {
   root,
   jobs: JOBS,
   limitS: LIMIT_S,
   isSorted: true,
-  ...(values.slow && { onlySlow: isUsual }),
 });
 const sum = (name) => results.reduce((so, result) => so + result[name], 0);
 const counts = [`${sum("passed")} passed`];
@@ -136,7 +137,7 @@ function readersOfAll(files) {
 function merged(lists) {
   const nearest = new Map();
   for (const { test, steps } of lists.flat()) nearest.set(test, Math.min(steps, nearest.get(test) ?? Infinity));
-  const recorded = recordedSeconds();
+  const recorded = recordedCosts();
   return [...nearest]
     .map(([test, steps]) => ({ test, steps, seconds: secondsOf(recorded, test) }))
     .sort((a, b) => a.steps - b.steps || a.seconds - b.seconds || (a.test < b.test ? -1 : 1));

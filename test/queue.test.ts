@@ -1,0 +1,145 @@
+// The queue of tests: what becomes of a file that fails, what a file's output counts as, and what is recorded of it.
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import t from "tap";
+import { root } from "./support/cli.ts";
+
+const load = (name: string) => import(pathToFileURL(join(root, "test", name)).href);
+
+interface Result {
+  readonly test: string;
+  readonly kind?: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly output: string;
+}
+const passed = (test: string): Result => ({ test, passed: 3, failed: 0, output: "" });
+const failed = (test: string, check = "a check"): Result => ({
+  test,
+  passed: 2,
+  failed: 1,
+  output: `ok 1 - fine\n    not ok 2 - ${check} # time=2ms\nnot ok 2 - around it\n`,
+});
+const NONE = ["no file ran again"];
+
+t.test("a file that failed runs once more, alone", async (t) => {
+  const { judge } = await load("loop/flaky.mjs");
+  const rows: [string, Result[], string[], Result[], { again: string[]; failed: number; lines: unknown[] }][] = [
+    ["nothing failed", [passed("a")], [], [], { again: [], failed: 0, lines: NONE }],
+    [
+      "passes alone",
+      [failed("a"), passed("b")],
+      [],
+      [passed("a")],
+      {
+        again: ["a"],
+        failed: 0,
+        lines: ["flaky: a: a check", /^add it to test\/flaky\.json, or mend it: a /, "ran again: a"],
+      },
+    ],
+    ["fails alone, too", [failed("a")], [], [failed("a")], { again: ["a"], failed: 1, lines: ["ran again: a"] }],
+    [
+      "is listed",
+      [failed("a")],
+      ["a"],
+      [],
+      { again: [], failed: 1, lines: [/^a: test\/flaky\.json lists it already/, ...NONE] },
+    ],
+    [
+      "two, one of them listed",
+      [failed("a"), failed("b")],
+      ["a"],
+      [passed("b")],
+      { again: ["b"], failed: 1, lines: [/^a: .* lists it/, "flaky: b: a check", /^add it/, "ran again: b"] },
+    ],
+    [
+      "three",
+      [failed("a"), failed("b"), failed("c")],
+      [],
+      [],
+      { again: [], failed: 3, lines: [/^3 failed: none runs again/, ...NONE] },
+    ],
+    [
+      "another kind of run of the same file",
+      [failed("a"), { ...passed("a"), kind: "slow" }],
+      [],
+      [{ ...passed("a"), kind: "slow" }],
+      { again: ["a"], failed: 1, lines: ["ran again: a slow"] },
+    ],
+  ];
+  for (const [name, first, listed, second, expected] of rows) {
+    const { again, verdict } = judge(
+      first,
+      listed.map((file) => ({ file, check: "a check", seen: "2026-11-27" })),
+    );
+    const { lines, results } = verdict(second);
+    const failures = results.reduce((sum: number, result: Result) => sum + result.failed, 0);
+    t.match({ again: again.map(({ test }: Result) => test), failed: failures, lines }, expected, name);
+    t.equal(results.length, first.length, `${name}: each run counts once`);
+    t.equal(lines.length, expected.lines.length, `${name}: no other line`);
+  }
+});
+
+t.test("counts of an output", async (t) => {
+  const { countsOf } = await load("loop/run-files.mjs");
+  const rows: [string, string, number | null, object][] = [
+    ["passes", "# { total: 3, pass: 3 }\n", 0, { passed: 3, failed: 0, skipped: 0 }],
+    ["skips", "# { total: 3, pass: 1, skip: 1, todo: 1 }\n", 0, { passed: 1, failed: 0, skipped: 2 }],
+    ["fails", "# { total: 3, pass: 2, fail: 1 }\n", 1, { passed: 2, failed: 1, skipped: 0 }],
+    [
+      "the last total counts",
+      "# { total: 9, pass: 9 }\n# { total: 3, pass: 3 }\n",
+      0,
+      { passed: 3, failed: 0, skipped: 0 },
+    ],
+    ["ends early", "ok 1 - fine\n", 0, { passed: 0, failed: 1, skipped: 0 }],
+    ["ends with an error after its tests", "# { total: 3, pass: 3 }\n", 7, { passed: 3, failed: 1, skipped: 0 }],
+    ["killed", "# { total: 3, pass: 3 }\n", null, { passed: 3, failed: 1, skipped: 0 }],
+  ];
+  for (const [name, output, code, expected] of rows) t.same(countsOf(output, code), expected, name);
+});
+
+t.test("the checks that failed", async (t) => {
+  const { failedChecks } = await load("loop/run-files.mjs");
+  t.same(failedChecks("ok 1 - fine\n"), []);
+  t.same(failedChecks(failed("a", "one of two").output), ["one of two"]);
+  t.same(failedChecks("not ok 1 - at the top # time=1.5ms\n    not ok 1 - below\nnot ok 2 - around\n"), [
+    "at the top",
+    "below",
+  ]);
+});
+
+t.test("costs", async (t) => {
+  const { costFaults } = await load("lint/costs.mjs");
+  const { costOf, secondsOf } = await load("loop/cost.mjs");
+  const costs = {
+    "test/a.test.ts": { wallS: 9, cpuS: 4 },
+    "test/a.test.ts slow": { wallS: 60, cpuS: 50 },
+    lint: { wallS: 2, cpuS: 2 },
+  };
+  t.same(costFaults(costs, ["test/a.test.ts", "test/a.test.ts slow"]), []);
+  t.same(costFaults(costs, ["test/a.test.ts", "test/b.test.ts"]), ["test/b.test.ts has no cost"]);
+  t.same(costFaults(costs, []), ["test/a.test.ts is recorded, and gone", "test/a.test.ts slow is recorded, and gone"]);
+  t.equal(secondsOf(costs, "test/a.test.ts slow"), 60);
+  t.same(costOf(costs, "test/a.test.ts node24"), { wallS: 9, cpuS: 4 }, "another kind costs what the usual one does");
+  t.ok(secondsOf(costs, "test/new.test.ts") > 0);
+});
+
+t.test("which files are tests", async (t) => {
+  const { isTest, isUsual, nameOf } = await load("loop/test-files.mjs");
+  for (const path of ["test/a.test.ts", "test/cli/logs/a.test.ts", "test/slow/a.ts", "test/peers/peers.ts"])
+    t.ok(isTest(path), path);
+  for (const path of [
+    "test/a.ts",
+    "cli/a.test.ts",
+    "test/support/a.ts",
+    "test/slow/a.py",
+    "test/peers/servers.ts",
+    "test/bench/a.ts",
+  ])
+    t.notOk(isTest(path), path);
+  t.ok(isUsual("test/cli/a.test.ts"));
+  t.notOk(isUsual("test/slow/a.ts"));
+  t.equal(nameOf("test/cli/logs/scan.test.ts"), "scan");
+  t.equal(nameOf("test/slow/scan.ts"), "slow/scan");
+});
