@@ -1,5 +1,6 @@
 // The queue of tests: what becomes of a file that fails, what a file's output counts as, and what is recorded of it.
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import t from "tap";
 import { root } from "./support/cli.ts";
@@ -142,4 +143,30 @@ t.test("which files are tests", async (t) => {
   t.notOk(isUsual("test/slow/a.ts"));
   t.equal(nameOf("test/cli/logs/scan.test.ts"), "scan");
   t.equal(nameOf("test/slow/scan.ts"), "slow/scan");
+});
+
+t.test("Node 24 runs a test of each room that depends on Node", (t) => {
+  const { runs, without } = JSON.parse(readFileSync(join(root, "test/loop/node24.json"), "utf8"));
+  const tests = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".test.ts"),
+  );
+  const roomOf = (name: string) => tests.find((test) => basename(test) === `${name}.test.ts`);
+  for (const name of runs) t.ok(roomOf(name), `${name} is a test`);
+  const listed = new Set(runs.map((name: string) => dirname(roomOf(name) ?? "")));
+  const importsNode = (room: string) =>
+    readdirSync(join(root, room)).some(
+      (name) => /(?<!generate)\.ts$/.test(name) && /from "node:/.test(readFileSync(join(root, room, name), "utf8")),
+    );
+  for (const room of new Set(tests.map((test) => dirname(test)).filter((room) => room !== "."))) {
+    if (!existsSync(join(root, room)) || !importsNode(room)) continue;
+    t.ok(
+      listed.has(room) || room in without,
+      `${room}: add a test of it to test/loop/node24.json, or a reason to leave it out`,
+    );
+    t.notOk(
+      listed.has(room) && room in without && !without[room].includes("runs"),
+      `${room} is run, and needs no reason`,
+    );
+  }
+  t.end();
 });

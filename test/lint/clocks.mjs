@@ -1,0 +1,113 @@
+// Time is an input: sources take a Clock (grammar/units/clock.ts), and no check of a test depends on how fast the machine is.
+// `node test/lint/clocks.mjs` prints each place that reads a clock or waits by itself; `npm run lint` runs it. Places that have
+// a reason are listed in clocks.json by file and number; the lists only shrink.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const listFile = join(root, "test/lint/clocks.json");
+
+const SOURCE = /^(?:grammar|schema|language-server|runtime|cli|logservice)\/.*\.ts$/;
+const TEST = /^test\/.*\.ts$/;
+/** The one real clock; the browser's page, which has its own; what runs before anything is built, or is no part of the product. */
+const EXEMPT =
+  /^grammar\/units\/clock\.ts$|^logservice\/ui\/|^cli\/build\/|\.generated\.|^test\/(?:bench|apps|fixtures|mutate|pictures|loop|lint)\/|^test\/support\/until\.ts$/;
+
+const READS = /\bperformance\.now\b|\bDate\.now\b|\bnew Date\(\)|\bhrtime\b/;
+const WAITS = /(?<![.\w])(?:setTimeout|setInterval)\(|\bsetTimeout\b.*\bfrom "node:timers\/promises"/;
+/** A duration that was measured, held against a bound. */
+const BOUND =
+  /(?:performance\.now\(\)|Date\.now\(\)|hrtime\(?\)?) *(?:-|[<>]=?)[^;]*[<>]|[<>]=? *(?:performance\.now|Date\.now)|\b(?:ms|took\w*|elapsed\w*|\w*tookMs|durationMs|cancelledMs) *[<>]=? *[\d_]{2,}/;
+const ASSERTION = /\bt\.(?:ok|notOk|equal|not|match|same)\(/;
+const SLEEP = /(?<![.\w])(?:sleep|pause|delay)\(|(?<![.\w])setTimeout\(/;
+
+/** Places of a source or a test: kind, line from 1, text. */
+export function placesIn(file, text) {
+  if (EXEMPT.test(file)) return [];
+  const isTest = TEST.test(file);
+  if (!isTest && !SOURCE.test(file)) return [];
+  return text.split("\n").flatMap((line, index) => {
+    const code = line.replace(/(?<!:)\/\/.*$|^\s*\/?\*.*$/, "");
+    const kinds = isTest
+      ? [BOUND.test(code) && ASSERTION.test(code) && "bound", SLEEP.test(code) && !/^\s*import\b/.test(code) && "sleep"]
+      : [READS.test(code) && "read", WAITS.test(code) && "wait"];
+    return kinds.filter(Boolean).map((kind) => ({ kind, line: index + 1, text: line.trim() }));
+  });
+}
+
+const INSTEAD = {
+  read: "take a Clock: nowMs(), monotonicMs() (grammar/units/clock.ts)",
+  wait: "take a Clock: sleep(), after(), every() (grammar/units/clock.ts)",
+  bound:
+    "no check depends on how fast the machine is: count, turn a TestClock, or compare processor times (test/README.md)",
+  sleep: "wait for what is to come with until (test/support/until.ts), or turn a TestClock",
+};
+
+/** What is wrong between the places found and the list: new places, and entries that are larger than what is there. */
+export function clockFaults(found, listed) {
+  const faults = [];
+  for (const [key, places] of Object.entries(found)) {
+    const { count = 0 } = listed[key] ?? {};
+    if (places.length <= count) continue;
+    for (const { file, line, text, kind } of places)
+      faults.push(`${file}:${line}  ${text}\n    ${INSTEAD[kind]}${count > 0 ? `; ${count} are listed` : ""}`);
+  }
+  for (const [key, { count, reason }] of Object.entries(listed)) {
+    const now = found[key]?.length ?? 0;
+    if (now < count)
+      faults.push(`test/lint/clocks.json: ${key} has ${count}, there are ${now}: make it ${now === 0 ? "go" : now}`);
+    if (!reason) faults.push(`test/lint/clocks.json: ${key} has no reason`);
+  }
+  return faults;
+}
+
+export function placesByKey(files) {
+  const found = {};
+  for (const [file, text] of files)
+    for (const place of placesIn(file, text)) {
+      const key = `${file} ${place.kind}`;
+      found[key] = [...(found[key] ?? []), { file, ...place }];
+    }
+  return found;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const names = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const files = names
+    .split("\n")
+    .filter(Boolean)
+    .flatMap((file) => {
+      try {
+        return [[file, readFileSync(join(root, file), "utf8")]];
+      } catch {
+        return []; // Removed, and not committed yet.
+      }
+    });
+  const found = placesByKey(files);
+  const listed = JSON.parse(readFileSync(listFile, "utf8"));
+  if (process.argv.includes("--shrink")) {
+    const kept = Object.entries(listed).flatMap(([key, { count, reason }]) => {
+      const now = Math.min(count, found[key]?.length ?? 0);
+      return now === 0 ? [] : [[key, { count: now, reason }]];
+    });
+    writeFileSync(listFile, listText(Object.fromEntries(kept)));
+  } else {
+    const faults = clockFaults(found, listed);
+    for (const fault of faults) console.error(fault);
+    if (faults.length > 0)
+      console.error(`${faults.length} places; node test/lint/clocks.mjs --shrink takes out of the list what is gone`);
+    process.exitCode = faults.length > 0 ? 1 : 0;
+  }
+}
+
+export function listText(list) {
+  const rows = Object.entries(list)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, entry]) => `  ${JSON.stringify(key)}: ${JSON.stringify(entry)}`);
+  return `{\n${rows.join(",\n")}\n}\n`;
+}
