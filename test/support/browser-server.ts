@@ -5,6 +5,7 @@ import { build, type Metafile } from "esbuild";
 import type { Browser, Worker } from "playwright-core";
 import { root } from "./cli.ts";
 import type { Message } from "./lsp-client.ts";
+import { until } from "./until.ts";
 
 export const BROWSER_SERVER_VERSION = "1.2.3";
 
@@ -45,8 +46,6 @@ export interface BrowserServer {
   readonly closed: Promise<void>;
 }
 
-const WAIT_MS = 15_000;
-
 /** Serves a page over loopback, which starts the worker and hands messages on as they are. */
 export async function startBrowserServer(browser: Browser, code: string): Promise<BrowserServer & AsyncDisposable> {
   const site = createServer((request, response) => {
@@ -57,7 +56,6 @@ export async function startBrowserServer(browser: Browser, code: string): Promis
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   const page = await browser.newPage();
   const received: Message[] = [];
-  const listeners = new Set<() => void>();
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
@@ -65,10 +63,9 @@ export async function startBrowserServer(browser: Browser, code: string): Promis
   });
   await page.exposeFunction("received", (message: Message) => {
     received.push(message);
-    for (const listener of listeners) listener();
   });
   await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-  const started = page.waitForEvent("worker", { timeout: WAIT_MS });
+  const started = page.waitForEvent("worker", { timeout: 0 });
   await page.evaluate(
     `worker = new Worker("/server.js");
      worker.onmessage = ({ data }) => received(data);
@@ -79,24 +76,12 @@ export async function startBrowserServer(browser: Browser, code: string): Promis
   let nextId = 1;
   const write = (message: object) =>
     void page.evaluate(`worker.postMessage(${JSON.stringify({ jsonrpc: "2.0", ...message })})`);
-  const message = async (what: string, fits: (message: Message) => boolean): Promise<Message> => {
-    const end = performance.now() + WAIT_MS;
-    for (;;) {
-      const found = received.find(fits);
-      if (found !== undefined) return found;
-      const left = end - performance.now();
-      if (left <= 0) throw new Error(`waited ${WAIT_MS} ms for ${what}; errors: ${errors.join("; ")}`);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(done, left);
-        function done() {
-          clearTimeout(timer);
-          listeners.delete(done);
-          resolve();
-        }
-        listeners.add(done);
-      });
-    }
-  };
+  const message = (what: string, fits: (message: Message) => boolean): Promise<Message> =>
+    until(
+      what,
+      () => received.find(fits),
+      () => errors.join("; "),
+    );
   const send = (method: string, params?: object) => {
     const id = nextId++;
     write({ id, method, ...(params !== undefined && { params }) });

@@ -1,6 +1,7 @@
 // A small raw client of the language server: the real command over stdio, messages written and read by hand.
 import { type ChildProcess, spawn } from "node:child_process";
 import { cleanEnv, cliPath } from "./cli.ts";
+import { within } from "./until.ts";
 
 export interface Message {
   readonly id?: number | string | null;
@@ -32,8 +33,6 @@ export interface LspClient {
   readonly ended: Promise<number | null>;
   stop(): Promise<number | null>;
 }
-
-const WAIT_MS = 15_000;
 
 /**
  * Starts a server, ours unless another command of Node is given; `more` is what a client appends to it, `answers` what it
@@ -97,14 +96,6 @@ export function startLsp({
     child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
 
-  function within<T>(what: string, promise: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout;
-    const late = new Promise<never>((_, fail) => {
-      timer = setTimeout(() => fail(new Error(`waited ${WAIT_MS} ms for ${what}; stderr: ${stderr}`)), WAIT_MS);
-    });
-    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-  }
-
   const client: LspClient = {
     child,
     received,
@@ -114,7 +105,7 @@ export function startLsp({
       const id = nextId++;
       const answer = new Promise<Message>((done) => waiting.set(id, done));
       write({ id, method, ...(params !== undefined && { params }) });
-      return { id, answer: within(`the answer to ${method}`, answer) };
+      return { id, answer: within(`the answer to ${method}`, answer, () => stderr) };
     },
     request: (method, params) => client.send(method, params).answer,
     notify: (method, params) => write({ method, ...(params !== undefined && { params }) }),
@@ -131,7 +122,7 @@ export function startLsp({
         };
         listeners.add(listener);
       });
-      return within(method, promise);
+      return within(method, promise, () => stderr);
     },
     async initialize(params = {}) {
       const answer = await client.request("initialize", {

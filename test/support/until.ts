@@ -5,10 +5,11 @@ import { inspect } from "node:util";
  * only to end a test that hangs: no test depends on it, and none sets another one.
  */
 const BOUND_MS = 60_000;
-const PAUSE_MS = 10;
-/** So much of a pause, and of a question, counts at most: beyond that the process, or the machine, stood still. */
-const MAX_PAUSE_MS = 4 * PAUSE_MS;
-const MAX_ASK_MS = 1_000;
+/** Between two questions: as long as the last one took, so that asking a browser takes no more than half of a core. */
+const MIN_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 100;
+/** So much of a question, with its pause, counts at most: beyond that the process, or the machine, stood still. */
+const MAX_COUNTED_MS = 1_000;
 const MAX_SHOWN_LENGTH = 2_000;
 
 /**
@@ -26,11 +27,19 @@ export async function until<T>(what: string, ask: () => T | Promise<T>, seen?: (
     if (seen !== undefined && now !== last) ranMs = 0;
     last = now;
     if (ranMs > BOUND_MS) throw new Error(`waited in vain for: ${what}; seen last: ${last}`);
-    const pausedMs = performance.now();
-    ranMs += Math.min(pausedMs - askedMs, MAX_ASK_MS);
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    ranMs += Math.min(performance.now() - pausedMs, MAX_PAUSE_MS);
+    const pauseMs = Math.min(Math.max(performance.now() - askedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    ranMs += Math.min(performance.now() - askedMs, MAX_COUNTED_MS);
   }
+}
+
+/** What a promise resolves to; an error as that of `until` if it never is settled. */
+export function within<T>(what: string, promise: Promise<T>, seen?: () => unknown): Promise<T> {
+  let isSettled = false;
+  const hung = until(what, () => isSettled, seen).then(() => promise);
+  return Promise.race([promise, hung]).finally(() => {
+    isSettled = true;
+  });
 }
 
 function shown(value: unknown): string {

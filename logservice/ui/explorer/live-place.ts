@@ -1,3 +1,5 @@
+import { type Clock, systemClock, type Timer } from "../../../grammar/units/clock.ts";
+
 /** What `navigator.locks` has, as far as it is needed. */
 export interface Locks {
   request(
@@ -44,16 +46,17 @@ export function whileSeen(
   page: SeenPage,
   waitMs: number,
   { seen, unseen }: { readonly seen: () => void; readonly unseen: () => void },
+  clock: Clock = systemClock,
 ): () => void {
   let isSeen = page.visibilityState !== "hidden";
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let timer: Timer | undefined;
   const look = (): void => {
-    clearTimeout(timer);
+    timer?.stop();
     if (page.visibilityState === "hidden") {
-      timer = setTimeout(() => {
+      timer = clock.after(waitMs, () => {
         isSeen = false;
         unseen();
-      }, waitMs);
+      });
     } else if (!isSeen) {
       isSeen = true;
       seen();
@@ -62,7 +65,7 @@ export function whileSeen(
   page.addEventListener("visibilitychange", look);
   if (isSeen) seen();
   return () => {
-    clearTimeout(timer);
+    timer?.stop();
     page.removeEventListener("visibilitychange", look);
   };
 }

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import type { Event } from "../../../schema/rpc.generated.ts";
 
 /** What rows are read by. Times are milliseconds since 1970, ranges closed, events newest first. */
@@ -12,6 +13,8 @@ export interface RowReader {
   steps(range: RowRange, most: number, signal: AbortSignal): Promise<{ steps: readonly RowStep[]; stepMs: number }>;
   /** Told of what went wrong, and of undefined once reading goes well again. */
   failed(error: unknown): void;
+  /** By which it waits before it reads again; the browser's if there is none. */
+  readonly clock?: Clock;
 }
 
 export interface RowRange {
@@ -240,7 +243,7 @@ export class Rows {
       if (signal.aborted) return;
       this.#isFailing = true;
       this.#reader.failed(error);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await (this.#reader.clock ?? systemClock).sleep(RETRY_MS);
     } finally {
       part.isReading = false;
       if (!signal.aborted) this.version.value++;

@@ -23,6 +23,7 @@ import { completed } from "../../../logservice/ui/query-box/combobox.ts";
 import { type RowRange, type RowReader, Rows } from "../../../logservice/ui/rows/rows.ts";
 import { endPlace, movedBy } from "../../../logservice/ui/rows/scroll-place.ts";
 import type { AggregateResponse, Event, Level } from "../../../schema/rpc.generated.ts";
+import { TestClock } from "../../support/test-clock.ts";
 
 const NOW = Date.parse("2026-11-25T12:34:56.789Z");
 const FIRST: View = {
@@ -381,17 +382,19 @@ t.test("what cannot be read is asked for again after a pause", async (t) => {
     return { events: [event("e0", NOW)], cursor: undefined };
   };
   const steps = async () => ({ steps: [], stepMs: 1_000 });
-  const reader: RowReader = { events, steps, failed: (error) => told.push((error as Error | undefined)?.message) };
+  const clock = new TestClock();
+  const failed = (error: unknown) => told.push((error as Error | undefined)?.message);
+  const reader: RowReader = { events, steps, failed, clock };
   const range = { startMs: NOW - 60_000, stopMs: NOW };
   const rows = new Rows(range, [{ startMs: NOW - 60_000, count: 1 }], 60_001, reader);
   // As a list that is drawn with each change, and at other times, too.
   rows.version.subscribe(() => void rows.at(0));
-  const draw = setInterval(() => rows.at(0), 5);
-  t.teardown(() => clearInterval(draw));
-  await new Promise((done) => setTimeout(done, 500));
+  const draw = clock.every(5, () => rows.at(0));
+  t.teardown(() => draw.stop());
+  await clock.advance(500);
   t.same([asked, told], [1, ["down"]]);
   isDown = false;
-  await new Promise((done) => setTimeout(done, 3_000));
+  await clock.advance(3_000);
   t.same([asked, told, rows.at(0)?.id], [2, ["down", undefined], "e0"]);
 });
 

@@ -1,7 +1,8 @@
 // When a tab has a stream of new events: a browser has few connections, for all tabs together.
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import t from "tap";
 import { LIVE_PLACES, type Locks, takeLivePlace, whileSeen } from "../../../logservice/ui/explorer/live-place.ts";
+import { TestClock } from "../../support/test-clock.ts";
 
 /** As `navigator.locks` of a browser: a lock is held until what the callback returns is settled. */
 function browserLocks(): Locks {
@@ -27,13 +28,13 @@ t.test("so many tabs have a stream, and the next one as soon as one of them is c
   t.notOk(places.includes(undefined));
   t.equal(await takeLivePlace(locks), undefined, "one more");
   places[2]!();
-  await sleep(0);
+  await turn();
   const next = await takeLivePlace(locks);
   t.type(next, "function");
   t.equal(await takeLivePlace(locks), undefined);
   next!();
   for (const place of places) place!();
-  await sleep(0);
+  await turn();
   t.equal((await Promise.all([0, 1, 2, 3].map(() => takeLivePlace(locks)))).includes(undefined), false, "all again");
   const broken: Locks = { request: () => Promise.reject(new Error("no locks")) };
   await t.rejects(takeLivePlace(broken), { message: "no locks" });
@@ -54,28 +55,29 @@ t.test("a tab in the background gives its place up after a while", async (t) => 
     target.dispatchEvent(new Event("visibilitychange"));
   };
   const told: string[] = [];
-  const watch = () => whileSeen(page, 50, { seen: () => told.push("seen"), unseen: () => told.push("unseen") });
+  const clock = new TestClock();
+  const watch = () => whileSeen(page, 50, { seen: () => told.push("seen"), unseen: () => told.push("unseen") }, clock);
   const end = watch();
   t.same(told, ["seen"], "at first");
   show("hidden");
   show("visible");
-  await sleep(80);
+  await clock.advance(80);
   t.same(told, ["seen"], "who looks elsewhere for a moment loses nothing");
   show("hidden");
-  await sleep(80);
+  await clock.advance(80);
   t.same(told, ["seen", "unseen"]);
   show("visible");
   t.same(told, ["seen", "unseen", "seen"]);
   show("hidden");
   end();
-  await sleep(80);
+  await clock.advance(80);
   show("visible");
   t.same(told, ["seen", "unseen", "seen"], "and nothing after its end");
 
   visibilityState = "hidden";
   told.length = 0;
   const endHidden = watch();
-  await sleep(80);
+  await clock.advance(80);
   t.same(told, [], "opened in the background");
   show("visible");
   t.same(told, ["seen"]);

@@ -4,8 +4,8 @@ import { type BrowserContext, chromium, type Locator, type Page } from "playwrig
 import type { BrowserDriver, Found, PageDriver, PersonOptions } from "./driver.ts";
 import { type Faults, WATCH } from "./faults.ts";
 
-/** How long an element may take to be ready for a press. */
-const READY_MS = 5_000;
+/** How long an element may take to be ready for a press: only there to end a hang, as in until.ts. */
+const READY_MS = 60_000;
 
 export interface ChromiumPage extends PageDriver {
   /** The page of Playwright, for what only Chromium can do. */

@@ -2,12 +2,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../cli.ts";
+import { until } from "../until.ts";
 import type { Download, Found, PageDriver, Point } from "./driver.ts";
 import type { Faults } from "./faults.ts";
-
-/** A busy machine is slow, and a test that waits too long is better than one that fails by chance. */
-const WAIT_MS = 20_000;
-const POLL_MS = 60;
 
 /** More stops than any page has. */
 const MOST_TABS = 250;
@@ -157,21 +154,22 @@ export class Window {
   }
 
   /** Asks until the answer is truthy; an error says what the page shows instead. */
-  async until<T>(what: string, ask: () => T | Promise<T>, timeoutMs = WAIT_MS): Promise<NonNullable<T>> {
-    const begin = performance.now();
+  async until<T>(what: string, ask: () => T | Promise<T>): Promise<NonNullable<T>> {
     let last: unknown;
-    for (;;) {
+    const answer = async () => {
       try {
-        const answer = await ask();
-        if (answer) return answer;
+        const value = await ask();
         last = undefined;
+        return value;
       } catch (error) {
         // The page may be on its way to another one.
         last = error;
+        return undefined;
       }
-      if (performance.now() - begin > timeoutMs) throw new Error(await this.#waited(what, timeoutMs, last));
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+    };
+    return until(what, answer).catch(async (error: Error) => {
+      throw new Error(await this.#waited(error.message, last));
+    });
   }
 
   /** The middle of an element, or a place at shares of its width and height. */
@@ -225,12 +223,12 @@ export class Window {
     });
   }
 
-  async #waited(what: string, timeoutMs: number, error: unknown): Promise<string> {
+  async #waited(what: string, error: unknown): Promise<string> {
     const shown = await this.text().catch(String);
     const path = await this.picture("failed").catch(String);
     const faults = this.faults.take().join("\n");
     return [
-      `waited ${timeoutMs} ms for: ${what}`,
+      what,
       ...(error === undefined ? [] : [`last error: ${error}`]),
       ...(faults === "" ? [] : [`faults: ${faults}`]),
       `at ${this.driver.url()} (${path}) it shows: ${shown.slice(0, 1_500)}`,
