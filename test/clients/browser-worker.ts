@@ -77,7 +77,7 @@ const REQUESTS: readonly (readonly [name: string, method: string, params: object
 
 const skip = requires("chromium");
 
-t.test("the server in a Web Worker", { skip, timeout: 120_000 }, async (t) => {
+t.test("the server in a Web Worker", { skip }, async (t) => {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking"],

@@ -28,7 +28,7 @@ interface PublishDiagnosticsParams {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-t.test("the scenario over stdio", { timeout: 60_000 }, async (t) => {
+t.test("the scenario over stdio", async (t) => {
   const app = copyExample(t.testdir());
   const path = join(app, "tool.json");
   const original = readFileSync(path, "utf8");

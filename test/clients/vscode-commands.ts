@@ -13,7 +13,7 @@ import { testSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
-t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
+t.test("the extension's commands in VS Code", { skip: requiresCodeServer() }, async (t) => {
   const vsix = packExtension();
   const browser = await startChromium();
   t.teardown(() => browser.close());

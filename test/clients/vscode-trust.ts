@@ -11,7 +11,7 @@ import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 /** As after "No, I don't trust the authors". */
 const RESTRICTED = { "security.workspace.trust.startupPrompt": "never" };
 
-t.test("the extension without trust in VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
+t.test("the extension without trust in VS Code", { skip: requiresCodeServer() }, async (t) => {
   const vsix = packExtension();
   const browser = await startChromium();
   t.teardown(() => browser.close());

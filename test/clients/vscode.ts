@@ -22,7 +22,7 @@ const DIFFERS: Differences = {
   shutdown: { shows: { killed: [] } },
 };
 
-t.test("VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
+t.test("VS Code", { skip: requiresCodeServer() }, async (t) => {
   const vsix = packExtension();
   const browser = await startChromium();
   t.teardown(() => browser.close());

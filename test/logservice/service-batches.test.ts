@@ -7,8 +7,6 @@ import { type Answer, startTestService, type TestService } from "../support/serv
 import { slow } from "../support/slow.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(300_000);
-
 const RANGE = { start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
 const short = ({ status, text }: Answer) => `${status} ${text}`.trim();
 

@@ -13,8 +13,6 @@ import { startTestService } from "../support/service.ts";
 import { slow } from "../support/slow.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(180_000);
-
 t.test("the limits are those of the documents", (t) => {
   const { queryMs, bodyBytes, inflatedBytes, eventsPerBatch, queriesPerToken } = LIMITS;
   t.same(

@@ -5,8 +5,6 @@ import { startTestService } from "../support/service.ts";
 import { slow } from "../support/slow.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(300_000);
-
 const MARK = "\ufeff";
 
 t.test("a text that begins with U+FEFF is kept as it is", slow(), async (t) => {

@@ -2,8 +2,6 @@
 import t from "tap";
 import { startTestService } from "../support/service.ts";
 
-t.setTimeout(180_000);
-
 const MARK = "\ufeff";
 const STRUCTURED = (message: string) => JSON.stringify({ level: "error", message });
 

@@ -6,8 +6,6 @@ import { requires } from "../support/require.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(300_000);
-
 const WHOLE = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"' };
 const unescaped = (html: string) => html.replace(/&(?:amp|lt|gt|quot);/g, (name) => WHOLE[name as keyof typeof WHOLE]);
 

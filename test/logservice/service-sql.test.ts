@@ -6,8 +6,6 @@ import { slow } from "../support/slow.ts";
 import { CANNOT_SEE_PROCESSES, sqlProcesses } from "../support/sql/sql-processes.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(300_000);
-
 const never = new AbortController().signal;
 
 t.test("rows go over the wire as they were printed", async (t) => {

@@ -6,8 +6,6 @@ import type { EventsStore } from "../../logservice/events/store.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(180_000);
-
 /** Without a tail a stop takes some milliseconds; with one it took ten seconds. */
 const SOON_MS = 2_000;
 

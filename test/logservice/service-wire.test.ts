@@ -12,8 +12,6 @@ import { LIMITS } from "../../logservice/limits.ts";
 import { type Answer, sendTo, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(300_000);
-
 const MIB = 1024 * 1024;
 
 async function withProject(t: Test, options: Parameters<typeof startTestService>[1] = {}) {

@@ -9,7 +9,7 @@ import { installPeers, startPeer } from "./servers.ts";
 
 const missing = requires("python3") || installPeers();
 
-t.test("from a directory to stages and back, on ministack", { skip: missing || false, timeout: 280_000 }, async (t) => {
+t.test("from a directory to stages and back, on ministack", { skip: missing || false }, async (t) => {
   const endpoint = await startPeer(t, "ministack");
   // In no repository: else versions were named by its commits.
   const folder = mkdtempSync(join(tmpdir(), "tool-peers-"));

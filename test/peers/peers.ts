@@ -28,7 +28,7 @@ t.test("the stand-in answers as the documentation says", async (t) => {
 
 const missing = requires("python3") || installPeers();
 
-t.test("emulators differ in what is written down", { skip: missing || false, timeout: 280_000 }, async (t) => {
+t.test("emulators differ in what is written down", { skip: missing || false }, async (t) => {
   const known: Differences = JSON.parse(readFileSync(path, "utf8"));
   const found: Differences = { ministack: {}, moto: {} };
   for (const peer of ["ministack", "moto"] as const) {

@@ -32,7 +32,7 @@ const BY_THE_PAGES: Readonly<Record<string, readonly string[]>> = {
 
 const missing = requires("python3") || installPeers();
 
-t.test("resource types and their schemas", { skip: missing || false, timeout: 200_000 }, async (t) => {
+t.test("resource types and their schemas", { skip: missing || false }, async (t) => {
   const folder = join(sitePackages(), "cfnlint/data/schemas");
   const index: Record<string, string> = JSON.parse(readFileSync(join(folder, "providers/eu-west-1.json"), "utf8"));
   for (const [name, type] of Object.entries(TYPES)) {

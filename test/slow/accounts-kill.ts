@@ -10,9 +10,7 @@ import { requires } from "../support/require.ts";
 import { ANN, BOB, beginStory, type Story } from "../support/story.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(480_000);
-
-t.test("killed while people sign in, join and leave", { skip: requires("chromium"), timeout: 240_000 }, async (t) => {
+t.test("killed while people sign in, join and leave", { skip: requires("chromium") }, async (t) => {
   const story = await beginStory(t);
   await begin(t, story);
   const steps: Readonly<Record<string, (t: Test, story: Story) => Promise<void>>> = {

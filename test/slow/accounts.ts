@@ -17,9 +17,7 @@ import { until } from "../support/until.ts";
 
 const BOTH = ["light", "dark"] as const;
 
-t.setTimeout(480_000);
-
-t.test("two people, two teams and a CI", { skip: requires("chromium"), timeout: 240_000 }, async (t) => {
+t.test("two people, two teams and a CI", { skip: requires("chromium") }, async (t) => {
   const story = await beginStory(t);
   const steps: Readonly<Record<string, (t: Test, story: Story) => Promise<void>>> = {
     "the first owner comes in by the link that init prints": firstOwner,
@@ -470,7 +468,7 @@ async function removedElsewhere(t: Test, story: Story): Promise<void> {
   t.match((await ann.run("team members ls --format json")).stdout, /^(?!.*bob@)/s);
 }
 
-t.test("a data directory of before there were accounts", { skip: requires("chromium"), timeout: 60_000 }, async (t) => {
+t.test("a data directory of before there were accounts", { skip: requires("chromium") }, async (t) => {
   const story = await beginStory(t);
   const { service, ann, data } = story;
   const token = newToken();

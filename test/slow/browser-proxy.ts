@@ -4,7 +4,7 @@ import t from "tap";
 import { requires } from "../support/require.ts";
 import { start } from "../support/runtime.ts";
 
-t.test("the proxy's answers in Chromium", { skip: requires("chromium"), timeout: 180_000 }, async (t) => {
+t.test("the proxy's answers in Chromium", { skip: requires("chromium") }, async (t) => {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"],

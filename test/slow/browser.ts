@@ -7,7 +7,7 @@ import t from "tap";
 import { root, startTool } from "../support/cli.ts";
 import { requires } from "../support/require.ts";
 
-t.test("the examples in Chromium", { skip: requires("chromium"), timeout: 180_000 }, async (t) => {
+t.test("the examples in Chromium", { skip: requires("chromium") }, async (t) => {
   const pictures = join(root, "dist/pictures");
   mkdirSync(pictures, { recursive: true });
   const browser = await chromium.launch({

@@ -148,7 +148,7 @@ const builds: readonly Build[] = [
 ];
 
 for (const { name, needs, example, files = {}, holds, rows, isRepeatable } of builds) {
-  t.test(name, { skip: requires(needs), timeout: 300_000 }, async (t) => {
+  t.test(name, { skip: requires(needs) }, async (t) => {
     const project = join(t.testdir(), "project");
     mkdirSync(project);
     if (example !== undefined) cpSync(join(root, "examples", example), project, { recursive: true });
@@ -181,7 +181,7 @@ for (const { name, needs, example, files = {}, holds, rows, isRepeatable } of bu
   });
 }
 
-t.test("a library that the platform cannot have", { skip: requires("pip"), timeout: 300_000 }, (t) => {
+t.test("a library that the platform cannot have", { skip: requires("pip") }, (t) => {
   const project = t.testdir({
     "tool.json": '{ "name": "native" }',
     "app.py": "",
@@ -192,7 +192,7 @@ t.test("a library that the platform cannot have", { skip: requires("pip"), timeo
   t.end();
 });
 
-t.test("Go's own reader", { skip: requires("go"), timeout: 300_000 }, (t) => {
+t.test("Go's own reader", { skip: requires("go") }, (t) => {
   const project = t.testdir({
     "tool.json": '{ "name": "app" }',
     "app.js": "x".repeat(100_000),

@@ -38,7 +38,7 @@ async function succeeds(t: Test, app: AppFolder, argv: readonly string[]) {
   return outcome;
 }
 
-t.test("Node: every step", { timeout: 120_000 }, async (t) => {
+t.test("Node: every step", async (t) => {
   const aws = await startAws(t);
   const app = exampleApp(aws, t.testdir(), "node-server");
   const git = (...args: string[]) => execFileSync("git", args, { cwd: app.directory, env: GIT_ENV, encoding: "utf8" });
@@ -98,7 +98,7 @@ t.test("Node: every step", { timeout: 120_000 }, async (t) => {
   t.same(await remains(aws), [], `nothing is left: ${left.trim()}`);
 });
 
-t.test("an archive of more than 50 MB goes through the bucket", { timeout: 120_000 }, async (t) => {
+t.test("an archive of more than 50 MB goes through the bucket", async (t) => {
   const aws = await startAws(t);
   const app = exampleApp(aws, t.testdir(), "static-site");
   // A served file has at most 6 MB.
@@ -162,7 +162,7 @@ const languages: readonly Language[] = [
 
 for (const { name, needs, needsLayer = false, make, path, body } of languages) {
   const skip = (needs !== undefined && requires(needs)) || (needsLayer && withoutLayer());
-  t.test(name, { skip, timeout: 180_000 }, async (t) => {
+  t.test(name, { skip }, async (t) => {
     const aws = await startAws(t);
     const app = make(aws, t.testdir());
     const url = (await succeeds(t, app, [])).stdout.trim();
@@ -179,7 +179,7 @@ for (const { name, needs, needsLayer = false, make, path, body } of languages) {
   });
 }
 
-t.test("Python, from an installation without the runtime", { timeout: 180_000 }, async (t) => {
+t.test("Python, from an installation without the runtime", async (t) => {
   const folder = t.testdir();
   mkdirSync(join(folder, "dist"));
   execFileSync("cp", ["-al", join(root, "dist/bin"), join(folder, "dist/bin")]);

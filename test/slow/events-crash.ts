@@ -11,8 +11,6 @@ import { type EventsStore, type NewEvent, StoreError } from "../../logservice/ev
 import { MAX_WAITING } from "../../logservice/events/tail.ts";
 import { root } from "../support/cli.ts";
 
-t.setTimeout(300_000);
-
 const never = new AbortController().signal;
 const everything = { project: "app", startMs: 0, stopMs: 4e12, query: undefined };
 const events = (from: number, count: number): NewEvent[] =>

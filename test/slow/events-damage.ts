@@ -12,10 +12,7 @@ const only = new RegExp(process.env.DAMAGE_ONLY ?? "");
 
 const rounds = Number(process.env.DAMAGE_ROUNDS ?? 20);
 const seed = Number(process.env.DAMAGE_SEED ?? 1);
-// About 470 s of processor time, beside other suites.
-const timeout = 1_200_000 + rounds * 10_000;
 
-t.setTimeout(timeout);
 const rich = await buildRichStore();
 t.teardown(() => rich.remove());
 
@@ -37,7 +34,7 @@ function test<Row extends { readonly name: string }>(
 ) {
   const chosen = rows.filter(({ name }) => only.test(name));
   if (chosen.length === 0) return;
-  t.test(kind, { timeout }, async (t) => {
+  t.test(kind, async (t) => {
     for (let i = 0; i < chosen.length; i += atOnce) {
       const some = chosen.slice(i, i + atOnce);
       const found = await Promise.all(some.map(run));

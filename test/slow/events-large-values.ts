@@ -8,8 +8,6 @@ import { parseQuery } from "../../grammar/query/index.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import { largeEvent, largeText } from "../support/events/large.ts";
 
-t.setTimeout(300_000);
-
 const COUNT = 560;
 const never = new AbortController().signal;
 const field = (name: string) => ({ at: "fields", path: [name] }) as const;

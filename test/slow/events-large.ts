@@ -9,8 +9,6 @@ import { openEventsStore } from "../../logservice/events/open.ts";
 import { PAGE_BYTES } from "../../logservice/events/page.ts";
 import { largeEvent, largeText } from "../support/events/large.ts";
 
-t.setTimeout(300_000);
-
 const COUNT = 560;
 // The engine may take 512 MiB; the rest is the events that wait to be flushed, a page, and what is garbage until somebody
 // collects it: 820 to 1,140 MB were seen. Pages that ended by their number of events alone took 2.2 GB.

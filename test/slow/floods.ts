@@ -11,8 +11,6 @@ import { commandOf, descriptorsOf, processesWith, residentBytes, socketsOf } fro
 import { ask } from "../support/runtime.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(0);
-
 const MB = 1_000_000;
 const skip = process.platform === "linux" ? false : "needs /proc";
 

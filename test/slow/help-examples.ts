@@ -37,9 +37,7 @@ interface Outcome {
   readonly text: string;
 }
 
-t.setTimeout(600_000);
-
-t.test("each example of the help", { skip, timeout: 600_000 }, async (t) => {
+t.test("each example of the help", { skip }, async (t) => {
   // The command finds the folder of its project by its real path.
   const world = realpathSync(mkdtempSync(join(tmpdir(), "tool-examples-")));
   t.teardown(() => rmSync(world, { recursive: true, force: true, maxRetries: 5 }));

@@ -34,7 +34,7 @@ const rows = [
 ];
 
 for (const { name, needs, source, build, command } of languages) {
-  t.test(name, { skip: requires(needs), timeout: 180_000 }, async (t) => {
+  t.test(name, { skip: requires(needs) }, async (t) => {
     const deployed = await deploy(t, { command }, { freezes: true });
     cpSync(join(apps, "languages", source), join(deployed.directory, source));
     const [program, ...args] = build;

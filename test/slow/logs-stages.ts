@@ -8,8 +8,6 @@ import { cleanEnv, cliPath, tool } from "../support/cli.ts";
 import { residentBytes } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(0);
-
 const MB = 1e6;
 const isLinux = process.platform === "linux";
 const skip = isLinux && spawnSync("script", ["--version"]).status === 0 ? false : "needs /proc and script (util-linux)";

@@ -13,8 +13,6 @@ import { openOwn, refuses } from "../support/oidc-provider/refuses.ts";
 import { signInAtPages, startProvider } from "../support/oidc-provider/start.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(300_000);
-
 const SECRET = "a secret with + and %";
 
 const issuer = await startProvider(t, REDIRECT_URL);

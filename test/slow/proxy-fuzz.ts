@@ -16,8 +16,6 @@ const SEED = Number(process.env.FUZZ_SEED ?? 1);
 /** As many conversations at a time. */
 const CLIENTS = 8;
 
-t.setTimeout(0);
-
 /** A request that lacks its end has no answer to wait for. */
 const IMPATIENCE_MS = 100;
 const PATIENCE_MS = 3_000;

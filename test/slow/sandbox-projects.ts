@@ -10,7 +10,6 @@ import { requires } from "../support/require.ts";
 import { ask, testSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(900_000);
 t.jobs = 2;
 
 interface Mail {
@@ -20,7 +19,7 @@ interface Mail {
   readonly text: string;
 }
 
-t.test("an alert sends a mail when requests fail", { timeout: 420_000, buffered: true }, async (t) => {
+t.test("an alert sends a mail when requests fail", { buffered: true }, async (t) => {
   const sandbox = testSandbox(t);
   const app = join(t.testdir(), "app");
   mkdirSync(app);
@@ -70,7 +69,7 @@ const LANGUAGES = [
 ] as const;
 
 for (const { example, needs, path, answers } of LANGUAGES) {
-  t.test(example, { skip: requires(needs), timeout: 300_000, buffered: true }, async (t) => {
+  t.test(example, { skip: requires(needs), buffered: true }, async (t) => {
     const sandbox = testSandbox(t, { HOME: process.env.HOME ?? "", GOCACHE: join(t.testdir(), "go") });
     const app = join(t.testdir(), "app");
     cpSync(join(root, "examples", example), app, { recursive: true, filter: (from) => !from.endsWith(".tool") });

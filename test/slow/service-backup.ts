@@ -13,8 +13,6 @@ import { listening, spawnTool, tool } from "../support/cli.ts";
 import { batchCounts } from "../support/events/crash-loop.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(300_000);
-
 const COPIES = 12;
 const BATCH = 20;
 

@@ -15,8 +15,6 @@ import { listening, spawnTool, tool } from "../support/cli.ts";
 // Each test has data of its own.
 t.jobs = 2;
 
-t.setTimeout(300_000);
-
 const events = (from: number, count: number): NewEvent[] =>
   Array.from({ length: count }, (_, i) => ({
     timestamp: new Date(1714557600000 + (from + i) * 1000).toISOString(),

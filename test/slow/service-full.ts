@@ -9,8 +9,6 @@ import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.t
 import { listening, type Running, spawnTool, tool } from "../support/cli.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(300_000);
-
 // Little more than what the service leaves free (`reserveBytes`).
 const DISK_MIB = 288;
 const RESERVE_BYTES = 256 * 1024 * 1024;

@@ -11,8 +11,6 @@ import { listening, spawnTool, tool } from "../support/cli.ts";
 import { type Answer, SCOPES, sendTo } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-t.setTimeout(180_000);
-
 // What a timer may fire too early.
 const EARLY_MS = 20;
 

@@ -12,15 +12,9 @@ import { commandOf, processesWith } from "../support/processes.ts";
 import { Browser } from "../support/sign-in/browser.ts";
 import { until } from "../support/until.ts";
 
-/** An installation or a build that is out of date is made again first. */
-const START_MS = 300_000;
-/** Longer than the longest wait between two tries to send. */
-const FOUND_MS = 60_000;
-
-t.setTimeout(START_MS + 5 * FOUND_MS);
 const skip = process.platform === "linux" ? false : "needs /proc";
 
-t.test("what npm start shows is found in its log service", { skip, timeout: START_MS + 5 * FOUND_MS }, async (t) => {
+t.test("what npm start shows is found in its log service", { skip }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "npm-start-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   copyProject(folder);

@@ -8,7 +8,7 @@ import t from "tap";
 import { cliPath, listening, root, spawnTool, tool } from "../support/cli.ts";
 import { requires } from "../support/require.ts";
 
-t.test("Python's standard library", { skip: requires("python3"), timeout: 120_000 }, async (t) => {
+t.test("Python's standard library", { skip: requires("python3") }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tool-service-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const init = ["service", "init", "--data", "data", "--owner", "ann@example.com", "--format", "json"];

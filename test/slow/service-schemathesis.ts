@@ -30,7 +30,7 @@ function absent(): string | false {
 }
 
 t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-t.test("schemathesis", { skip: absent(), timeout: 300_000 }, async (t) => {
+t.test("schemathesis", { skip: absent() }, async (t) => {
   const made = await tool(["service", "init", "--data", "data", "--format", "json"], { cwd: folder });
   const { token } = JSON.parse(made.stdout);
   const running = spawnTool(["service", "start", "--data", "data", "--address", "127.0.0.1:0"], { cwd: folder });

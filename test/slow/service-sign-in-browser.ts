@@ -20,7 +20,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-t.test("signing in with Chromium", { skip: requires("chromium"), timeout: 180_000 }, async (t) => {
+t.test("signing in with Chromium", { skip: requires("chromium") }, async (t) => {
   const mail = await startMailServer(t);
   const provider = await startOwnProvider(t);
   const port = await freePort();

@@ -49,7 +49,6 @@ interface Sample {
   readonly descriptors: number;
 }
 
-t.setTimeout(0);
 t.test(`${SECONDS} seconds`, { skip: process.platform === "linux" ? false : "needs /proc" }, async (t) => {
   const directory = makeProject({
     "public/small.txt": SMALL,

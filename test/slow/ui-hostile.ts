@@ -10,11 +10,7 @@ import { HOSTILE_FINDINGS, HOSTILE_TEXTS, PROTOTYPE_NAMES } from "../support/ui/
 import type { Window } from "../support/ui/window.ts";
 import { firstOwner, startWorld, TEAM, type World } from "../support/ui/world.ts";
 
-const TIMEOUT_MS = 900_000;
-
 t.jobs = 2;
-t.setTimeout(TIMEOUT_MS);
-
 const ROWS = Object.entries(HOSTILE_TEXTS).map(([name, { text, shows }]) => ({ name, text, shows }));
 /** The service takes no event with more, nor a deeper one. */
 const MOST_FIELDS = 250;
@@ -26,7 +22,7 @@ const browsers: readonly (readonly [program: string, start: () => Promise<Browse
   ["firefox-esr", startFirefox],
 ];
 for (const [program, start] of browsers) {
-  t.test(`in ${program}`, { skip: requires(program), timeout: TIMEOUT_MS, buffered: true }, async (t) => {
+  t.test(`in ${program}`, { skip: requires(program), buffered: true }, async (t) => {
     const browser = await start();
     t.teardown(() => browser.close());
     const world = await startWorld(t, browser);

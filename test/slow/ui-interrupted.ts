@@ -9,7 +9,6 @@ import { fillShop, type Shop } from "../support/ui/shop.ts";
 import type { Window } from "../support/ui/window.ts";
 import { firstOwner, startWorld, TEAM, type World } from "../support/ui/world.ts";
 
-const TIMEOUT_MS = 300_000;
 const EVENTS = `/t/${TEAM}/p/shop/events`;
 
 interface Scene {
@@ -25,8 +24,7 @@ const STEPS: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>> 
   "a query is run while what checks it is on its way": withoutWorker,
 };
 
-t.setTimeout(TIMEOUT_MS);
-t.test("in chromium", { skip: requires("chromium"), timeout: TIMEOUT_MS }, async (t) => {
+t.test("in chromium", { skip: requires("chromium") }, async (t) => {
   const browser = await startChromium();
   t.teardown(() => browser.close());
   const world = await startWorld(t, browser);

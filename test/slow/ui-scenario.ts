@@ -17,8 +17,6 @@ import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
 
-const TIMEOUT_MS = 900_000;
-
 /** What each step leaves for those that follow. */
 interface Scenario extends World {
   readonly ann: Window;
@@ -71,14 +69,12 @@ const STEPS: Readonly<Record<string, Step>> = {
 };
 
 t.jobs = 2;
-t.setTimeout(TIMEOUT_MS);
-
 const browsers: readonly (readonly [program: string, start: () => Promise<BrowserDriver>])[] = [
   ["chromium", startChromium],
   ["firefox-esr", startFirefox],
 ];
 for (const [program, start] of browsers) {
-  t.test(`in ${program}`, { skip: requires(program), timeout: TIMEOUT_MS, buffered: true }, async (t) => {
+  t.test(`in ${program}`, { skip: requires(program), buffered: true }, async (t) => {
     const browser = await start();
     t.teardown(() => browser.close());
     const world = await startWorld(t, browser);

@@ -737,8 +737,6 @@ t.test("the arguments are not in the list of processes", { skip: process.platfor
   t.match(await running, { code: 0 });
 });
 
-t.setTimeout(600_000);
-
 t.test("two hundred at once", slow(), async (t) => {
   const { app } = await openApp(t, {});
   const names = Array.from({ length: 200 }, (_, i) => `NAME_${i}`);

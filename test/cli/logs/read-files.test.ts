@@ -8,8 +8,6 @@ import t, { type Test } from "tap";
 import { type Block, CAUGHT_UP } from "../../../cli/logs/line-blocks.ts";
 import { followFiles, openFile, readOpenFile, readRotated } from "../../../cli/logs/read-files.ts";
 
-t.setTimeout(180_000);
-
 const textOf = ({ bytes, start, end }: Block) => bytes.toString("utf8", start, end);
 const never = new AbortController().signal;
 const ONCE = { sinceMs: 0, follow: false, signal: never };

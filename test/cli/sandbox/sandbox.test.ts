@@ -14,8 +14,6 @@ import { ask, gone, testSandbox } from "../../support/sandbox.ts";
 import { slow } from "../../support/slow.ts";
 import { until } from "../../support/until.ts";
 
-t.setTimeout(480_000);
-
 /** An app that says its version, its stage and the names of its variables. */
 const APP = `require("http").createServer((request, response) => {
   if (request.url === "/env") return response.end(JSON.stringify(Object.keys(process.env)));

@@ -90,8 +90,6 @@ Type this code on the page within 15 minutes:
 
 `;
 
-t.setTimeout(300_000);
-
 t.test("signing in, and what a token of it can do", async (t) => {
   const service = await startTestService(t);
   await service.person("ann@example.com", "owner");

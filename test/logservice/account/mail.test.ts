@@ -16,8 +16,6 @@ import { MailSettingsError, readMailSettings } from "../../../logservice/account
 import { root } from "../../support/cli.ts";
 import { requires } from "../../support/require.ts";
 
-t.setTimeout(180_000);
-
 interface Test {
   teardown(handler: () => unknown): void;
 }

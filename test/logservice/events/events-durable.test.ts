@@ -20,8 +20,6 @@ import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts"
 import { recordDiskCalls } from "../../support/events/disk-calls.ts";
 import { until } from "../../support/until.ts";
 
-t.setTimeout(300_000);
-
 const never = new AbortController().signal;
 const event = (message: string): NewEvent => ({
   timestamp: "2026-01-01T00:00:00Z",

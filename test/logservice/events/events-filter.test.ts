@@ -19,8 +19,6 @@ import { emptySummary } from "../../../logservice/events/summary/summary.ts";
 import { randomOf } from "../../support/random.ts";
 import { slow } from "../../support/slow.ts";
 
-t.setTimeout(300_000);
-
 const never = new AbortController().signal;
 const span = { start: 0, end: 0 };
 const field = (...keys: string[]) => ({ path: keys.map((key) => ({ kind: "key", key, span }) as const), span });

@@ -11,8 +11,6 @@ import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts"
 import { root } from "../../support/cli.ts";
 import { slow } from "../../support/slow.ts";
 
-t.setTimeout(300_000);
-
 interface Fixture {
   readonly files: Readonly<Record<string, string>>;
   readonly events: Readonly<Record<string, readonly NewEvent[]>>;

@@ -39,9 +39,6 @@ import { emptySummary } from "../../../logservice/events/summary/summary.ts";
 import { isRunning } from "../../support/cli.ts";
 import { slow } from "../../support/slow.ts";
 
-// Segments are made by processes of their own, which take a while to start on a busy machine.
-t.setTimeout(300_000);
-
 const never = new AbortController().signal;
 const everything = (project = "app") => ({ project, startMs: 0, stopMs: 4e12, query: undefined });
 const events = (from: number, count: number, pad = ""): NewEvent[] =>

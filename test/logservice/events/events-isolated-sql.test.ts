@@ -11,8 +11,6 @@ import { type NewEvent, StoreError } from "../../../logservice/events/store.ts";
 import { slow } from "../../support/slow.ts";
 import { until } from "../../support/until.ts";
 
-t.setTimeout(300_000);
-
 const directory = mkdtempSync(join(tmpdir(), "isolated-sql-"));
 const secret = join(directory, "secret.csv");
 writeFileSync(secret, "secret\nvalue\n");

@@ -8,8 +8,6 @@ import { type DuckDBInstance, openDuckDb, quoted } from "../../../logservice/eve
 import { readSegment, type Segment } from "../../../logservice/events/duckdb/segment.ts";
 import { emptySummary, printSummary } from "../../../logservice/events/summary/summary.ts";
 
-t.setTimeout(300_000);
-
 const never = new AbortController().signal;
 const FILES = 8;
 const EVENTS = 40_960;

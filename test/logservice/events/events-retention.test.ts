@@ -7,8 +7,6 @@ import { openEventsStore } from "../../../logservice/events/open.ts";
 import type { NewEvent, Range } from "../../../logservice/events/store.ts";
 import { slow } from "../../support/slow.ts";
 
-t.setTimeout(300_000);
-
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse("2026-05-10T12:00:00Z");
 const never = new AbortController().signal;

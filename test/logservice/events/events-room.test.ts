@@ -9,8 +9,6 @@ import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts"
 import { recordDiskCalls } from "../../support/events/disk-calls.ts";
 import { until } from "../../support/until.ts";
 
-t.setTimeout(180_000);
-
 const batch = (count: number, bytes: number): NewEvent[] =>
   Array.from({ length: count }, () => ({
     timestamp: "2026-01-01T00:00:00Z",

@@ -6,8 +6,6 @@ import { refusalOf } from "../../../logservice/events/duckdb/sql/allowed.ts";
 import { slow } from "../../support/slow.ts";
 import { randomScopes } from "../../support/sql/random-scopes.ts";
 
-t.setTimeout(300_000);
-
 const engine = await DuckDBInstance.create(":memory:", { threads: "1", autoload_known_extensions: "false" });
 const connection = await engine.connect();
 for (const name of ["a", "b", "c", "newest", "main.events", '"x.parquet"']) {

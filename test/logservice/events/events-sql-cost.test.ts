@@ -9,8 +9,6 @@ import { StoreError } from "../../../logservice/events/store.ts";
 import { slow } from "../../support/slow.ts";
 import { CANNOT_SEE_PROCESSES, sqlProcesses } from "../../support/sql/sql-processes.ts";
 
-t.setTimeout(480_000);
-
 const directory = mkdtempSync(join(tmpdir(), "sql-cost-"));
 const sqlLimits = { timeMs: 1000, memoryBytes: 400e6, rows: 1000, bytes: 1_000_000 };
 const store = await openEventsStore({ directory, reserveBytes: 0, sqlLimits });

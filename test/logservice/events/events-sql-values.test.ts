@@ -6,8 +6,6 @@ import { join } from "node:path";
 import t from "tap";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 
-t.setTimeout(300_000);
-
 const directory = mkdtempSync(join(tmpdir(), "sql-values-"));
 const store = await openEventsStore({ directory, reserveBytes: 0 });
 t.teardown(async () => {

@@ -8,8 +8,6 @@ import { compareSql } from "../../support/events/sql-fuzz.ts";
 import { randomOf } from "../../support/random.ts";
 import { slow } from "../../support/slow.ts";
 
-t.setTimeout(300_000);
-
 const columns = {
   id: "id",
   typeOf: (path: readonly (string | number)[]) =>

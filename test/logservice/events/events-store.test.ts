@@ -11,9 +11,6 @@ import { oddEvents } from "../../support/events/generate.ts";
 import { openOracle } from "../../support/events/oracle.ts";
 import { slow } from "../../support/slow.ts";
 
-// Segments are made by processes of their own, which take a while to start on a busy machine.
-t.setTimeout(300_000);
-
 const BEGIN_MS = Date.parse("2024-05-01T10:00:00Z");
 const NOW_MS = Date.parse("2024-05-01T14:00:00Z");
 const nowMs = () => NOW_MS;

@@ -22,8 +22,6 @@ import { openOracle } from "../../support/events/oracle.ts";
 import { randomOf } from "../../support/random.ts";
 import { slow } from "../../support/slow.ts";
 
-t.setTimeout(300_000);
-
 const BEGIN_MS = Date.parse("2024-05-01T10:00:00Z");
 const never = new AbortController().signal;
 const random = randomOf(11);

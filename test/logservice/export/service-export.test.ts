@@ -13,8 +13,6 @@ import { bearer, type Credential, session } from "../../support/credentials.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 
-t.setTimeout(480_000);
-
 type Asked = Partial<Operations["add_export"]["input"]>;
 
 interface Download {

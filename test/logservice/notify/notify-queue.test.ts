@@ -17,8 +17,6 @@ import { randomOf } from "../../support/random.ts";
 import { slow } from "../../support/slow.ts";
 import { until } from "../../support/until.ts";
 
-t.setTimeout(300_000);
-
 const START_MS = Date.parse("2026-11-23T14:00:00Z");
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;

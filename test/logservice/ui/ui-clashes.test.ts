@@ -7,7 +7,6 @@ import { fillShop, type Shop } from "../../support/ui/shop.ts";
 import type { Window } from "../../support/ui/window.ts";
 import { firstOwner, startWorld, TEAM } from "../../support/ui/world.ts";
 
-const TIMEOUT_MS = 900_000;
 /** How long an answer is held back, so that something can be done meanwhile. */
 const HELD_MS = 300;
 const P = `/t/${TEAM}/p/shop`;
@@ -86,7 +85,7 @@ const missing = requires("chromium");
 
 t.test(
   "what two tabs change, and what is typed when a page is left",
-  { ...(missing ? { skip: missing } : slow()), timeout: TIMEOUT_MS },
+  { ...(missing ? { skip: missing } : slow()) },
   async (t) => {
     const browser = await startChromium();
     t.teardown(() => browser.close());

@@ -18,8 +18,6 @@ import { codeOf } from "../../support/sign-in/browser.ts";
 import { askToSignIn, ORIGIN, printedLink, signInWindow, startSignInService } from "../../support/sign-in/start.ts";
 import { until } from "../../support/until.ts";
 
-t.setTimeout(300_000);
-
 const ASSETS = join(root, "dist/bin/ui/assets");
 const PAGES = [
   "/",
