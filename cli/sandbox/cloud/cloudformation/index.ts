@@ -2,9 +2,10 @@
 import type { World } from "../world.ts";
 import { changeSetDescriptions, changeSetOperations } from "./change-sets.ts";
 import { stackDescriptions } from "./descriptions.ts";
+import type { ResourceFailure } from "./failure.ts";
 import { stackOperations } from "./stacks.ts";
 import { CloudFormationState } from "./state.ts";
-import { openWork, type ResourceFailure } from "./work.ts";
+import { openWork } from "./work.ts";
 
 export function openCloudFormation(world: World, region: string) {
   const state = new CloudFormationState(world, region);
