@@ -129,3 +129,139 @@ t.test("dead code", async (t) => {
   ];
   for (const [name, files, findings] of rows) t.same(findDeadCode(new Map(Object.entries(files))), findings, name);
 });
+
+t.test("functions that are too long", async (t) => {
+  const { longFunctionsIn } = await load("ratchets.mjs");
+  /** So many lines, each with types and comments that are gone once it is compiled. */
+  const lines = (count: number) => "  // A comment.\n".repeat(count - 1).concat("  let x: number;\n");
+  const rows: [name: string, path: string, text: string, long: Record<string, number>][] = [
+    ["101 lines", "cli/x.ts", `function f(a: string): void {\n${lines(99)}}\n`, { f: 101 }],
+    ["100 lines", "cli/x.ts", `function f(a: string): void {\n${lines(98)}}\n`, {}],
+    ["100 lines in a longer file", "cli/x.ts", `interface A {\n  a: 1;\n}\n\nfunction f() {\n${lines(98)}}\n`, {}],
+    ["101 lines below types", "cli/x.ts", `interface A {\n  a: 1;\n}\n\nfunction f() {\n${lines(99)}}\n`, { f: 101 }],
+    ["an arrow", "cli/x.ts", `export const f = (\n  a: string,\n) => {\n${lines(99)}};\n`, { f: 103 }],
+    ["a method", "cli/x.ts", `class A {\n  #a = 1;\n  f(): void {\n${lines(99)}  }\n}\n`, { "A.f": 101 }],
+    ["a member of an object", "cli/x.ts", `const a = {\n  f() {\n${lines(99)}  },\n};\n`, { f: 101 }],
+    [
+      "a callback",
+      "cli/x.ts",
+      `function f() {\n  g(() => {\n${lines(99)}  });\n}\n`,
+      { "a callback in f": 101, f: 103 },
+    ],
+    ["a component", "cli/x.tsx", `function F() {\n${lines(99)}  return <b>{1}</b>;\n}\n`, { F: 102 }],
+    ["a class of short methods", "cli/x.ts", `class A {\n  f() {\n${lines(60)}  }\n  g() {\n${lines(60)}  }\n}\n`, {}],
+  ];
+  for (const [name, path, text, long] of rows) {
+    t.same(Object.fromEntries(await longFunctionsIn(path, text)), long, name);
+  }
+});
+
+t.test("names that several files export", async (t) => {
+  const { sharedNamesIn } = await load("ratchets.mjs");
+  const rows: [name: string, files: Record<string, string>, shared: Record<string, string[]>][] = [
+    [
+      "types and values",
+      {
+        "cli/x.ts": "export interface Place {}\nexport const most = 1;",
+        "cli/y.ts": "export type Place = 1;\nexport async function most() {}",
+      },
+      { Place: ["cli/x.ts", "cli/y.ts"], most: ["cli/x.ts", "cli/y.ts"] },
+    ],
+    ["in one file alone", { "cli/x.ts": "export const a = 1;", "cli/y.ts": "export const b = 1;" }, {}],
+    ["twice in a file", { "cli/x.ts": "export function f(a: 1): void;\nexport function f(a: 2): void;" }, {}],
+    ["not exported by one", { "cli/x.ts": "export const a = 1;", "cli/y.ts": "const a = 1;" }, {}],
+    ["passed on by one", { "cli/x.ts": "export const a = 1;", "cli/y.ts": 'export { a } from "./x.ts";' }, {}],
+  ];
+  for (const [name, files, shared] of rows) {
+    t.same(Object.fromEntries(sharedNamesIn(Object.entries(files))), shared, name);
+  }
+});
+
+t.test('comments that open with "What"', async (t) => {
+  const { whatCommentsIn } = await load("ratchets.mjs");
+  for (const text of [
+    "/** What it is. */",
+    "// What it is.",
+    "  // What it is.",
+    "x(); // What it is.",
+    "/**\n * What it is.\n */",
+    "x();\n// What it is.",
+  ])
+    t.equal(whatCommentsIn(text), 1, text);
+  for (const text of [
+    "/** Says what it is. */",
+    "// Whatever it is.",
+    "// It is a comment.\n// What follows is a part of it.",
+    "/**\n * It is a comment.\n * What follows is a part of it.\n */",
+    'const url = "https://What is this";',
+  ])
+    t.equal(whatCommentsIn(text), 0, text);
+  t.equal(whatCommentsIn("// What it is.\nx();\n// What it was.\n"), 2, "counts them");
+});
+
+t.test("lists that only shrink", async (t) => {
+  const { compared } = await load("ratchets.mjs");
+  const none = { longFunctions: {}, sharedNames: {}, whatComments: {} };
+  const all = (length: number, files: string[], count: number) => ({
+    longFunctions: length > 0 ? { "cli/x.ts": { f: length } } : {},
+    sharedNames: files.length > 0 ? { A: files } : {},
+    whatComments: count > 0 ? { "cli/x.ts": count } : {},
+  });
+  const listed = all(120, ["cli/x.ts", "cli/y.ts"], 2);
+  t.same(compared(listed, listed), { more: [], less: [], shrunk: listed }, "nothing changed");
+  t.same(
+    compared(listed, none),
+    {
+      more: [
+        "cli/x.ts: f has 120 lines",
+        "cli/x.ts: exports A, as cli/y.ts",
+        "cli/y.ts: exports A, as cli/x.ts",
+        'cli/x.ts: 2 comments open with "What"',
+      ],
+      less: [],
+      shrunk: none,
+    },
+    "new entries are not taken into the list",
+  );
+  t.same(
+    compared(all(121, ["cli/x.ts", "cli/y.ts", "cli/z.ts"], 3), listed),
+    {
+      more: [
+        "cli/x.ts: f has 121 lines; 120 in the list",
+        "cli/z.ts: exports A, as cli/x.ts, cli/y.ts",
+        'cli/x.ts: 3 comments open with "What"; 2 in the list',
+      ],
+      less: [],
+      shrunk: listed,
+    },
+    "nor is their growth",
+  );
+  t.same(
+    compared(none, listed),
+    {
+      more: [],
+      less: [
+        "cli/x.ts: f has at most 100 lines, not 120: take it out of the list",
+        "cli/x.ts: shares no exported A: take it out of the list",
+        "cli/y.ts: shares no exported A: take it out of the list",
+        'cli/x.ts: 0 comments open with "What", not 2: take it out of the list',
+      ],
+      shrunk: none,
+    },
+    "all are gone",
+  );
+  t.same(
+    compared(all(110, [], 1), listed),
+    {
+      more: [],
+      less: [
+        "cli/x.ts: f has 110 lines, not 120: take it out of the list",
+        "cli/x.ts: shares no exported A: take it out of the list",
+        "cli/y.ts: shares no exported A: take it out of the list",
+        'cli/x.ts: 1 comment opens with "What", not 2: take it out of the list',
+      ],
+      shrunk: all(110, [], 1),
+    },
+    "some have shrunk",
+  );
+});

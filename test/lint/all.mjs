@@ -8,6 +8,7 @@ const checks = [
   ["node_modules/@biomejs/biome/bin/biome", "check", "."],
   ["test/lint/english.mjs"],
   ["test/lint/dead-code.mjs"],
+  ["test/lint/ratchets.mjs"],
   ["test/lint/records-sql.mjs"],
   ["test/lint/costs.mjs"],
 ];

@@ -13,7 +13,7 @@ interface Pending {
   readonly act: () => void;
 }
 
-/** A clock that stands still until a test turns it. */
+/** A clock that does not move until a test turns it. */
 export class TestClock implements Clock {
   #elapsedMs = 0;
   #skewMs = 0;

@@ -8,7 +8,7 @@ const BOUND_MS = 60_000;
 /** Between two questions: as long as the last one took, so that asking a browser takes no more than half of a core. */
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 100;
-/** So much of a question, with its pause, counts at most: beyond that the process, or the machine, stood still. */
+/** So much of a question, with its pause, counts at most: beyond that the process, or the machine, was stopped. */
 const MAX_COUNTED_MS = 1_000;
 const MAX_SHOWN_LENGTH = 2_000;
 

@@ -8,6 +8,7 @@ import {
   type Scalar,
   withoutStages,
 } from "../../../grammar/query/edit.ts";
+import type { ViewRange } from "../../address/view.ts";
 import { say } from "../kit/toasts.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
 import type { ValueActions } from "./value-actions.ts";
@@ -19,9 +20,11 @@ export interface ExplorerActions extends ValueActions {
   severity(level: "warning" | "error"): void;
   /** The events of one group of a result: the values of the fields that it is grouped by. */
   eventsOf(group: readonly (readonly [field: string, value: unknown])[]): void;
+  /** Shows another range of time, which does not go on. */
+  zoom(range: ViewRange): void;
 }
 
-/** What buttons beside values do to the query of an explorer. */
+/** The edits of an explorer's query and view that buttons beside values and drawings make. */
 export function actionsOn(state: ExplorerState): ExplorerActions {
   const apply = (edit: (query: string) => string | undefined): void => {
     const before = state.view.peek();
@@ -50,6 +53,7 @@ export function actionsOn(state: ExplorerState): ExplorerActions {
           return value === null ? without(edited, field) : filterIn(edited, field, scalar(value));
         }, withoutStages(query) ?? query),
       ),
+    zoom: (range) => state.change({ range, isLive: false, event: "" }),
     toggleColumn(field) {
       const { columns } = state.view.peek();
       state.change({

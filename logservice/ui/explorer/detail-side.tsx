@@ -7,21 +7,13 @@ import { Detail } from "./detail.tsx";
 import { DetailPanel } from "./detail-panel.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
 import { requestQuery } from "./request.ts";
+import type { EventChoice } from "./use-event-choice.ts";
 import type { ValueActions } from "./value-actions.ts";
 
 export interface DetailSideProps {
   readonly state: ExplorerState;
-  /** Undefined while it is read. */
-  readonly event: Event | undefined;
-  readonly isMissing: boolean;
-  /** Why it could not be read. */
-  readonly error: unknown;
-  onRetry(): void;
+  readonly choice: EventChoice;
   readonly actions: ValueActions;
-  /** Opens the event above or below in the list; absent if there is none. */
-  readonly onAbove: (() => void) | undefined;
-  readonly onBelow: (() => void) | undefined;
-  onClose(): void;
 }
 
 /** What happened around an event is what happened this long before and after it. */
@@ -29,22 +21,23 @@ const AROUND_MS = 30_000;
 
 /** The event that is open, beside the list or over it. */
 export function DetailSide(props: DetailSideProps) {
-  const { event, isMissing, error, onRetry, onClose } = props;
+  const { open, close } = props.choice;
+  const { event, isMissing, error } = open;
   return (
-    <DetailPanel eventId={event?.id} onClose={onClose}>
+    <DetailPanel eventId={event?.id} onClose={close}>
       {event !== undefined ? (
-        <OpenEvent {...props} event={event} />
+        <EventDetail {...props} event={event} />
       ) : isMissing ? (
         <p class="lead" role="status">
           This event is not there any more: it has expired, or its address is cut off.
         </p>
       ) : error !== undefined ? (
-        <Failure error={error} retry={onRetry} />
+        <Failure error={error} retry={open.retry} />
       ) : (
         <Waiting what="Reading the event" />
       )}
       {event === undefined && (
-        <button type="button" class="button small" onClick={onClose}>
+        <button type="button" class="button small" onClick={close}>
           Close
         </button>
       )}
@@ -52,8 +45,8 @@ export function DetailSide(props: DetailSideProps) {
   );
 }
 
-function OpenEvent(props: DetailSideProps & { readonly event: Event }) {
-  const { state, event, actions, onAbove, onBelow, onClose } = props;
+function EventDetail(props: DetailSideProps & { readonly event: Event }) {
+  const { state, event, choice, actions } = props;
   const view = state.view.value;
   const request = requestQuery(event);
   const timeMs = Date.parse(event.timestamp);
@@ -73,9 +66,9 @@ function OpenEvent(props: DetailSideProps & { readonly event: Event }) {
       onRequest={request === undefined ? undefined : () => state.change({ query: request, isLive: false })}
       onAround={() => state.change({ query: "", range: aroundIt, isLive: false })}
       isOldestFirst={view.isOldestFirst}
-      onAbove={onAbove}
-      onBelow={onBelow}
-      onClose={onClose}
+      onAbove={choice.previous}
+      onBelow={choice.next}
+      onClose={choice.close}
     />
   );
 }

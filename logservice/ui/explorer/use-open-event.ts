@@ -15,9 +15,10 @@ export interface OpenEventOptions {
   arrived(): number;
 }
 
-/** The event that the address names: read where it is not known, and its row shown where it was not chosen there. */
-export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptions): {
+export interface OpenEvent {
+  /** Undefined if no event is open. */
   readonly place: EventPlace | undefined;
+  /** Undefined while it is read. */
   readonly event: Event | undefined;
   readonly isMissing: boolean;
   /** Why it could not be read. */
@@ -26,7 +27,10 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
   retry(): void;
   /** An event is about to be opened that is known already. */
   take(event: Event): void;
-} {
+}
+
+/** The event that the address names: read where it is not known, and its row shown where it was not chosen there. */
+export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptions): OpenEvent {
   const { event: text, isOldestFirst } = state.view.value;
   const place = text === "" ? undefined : eventPlace(text);
   const event = useSignal<Event | undefined>(undefined);

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Change, ResourceChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { World } from "../world.ts";
+import { changedProperties, sorted } from "./properties.ts";
 import {
   type ChangeSet,
   type Desired,
@@ -15,7 +16,6 @@ import { dependenciesOf } from "./template.ts";
 import { resourceType } from "./types/index.ts";
 import type { Properties, ResourceType } from "./types/type.ts";
 import { resolved, Unknown } from "./values.ts";
-import { changedProperties, sorted } from "./work.ts";
 
 export function newChangeSet(
   world: World,

@@ -1,0 +1,91 @@
+// The state that a request wants a stack to be in, and whether a stack can be brought there.
+import type {
+  CreateChangeSetCommandInput,
+  CreateStackCommandInput,
+  UpdateStackCommandInput,
+} from "@aws-sdk/client-cloudformation";
+import { AwsError } from "../protocol/error.ts";
+import type { World } from "../world.ts";
+import { type Desired, type Stack, scopeOf, templateOf } from "./stack.ts";
+import { MAX_BODY_BYTES, MAX_OBJECT_BYTES, parseTemplate, refusal } from "./template.ts";
+import { resolved } from "./values.ts";
+
+export type DesireInput = CreateStackCommandInput | UpdateStackCommandInput | CreateChangeSetCommandInput;
+
+/** `before` is the state of the stack now, parts of which a request may keep. */
+export function desire(world: World, told: DesireInput, before: Desired | undefined): Desired {
+  const body = bodyOf(world, told, before);
+  const template = parseTemplate(body);
+  const parameters: Record<string, unknown> = {};
+  for (const { ParameterKey = "", ParameterValue, UsePreviousValue } of told.Parameters ?? []) {
+    if (template.Parameters?.[ParameterKey] === undefined)
+      throw refusal(`Parameters: [${ParameterKey}] do not exist in the template`);
+    parameters[ParameterKey] = UsePreviousValue ? before?.parameters[ParameterKey] : ParameterValue;
+  }
+  const tags = told.Tags?.map(({ Key = "", Value = "" }) => ({ Key, Value })) ?? before?.tags ?? [];
+  const desired = { body, parameters, tags, capabilities: told.Capabilities ?? [] };
+  checkCapabilities(desired);
+  return desired;
+}
+
+function bodyOf(world: World, told: DesireInput, before: Desired | undefined): string {
+  if ("UsePreviousTemplate" in told && told.UsePreviousTemplate && before !== undefined) return before.body;
+  if (told.TemplateBody !== undefined) {
+    if (Buffer.byteLength(told.TemplateBody) > MAX_BODY_BYTES) {
+      throw refusal(
+        `1 validation error detected: Value at 'templateBody' failed to satisfy constraint: Member must have length less than or equal to ${MAX_BODY_BYTES}`,
+      );
+    }
+    return told.TemplateBody;
+  }
+  if (told.TemplateURL === undefined) throw refusal("Either Template URL or Template Body must be specified.");
+  return fromBucket(world, told.TemplateURL);
+}
+
+function fromBucket(world: World, url: string): string {
+  const { hostname, pathname } = new URL(url);
+  const path = decodeURIComponent(pathname).split("/").filter(Boolean);
+  const [, hosted] = /^(.+)\.s3[.-][^.]*/.exec(hostname) ?? [];
+  const bucket = hosted ?? path.shift() ?? "";
+  const object = world.service("s3").buckets.get(bucket)?.objects.get(path.join("/"));
+  if (object === undefined) throw refusal("S3 error: The specified key does not exist.");
+  if (object.body.length > MAX_OBJECT_BYTES) throw refusal("Template may not exceed 1000000 bytes in size.");
+  return object.body.read().toString();
+}
+
+function checkCapabilities(desired: Desired): void {
+  const { capabilities } = desired;
+  const roles = Object.values(templateOf(desired).Resources).filter(({ Type }) => /^AWS::IAM::/.test(Type));
+  const isNamed = roles.some(({ Properties }) => Properties?.RoleName !== undefined);
+  const needed = isNamed ? ["CAPABILITY_NAMED_IAM"] : ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"];
+  if (roles.length === 0 || needed.some((one) => capabilities.includes(one))) return;
+  throw new AwsError("InsufficientCapabilitiesException", `Requires capabilities : [${needed[0]}]`);
+}
+
+/** All functions are tried once, so that what they cannot do is said before anything is made. */
+export function checkDesired(world: World, target: Stack, desired: Desired): void {
+  const scope = scopeOf(world, target, desired, () => true);
+  for (const { Properties } of Object.values(templateOf(desired).Resources)) resolved(Properties ?? {}, scope);
+  for (const { Value } of Object.values(templateOf(desired).Outputs ?? {})) resolved(Value, scope);
+  const retyped = Object.entries(templateOf(desired).Resources).filter(
+    ([name, { Type }]) => (target.resources.get(name)?.type ?? Type) !== Type,
+  );
+  if (retyped.length > 0) {
+    throw refusal(
+      `Update of resource type is not permitted. The new template modifies resource type of the following resources: [${retyped.map(([name]) => name).join(", ")}]`,
+    );
+  }
+}
+
+export function checkUpdatable(found: Stack): void {
+  if (/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(found.status)) return;
+  throw refusal(`Stack:${found.id} is in ${found.status} state and can not be updated.`);
+}
+
+/** `member` is the name in the request. */
+export function checkName(member: "stackName" | "changeSetName", name: string): void {
+  if (/^[a-zA-Z][-a-zA-Z0-9]{0,127}$/.test(name)) return;
+  throw refusal(
+    `1 validation error detected: Value '${name}' at '${member}' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*`,
+  );
+}

@@ -1,0 +1,68 @@
+import type { ExplorerActions } from "./actions.ts";
+import { EventList } from "./event-list.tsx";
+import type { ExplorerState } from "./explorer-state.ts";
+import { LiveLine } from "./live-line.tsx";
+import { NotAsked } from "./not-asked.tsx";
+import { NothingFound } from "./nothing-found.tsx";
+import type { EventChoice } from "./use-event-choice.ts";
+import type { ListView } from "./use-list.ts";
+
+export interface ListSideProps {
+  readonly state: ExplorerState;
+  readonly list: ListView;
+  readonly choice: EventChoice;
+  readonly actions: ExplorerActions;
+}
+
+/** The events that were found and those that arrive, or why there are none. */
+export function ListSide({ state, list, choice, actions }: ListSideProps) {
+  const { rows, live, control } = list;
+  const view = state.view.value;
+  const found = state.found.value;
+  const asked = state.asked.value;
+  const isEmpty = rows !== undefined && list.total === 0 && !asked?.isRunning.value;
+  return (
+    <section class="list-side" aria-label="Events">
+      {live !== undefined && view.isLive && (
+        <LiveLine
+          live={live}
+          onShow={() => {
+            live.show();
+            control.show?.(0, "top");
+          }}
+        />
+      )}
+      {found === undefined ? (
+        asked?.isRunning.value === false && <NotAsked isWrong={asked.isWrong.value} onRun={state.run} />
+      ) : isEmpty && !view.isLive ? (
+        <NothingFound
+          projectId={state.projectId}
+          query={view.query}
+          range={view.range}
+          onRange={actions.zoom}
+          onQuery={(query, range) => state.change({ query, range, isLive: false, event: "" })}
+          onClear={() => state.change({ query: "" })}
+          onRun={state.run}
+        />
+      ) : (
+        <EventList
+          rows={rows}
+          isOldestFirst={view.isOldestFirst}
+          live={live}
+          times={found?.times ?? { startMs: 0, stopMs: 0 }}
+          columns={view.columns}
+          newest={found?.newest.value}
+          chosen={list.chosen.value}
+          control={control}
+          onChoose={choice.choose}
+          onOpen={choice.openRow}
+          onClose={choice.close}
+          onMove={(first) => {
+            list.firstVisible.value = first;
+          }}
+          onColumns={(columns) => state.change({ columns })}
+        />
+      )}
+    </section>
+  );
+}
