@@ -1,6 +1,9 @@
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 
-/** Tells when work that is done event by event should yield to the event loop. The loop is real, so by default its time is, too. */
+/**
+ * Tells when work that is done event by event should yield to the event loop. The loop is real, so by default its time is,
+ * too.
+ */
 export class Yielder {
   readonly #clock: Clock;
   #beganMs: number;
