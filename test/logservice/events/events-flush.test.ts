@@ -607,6 +607,44 @@ t.test("a folder in the place of a manifest is set aside", async (t) => {
   await again.close();
 });
 
+t.test("each file is read as a whole once in a day", async (t) => {
+  const clock = new TestClock();
+  const store = await opened(folder(t), { clock });
+  const read = () => store.metrics().scrubbed_files_total;
+  const nextLook = async (ms: number) => {
+    await until("the next look", () => clock.timers.includes(ms));
+    await clock.advance(ms);
+  };
+  await store.append("app", events(0, 5));
+  await store.flush();
+  // By the clock of the machine, which made the file, that was after today.
+  await nextLook(100);
+  await until("the first time", () => read() === 1);
+  await nextLook(100);
+  clock.jump(86_400_000 - 2101);
+  await nextLook(2000);
+  await until("a look at all files", () => clock.timers.includes(2000));
+  t.equal(read(), 1, "a millisecond before the day is over");
+  clock.jump(1);
+  await nextLook(2000);
+  await until("the second time", () => read() === 2);
+  await store.close();
+});
+
+t.test("what has expired goes within ten minutes, even if nothing comes", async (t) => {
+  const clock = new TestClock();
+  const store = await opened(folder(t), { clock });
+  await store.append("app", events(0, 5));
+  await store.flush();
+  store.setRetention("app", 30);
+  await clock.advance(599_999);
+  t.equal(store.metrics().segments, 1);
+  await clock.advance(1);
+  await until("the end of the segment", () => store.metrics().segments === 0);
+  t.equal(store.metrics().expired_segments_total, 1);
+  await store.close();
+});
+
 t.test(
   "segments that turn out to be damaged are left out of a merge, and of answers, and said to be missing",
   async (t) => {
