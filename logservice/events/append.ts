@@ -23,7 +23,7 @@ interface Waiting {
   readonly project: string;
   readonly batch: readonly NewEvent[];
   readonly key: string | undefined;
-  /** When the batch is refused, in the time of performance.now(). */
+  /** When the batch is refused, in the time of the clock's `monotonicMs`. */
   readonly untilMs: number;
 }
 
@@ -48,7 +48,7 @@ export class Appender {
       throw new StoreError("unavailable", message, { cause: writeError, retryAfterMs: 30_000 });
     }
     await backpressure.checkDisk();
-    const untilMs = performance.now() + settings.maxAppendWaitMs;
+    const untilMs = settings.clock.monotonicMs() + settings.maxAppendWaitMs;
     for (;;) {
       // Refused before anything is accepted: a half-written batch would have to be taken back.
       if (this.#isClosed) throw storeClosed();
@@ -106,7 +106,7 @@ export class Appender {
     { idempotencyKey, digest = "" }: AppendOptions,
   ): Promise<void> {
     const { settings, memtables, journal, dedup, tails } = this.#options;
-    const nowMs = settings.nowMs();
+    const nowMs = settings.clock.nowMs();
     const sequence = memtables.takeSequences(events.length);
     const lines = encodeBatch(project, sequence, events.map(encodeEvent));
     const frame = {

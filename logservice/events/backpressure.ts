@@ -32,9 +32,9 @@ export class Backpressure {
     );
   }
 
-  /** Resolves when `hasCapacity` may have become true; rejects with `unavailable` after `untilMs` of performance.now(). */
+  /** Resolves when `hasCapacity` may have become true; rejects with `unavailable` at `untilMs` of the clock's `monotonicMs`. */
   async wait(untilMs: number): Promise<void> {
-    const leftMs = untilMs - performance.now();
+    const leftMs = untilMs - this.#settings.clock.monotonicMs();
     if (leftMs <= 0) {
       this.refused++;
       throw new StoreError(
@@ -47,11 +47,11 @@ export class Backpressure {
     }
     await new Promise<void>((resolve) => {
       const wake = () => {
-        clearTimeout(timer);
+        timer.stop();
         this.#waiting.delete(wake);
         resolve();
       };
-      const timer = setTimeout(wake, leftMs);
+      const timer = this.#settings.clock.after(leftMs, wake);
       this.#waiting.add(wake);
     });
   }
@@ -63,7 +63,7 @@ export class Backpressure {
 
   /** Rejects with `unavailable` if the disk has less free space than the reserve. */
   async checkDisk(): Promise<void> {
-    const atMs = performance.now();
+    const atMs = this.#settings.clock.monotonicMs();
     if (atMs - this.#freeBytes.atMs > FREE_CHECK_MS) {
       const { bavail, bsize } = await statfs(this.#settings.directory);
       this.#freeBytes = { bytes: bavail * bsize, written: this.#journal.counts.bytes, atMs };

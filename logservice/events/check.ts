@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "../../grammar/units/clock.ts";
 import { isWholeFilter } from "./duckdb/bloom-filter.ts";
 import { ConnectionPool } from "./duckdb/connection-pool.ts";
 import { openDuckDb } from "./duckdb/duckdb.ts";
@@ -100,7 +101,10 @@ async function look(
   const findings: Finding[] = [];
   const journal = await readJournal(join(directory, "journal"), await JournalList.open(join(directory, JOURNAL_LIST)));
   await lookAtKeys(directory, findings);
-  const readers = await ConnectionPool.open(() => openDuckDb(":memory:", { threads: "2", memory_limit: "512MB" }));
+  const readers = await ConnectionPool.open(
+    () => openDuckDb(":memory:", { threads: "2", memory_limit: "512MB" }),
+    systemClock,
+  );
   try {
     const inspector = new Inspector(readers);
     const projects = join(directory, "projects");

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { FolderList } from "./duckdb/folder-list.ts";
 import { parseFolderName } from "./duckdb/folder-name.ts";
 import { faultOf, stampOf } from "./duckdb/integrity.ts";
@@ -24,17 +24,22 @@ type Progress = (bytes: number) => void;
  * The order guarantees it. The journal comes first: what is no longer in it is in the segments of a manifest by then,
  * and manifests are read after it. What both hold counts once, as after a crash.
  */
-export async function copyEvents(from: string, to: string, progress: Progress): Promise<void> {
+export async function copyEvents(
+  from: string,
+  to: string,
+  progress: Progress,
+  clock: Clock = systemClock,
+): Promise<void> {
   await mkdir(join(to, "projects"), { recursive: true });
   await copyJournal(from, to, progress);
   // Keys of journal files that are gone, written before those go.
   await copyFiles(join(from, "keys"), join(to, "keys"), (name) => name.endsWith(".ndjson"), progress);
   const folders: string[] = [];
   for (const name of await namesIn(join(from, "projects"))) {
-    const isCopied = await copyProject(join(from, "projects", name), join(to, "projects", name), progress);
+    const isCopied = await copyProject(join(from, "projects", name), join(to, "projects", name), progress, clock);
     if (isCopied) folders.push(name);
   }
-  await listFolders(from, to, folders);
+  await listFolders(from, to, folders, clock);
   await syncDirectory(join(to, "projects"));
   await syncDirectory(to);
 }
@@ -72,7 +77,7 @@ async function copyJournal(from: string, to: string, progress: Progress): Promis
 }
 
 /** The files that were copied, and those that are missing in the original, too. */
-async function listFolders(from: string, to: string, copied: readonly string[]): Promise<void> {
+async function listFolders(from: string, to: string, copied: readonly string[], clock: Clock): Promise<void> {
   const isGone = async (name: string) => !(await namesIn(join(from, "projects"))).includes(name);
   let gone: string[] = [];
   for (let looks = 0; looks < 2; looks++) {
@@ -81,7 +86,7 @@ async function listFolders(from: string, to: string, copied: readonly string[]):
     for (const name of list.all.keys()) if (!copied.includes(name) && (await isGone(name))) gone.push(name);
     if (gone.length === 0) break;
     // A project that is just being removed is off the list a moment after its folder.
-    if (looks === 0) await pause(LIST_PAUSE_MS);
+    if (looks === 0) await clock.sleep(LIST_PAUSE_MS);
   }
   const found = [...copied, ...gone].flatMap((folder) => {
     const identity = parseFolderName(folder);
@@ -118,7 +123,7 @@ const damaged = (path: string, fault: string) =>
  * The manifest with its segments. Where a file went meanwhile there is a newer manifest with others in its place, and
  * what is copied already need not be copied again. What never gets whole is left for `wrongEvents` to name.
  */
-async function copyProject(from: string, to: string, progress: Progress): Promise<boolean> {
+async function copyProject(from: string, to: string, progress: Progress, clock: Clock): Promise<boolean> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const found = await manifestOf(from);
     if (found === undefined) {
@@ -127,7 +132,7 @@ async function copyProject(from: string, to: string, progress: Progress): Promis
       // A running service rewrites it.
       if (isWanted && tries === MAX_TRIES) throw damaged(join(from, MANIFEST), "is missing");
       if (isWanted) {
-        await pause(MANIFEST_PAUSE_MS);
+        await clock.sleep(MANIFEST_PAUSE_MS);
         continue;
       }
       // No segment yet, so that all is in the journal; or deleted.

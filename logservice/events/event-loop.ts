@@ -1,14 +1,25 @@
-/** Tells when work that is done event by event should yield to the event loop. */
+import { type Clock, systemClock } from "../../grammar/units/clock.ts";
+
+/**
+ * Tells when work that is done event by event should yield to the event loop. The loop is real, so by default its time is,
+ * too.
+ */
 export class Yielder {
-  #beganMs = performance.now();
+  readonly #clock: Clock;
+  #beganMs: number;
+
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
+    this.#beganMs = clock.monotonicMs();
+  }
 
   isDue(): boolean {
-    return performance.now() - this.#beganMs > MAX_WAIT_MS;
+    return this.#clock.monotonicMs() - this.#beganMs > MAX_WAIT_MS;
   }
 
   async rest(signal: AbortSignal): Promise<void> {
     await yieldToLoop(signal);
-    this.#beganMs = performance.now();
+    this.#beganMs = this.#clock.monotonicMs();
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import type { Timer } from "../../grammar/units/clock.ts";
 import { deletion } from "./journal/frame.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { SeenKeys } from "./journal/seen-keys.ts";
@@ -46,9 +46,9 @@ export class FlushScheduler<Built> {
   readonly #closing = new AbortController();
   /** When to retry memtables that wait for projects that cannot be written to. */
   readonly #retryAtMs = new WeakMap<Memtable, number>();
-  #retry: NodeJS.Timeout | undefined;
+  #retry: Timer | undefined;
   #rotation: Promise<void> | undefined;
-  #nextRotationMs = 0;
+  #nextRotationMs = Number.NEGATIVE_INFINITY;
   #oldest: Promise<void> | undefined;
   #check: Promise<boolean> | undefined;
   #work: Promise<void> | undefined;
@@ -114,13 +114,13 @@ export class FlushScheduler<Built> {
     const { memtables, settings } = this.#options;
     const { events, bytes } = memtables.active;
     if (events < settings.flushEvents && bytes < settings.flushBytes) return;
-    if (this.#rotation !== undefined || performance.now() < this.#nextRotationMs) return;
+    if (this.#rotation !== undefined || settings.clock.monotonicMs() < this.#nextRotationMs) return;
     this.#rotate().then(
       // A group that was written meanwhile may have filled the new file, and may be the last one.
       () => this.rotateIfFull(),
       (error: unknown) => {
         if (this.#closing.signal.aborted) return;
-        this.#nextRotationMs = performance.now() + RETRY_MS;
+        this.#nextRotationMs = settings.clock.monotonicMs() + RETRY_MS;
         settings.log("error", "cannot rotate the journal; writing continues to the current file", {
           error: String(error),
         });
@@ -131,7 +131,7 @@ export class FlushScheduler<Built> {
   /** Starts nothing more. */
   close(): void {
     this.#closing.abort();
-    clearTimeout(this.#retry);
+    this.#retry?.stop();
   }
 
   /** Resolves when nothing is in progress. */
@@ -157,29 +157,30 @@ export class FlushScheduler<Built> {
     // Runs after the assignment to #work.
     await undefined;
     const { signal } = this.#closing;
+    const { clock } = this.#options.settings;
     for (let failures = 0; this.#next() !== undefined && !signal.aborted; ) {
       try {
         await this.#flushOldest();
         failures = 0;
       } catch (error) {
         if (error instanceof ProjectUnwritable) continue;
-        await pause(Math.min(RETRY_MS * 2 ** failures++, MAX_RETRY_MS), undefined, { signal, ref: false }).catch(
-          () => {},
-        );
+        const pauseMs = Math.min(RETRY_MS * 2 ** failures++, MAX_RETRY_MS);
+        await clock.sleep(pauseMs, signal, { isBackground: true }).catch(() => {});
       }
     }
     this.#work = undefined;
     // Those that wait for a folder are tried again later.
     if (this.#options.memtables.sealed.length > 0 && !signal.aborted) {
-      clearTimeout(this.#retry);
-      this.#retry = setTimeout(() => this.begin(), UNWRITABLE_RETRY_MS).unref();
+      this.#retry?.stop();
+      this.#retry = clock.after(UNWRITABLE_RETRY_MS, () => this.begin(), { isBackground: true });
     }
   }
 
   /** The sealed memtables whose turn has come, the oldest first. */
   #due(): Memtable[] {
-    const nowMs = performance.now();
-    return this.#options.memtables.sealed.filter((memtable) => (this.#retryAtMs.get(memtable) ?? 0) <= nowMs);
+    const { memtables, settings } = this.#options;
+    const nowMs = settings.clock.monotonicMs();
+    return memtables.sealed.filter((memtable) => (this.#retryAtMs.get(memtable) ?? nowMs) <= nowMs);
   }
 
   #next(): Memtable | undefined {
@@ -214,7 +215,7 @@ export class FlushScheduler<Built> {
       const isUnwritable = error instanceof ProjectUnwritable;
       if (isUnwritable) {
         this.#builds.delete(memtable);
-        this.#retryAtMs.set(memtable, performance.now() + UNWRITABLE_RETRY_MS);
+        this.#retryAtMs.set(memtable, this.#options.settings.clock.monotonicMs() + UNWRITABLE_RETRY_MS);
       }
       if (this.#closing.signal.aborted) throw error;
       this.counts.failures++;
@@ -249,7 +250,7 @@ export class FlushScheduler<Built> {
     await writer.install(memtable, built, older);
     // A deletion in this file may be of events in an older one that waits.
     if (memtable.deletions.length > 0 && older.length > 0) {
-      this.#retryAtMs.set(memtable, performance.now() + UNWRITABLE_RETRY_MS);
+      this.#retryAtMs.set(memtable, this.#options.settings.clock.monotonicMs() + UNWRITABLE_RETRY_MS);
       return;
     }
     await writer.beforeRemoval();
@@ -266,7 +267,7 @@ export class FlushScheduler<Built> {
   /** Replaces a journal file that was damaged on the disk by one from memory. Keys are saved to a file of their own. */
   async #rewrite(memtable: Memtable): Promise<void> {
     const { settings, seenKeys, journal } = this.#options;
-    const atMs = settings.nowMs();
+    const atMs = settings.clock.nowMs();
     await seenKeys.save(memtable.file.begin, memtable.keys, atMs);
     // What is in memory was accepted after them.
     const deletions = memtable.deletions.map(({ project, sequence }) => deletion(project, sequence, atMs));

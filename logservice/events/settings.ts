@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from "../../grammar/units/clock.ts";
+
 /** Takes a line about what went wrong without a request: a torn tail, a failed flush. */
 export type Log = (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
 
@@ -6,6 +8,8 @@ export interface EventsStoreOptions {
   readonly directory: string;
   /** The installation whose events these are. Events of another one are refused with ForeignEvents. */
   readonly owner?: string | undefined;
+  readonly clock?: Clock;
+  /** The time of day, instead of the clock's. */
   readonly nowMs?: () => number;
   readonly log?: Log;
   /** Events in a journal file, and bytes of them, before it is made into segments. */
@@ -21,10 +25,10 @@ export interface EventsStoreOptions {
   readonly sqlLimits?: SqlLimits;
 }
 
-export type Settings = Required<Omit<EventsStoreOptions, "owner">> & Pick<EventsStoreOptions, "owner">;
+export type Settings = Required<Omit<EventsStoreOptions, "owner" | "nowMs">> & Pick<EventsStoreOptions, "owner">;
 
-export const settingsOf = (options: EventsStoreOptions): Settings => ({
-  nowMs: Date.now,
+export const settingsOf = ({ clock = systemClock, nowMs, ...options }: EventsStoreOptions): Settings => ({
+  clock: nowMs === undefined ? clock : withTimeOfDay(clock, nowMs),
   log: () => {},
   // A segment of this many events is made in a second or two.
   flushEvents: 100_000,
@@ -37,6 +41,14 @@ export const settingsOf = (options: EventsStoreOptions): Settings => ({
   maxAppendWaitMs: 3000,
   sqlLimits: SQL_LIMITS,
   ...options,
+});
+
+const withTimeOfDay = (clock: Clock, nowMs: () => number): Clock => ({
+  nowMs,
+  monotonicMs: () => clock.monotonicMs(),
+  sleep: (ms, signal, options) => clock.sleep(ms, signal, options),
+  after: (ms, act, options) => clock.after(ms, act, options),
+  every: (ms, act, options) => clock.every(ms, act, options),
 });
 
 export interface SqlLimits {

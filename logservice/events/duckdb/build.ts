@@ -1,6 +1,7 @@
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { canBeColumn, columnOf } from "../../../grammar/query/sql/columns.ts";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import { syncDirectory } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import { isWholeJournal } from "../journal/check-file.ts";
@@ -44,6 +45,7 @@ export async function buildFromJournal(
   connection: DuckDBConnection,
   journalPath: string,
   targets: readonly FlushTarget[],
+  clock: Clock,
 ): Promise<SegmentFacts[]> {
   // The file is not read again after its events are in a segment.
   if (!(await isWholeJournal(journalPath))) throw new Error(`${DAMAGED_JOURNAL}: ${journalPath}`);
@@ -62,7 +64,7 @@ export async function buildFromJournal(
       }
       const origin = { project, began, eventBytes, sequence: last, intervals: [[first, last]] as const };
       const hasTruncated = (await countOf(connection, `${select} and x`)) > 0;
-      const form = { rowGroup: NEWEST_ROW_GROUP, isSorted: false, hasTruncated, origin };
+      const form = { clock, rowGroup: NEWEST_ROW_GROUP, isSorted: false, hasTruncated, origin };
       const order = { ...form, select, path: target.path, events: target.events };
       built.push(await build(connection, order, summarized[i]!));
     }
@@ -76,6 +78,7 @@ export async function buildFromJournal(
 export async function buildFromSegments(
   connection: DuckDBConnection,
   { inputs, path, events: count, isSorted, origin }: Merge,
+  clock: Clock,
 ): Promise<SegmentFacts> {
   // What is damaged would be whole in the merged segment, with a checksum of its own.
   for (const { path, sum } of inputs) {
@@ -89,7 +92,7 @@ export async function buildFromSegments(
   const [first = "0", last = "0"] = times.getRows()[0] as string[];
   const summary = mergeSummaries(sidecars.map((sidecar) => sidecar.summary));
   const select = `select ${FIXED}${hasTruncated ? `, ${TRUNCATED}` : ""} from ${from}`;
-  const form = { rowGroup: ROW_GROUP, isSorted, hasTruncated, origin };
+  const form = { clock, rowGroup: ROW_GROUP, isSorted, hasTruncated, origin };
   return build(connection, { ...form, select, path, events: count }, { summary, first, last });
 }
 
@@ -138,12 +141,14 @@ interface SegmentOrder {
   readonly isSorted: boolean;
   readonly hasTruncated: boolean;
   readonly origin: Origin;
+  /** Dates its checksum. */
+  readonly clock: Clock;
 }
 
 /** Writes and syncs a temporary file, then gives both files their names: the summary first, so each segment has one. */
 async function build(
   connection: DuckDBConnection,
-  { select, path, events: count, rowGroup, isSorted, hasTruncated, origin }: SegmentOrder,
+  { select, path, events: count, rowGroup, isSorted, hasTruncated, origin, clock }: SegmentOrder,
   { summary, first, last }: Summarized,
 ): Promise<SegmentFacts> {
   if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
@@ -163,7 +168,7 @@ async function build(
   const written = await countOf(connection, `select 1 from read_parquet(${quoted(temporaryPath)})`);
   if (written !== count) throw new Error(`${path}: ${written} of ${count} events were written`);
   await sync(temporaryPath);
-  const integrity = await integrityOf(temporaryPath);
+  const integrity = await integrityOf(temporaryPath, clock.nowMs());
   const bytes = integrity.stamp.size;
   await writeSidecar(path, { columns, summary, hasTruncated, segment: { bytes, sum: integrity.sum } });
   await rename(temporaryPath, path);
@@ -171,11 +176,11 @@ async function build(
   return { path, events: count, bytes, first, last, integrity };
 }
 
-async function integrityOf(path: string) {
+async function integrityOf(path: string, checkedMs: number) {
   const stamp = stampOf(path)!;
   const footer = await footerOf(path, stamp.size);
   if (footer === undefined) throw new Error(`${path} has no footer`);
-  return { sum: await checksumOfFile(path), footerSum: footer.sum, stamp, checkedMs: Date.now() };
+  return { sum: await checksumOfFile(path), footerSum: footer.sum, stamp, checkedMs };
 }
 
 /** Frequent paths whose values are all of one type. */

@@ -62,7 +62,7 @@ export class Compactor {
       this.#isScheduled = false;
       await this.#expire();
       const isDue = (segments: Segments) =>
-        performance.now() >= (this.#retryAtMs.get(segments) ?? 0) &&
+        this.#settings.clock.monotonicMs() >= (this.#retryAtMs.get(segments) ?? Number.NEGATIVE_INFINITY) &&
         (this.#memtables.sealed.length === 0 || segments.all.length > MANY_SEGMENTS);
       if (await this.#mergeOne(isDue)) this.consider();
     }).catch((error: unknown) => {
@@ -91,7 +91,7 @@ export class Compactor {
     for (const project of this.#retention.projects) {
       const segments = this.#projects.get(project);
       if (segments === undefined) continue;
-      const cutoff = BigInt(this.#retention.cutoffMs(project, this.#settings.nowMs()) ?? 0) * 1_000_000n;
+      const cutoff = BigInt(this.#retention.cutoffMs(project, this.#settings.clock.nowMs()) ?? 0) * 1_000_000n;
       await segments.expireLosses(cutoff);
       const expired = segments.all.filter(({ last }) => last < cutoff);
       if (expired.length === 0) continue;
@@ -121,7 +121,7 @@ export class Compactor {
     const path = segments.newPath(Math.min(...run.map((one) => one.intervals?.[0]?.[0] ?? one.sequence)), sequence);
     const eventBytes = total((one) => one.eventBytes);
     const { segments: inputs, isSorted } = mergeOrder(run);
-    this.#retryAtMs.set(segments, performance.now() + RETRY_MS);
+    this.#retryAtMs.set(segments, this.#settings.clock.monotonicMs() + RETRY_MS);
     let merged: Segment;
     try {
       const [facts] = await this.#flusher.run({

@@ -1,4 +1,5 @@
 import type { SqlValue } from "../../../grammar/query/sql/condition.ts";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "./duckdb.ts";
 import type { Segment } from "./segment.ts";
 
@@ -20,6 +21,7 @@ export interface PoolSession {
  */
 export class ConnectionPool {
   readonly #make: () => Promise<DuckDBInstance>;
+  readonly #clock: Clock;
   readonly #mostKeptBytes: number;
   #engine: Engine;
   readonly #waiting: (() => void)[] = [];
@@ -28,19 +30,24 @@ export class ConnectionPool {
   #large = 0;
   #setting: Promise<void> = Promise.resolve();
   #replacement: Promise<void> | undefined;
-  #nextReplacementMs = 0;
+  #nextReplacementMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   readonly counts = { engines: 1 };
 
-  private constructor(make: () => Promise<DuckDBInstance>, mostKeptBytes: number, engine: Engine) {
+  private constructor(make: () => Promise<DuckDBInstance>, clock: Clock, mostKeptBytes: number, engine: Engine) {
     this.#make = make;
+    this.#clock = clock;
     this.#mostKeptBytes = mostKeptBytes;
     this.#engine = engine;
   }
 
   /** `make` opens an engine; it is called again for those that take over. */
-  static async open(make: () => Promise<DuckDBInstance>, mostKeptBytes = MOST_KEPT_BYTES): Promise<ConnectionPool> {
-    return new ConnectionPool(make, mostKeptBytes, await openEngine(make));
+  static async open(
+    make: () => Promise<DuckDBInstance>,
+    clock: Clock,
+    mostKeptBytes = MOST_KEPT_BYTES,
+  ): Promise<ConnectionPool> {
+    return new ConnectionPool(make, clock, mostKeptBytes, await openEngine(make));
   }
 
   /** Size of the footers that the current engine keeps. */
@@ -91,7 +98,7 @@ export class ConnectionPool {
 
   #replaceWhereFull(): void {
     const isFull = this.#engine.keptBytes > this.#mostKeptBytes;
-    if (!isFull || !this.#isIdle || performance.now() < this.#nextReplacementMs) return;
+    if (!isFull || !this.#isIdle || this.#clock.monotonicMs() < this.#nextReplacementMs) return;
     this.#replacement ??= this.#replace()
       .catch(() => {})
       .finally(() => {
@@ -101,7 +108,7 @@ export class ConnectionPool {
 
   async #replace(): Promise<void> {
     // If a query came meanwhile, this is tried again later.
-    this.#nextReplacementMs = performance.now() + REPLACEMENT_MS;
+    this.#nextReplacementMs = this.#clock.monotonicMs() + REPLACEMENT_MS;
     const next = await openEngine(this.#make);
     await this.#setting.catch(() => {});
     if (!this.#isIdle) {
@@ -111,7 +118,7 @@ export class ConnectionPool {
     this.#engine.close();
     this.#engine = next;
     this.counts.engines++;
-    this.#nextReplacementMs = 0;
+    this.#nextReplacementMs = Number.NEGATIVE_INFINITY;
   }
 
   /**
@@ -157,8 +164,9 @@ export class ConnectionPool {
     this.#isClosed = true;
     await this.#replacement;
     while (!this.#engine.isIdle) {
+      // Again and again: what comes as a statement is about to begin does not stop it.
       for (const connection of this.#engine.busy) connection.interrupt();
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setImmediate(resolve));
     }
     await this.#setting.catch(() => {});
     this.#engine.close();

@@ -1,6 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { compilePredicate, type Query } from "../../../grammar/query/index.ts";
+import type { Clock, Timer } from "../../../grammar/units/clock.ts";
 import { Appender } from "../append.ts";
 import { Backpressure } from "../backpressure.ts";
 import { Dedup } from "../dedup.ts";
@@ -70,11 +71,12 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   readonly #scrubber: Scrubber;
   readonly #tails = new Tails();
   readonly #retention = new Retention();
-  readonly #sweep: NodeJS.Timeout;
+  readonly #sweep: Timer;
   #isClosed = false;
 
   static async open(settings: Settings, unlock: () => Promise<void>): Promise<DuckDbEventsStore> {
-    const { directory, log, nowMs } = settings;
+    const { directory, log, clock } = settings;
+    const nowMs = () => clock.nowMs();
     await refuseOthers(directory, settings.owner);
     const list = await JournalList.open(join(directory, JOURNAL_LIST));
     const journalFolder = join(directory, "journal");
@@ -83,8 +85,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     const spill = join(directory, "spill", "queries");
     // A crash may have left files there.
     await rm(spill, { recursive: true, force: true });
-    const pool = await openPool(spill);
-    const flusher = new Flusher(join(directory, "spill", "flusher"));
+    const pool = await openPool(spill, clock);
+    const flusher = new Flusher(join(directory, "spill", "flusher"), clock);
     await flusher.open();
     try {
       const { folders, segments } = await openProjects(settings, read, new Inspector(pool), flusher);
@@ -114,7 +116,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
 
   private constructor(settings: Settings, unlock: () => Promise<void>, opened: Opened) {
     const { journal, pool, memtables, projects, seenKeys, flusher, losses } = opened;
-    const { nowMs } = settings;
+    const { clock } = settings;
+    const nowMs = () => clock.nowMs();
     this.#settings = settings;
     this.#unlock = unlock;
     this.#opened = opened;
@@ -143,7 +146,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       inspector: new Inspector(pool),
       checkJournal: () => this.#flushes.checkJournal(),
     });
-    this.#sql = new SqlRunner(join(settings.directory, "sql"), settings.sqlLimits);
+    this.#sql = new SqlRunner(join(settings.directory, "sql"), settings.sqlLimits, clock);
     this.#queries = new QueryEngine({
       settings,
       memtables,
@@ -154,8 +157,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       retention: this.#retention,
       flush: () => this.#flushes.flush(),
     });
-    this.#sweep = setInterval(() => void this.compact().catch(() => {}), SWEEP_MS);
-    this.#sweep.unref();
+    this.#sweep = clock.every(SWEEP_MS, () => void this.compact().catch(() => {}), { isBackground: true });
   }
 
   async append(project: string, batch: readonly NewEvent[], options: AppendOptions = {}): Promise<void> {
@@ -176,7 +178,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   projectStats: EventsStore["projectStats"] = async (project) => this.#queries.projectStats(project);
 
   tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem> {
-    const predicate = query === undefined ? undefined : compilePredicate(query, { nowMs: this.#settings.nowMs() });
+    const predicate =
+      query === undefined ? undefined : compilePredicate(query, { nowMs: this.#settings.clock.nowMs() });
     const memtables = this.#opened.memtables.viewsOf(project).map(({ events }) => events);
     return openTail(this.#tails, { project, selects: predicate ?? (() => true), memtables, afterId });
   }
@@ -185,7 +188,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     if (this.#isClosed) throw storeClosed();
     const { journal, memtables, projects, seenKeys } = this.#opened;
     const sequence = memtables.takeSequences(1);
-    const { frame, body } = deletion(project, sequence, this.#settings.nowMs());
+    const { frame, body } = deletion(project, sequence, this.#settings.clock.nowMs());
     await journal.write(frame, body, () => {
       projects.deletions.set(project, sequence);
       memtables.forget(project);
@@ -272,7 +275,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const { journal, flusher, projects, pool } = this.#opened;
-    clearInterval(this.#sweep);
+    this.#sweep.stop();
     this.#appender.close();
     // The journal is all that will be left of what is in memory.
     await this.#flushes.restoreJournal().catch((error: unknown) => {
@@ -296,17 +299,19 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   }
 }
 
-const openPool = (spill: string) =>
-  ConnectionPool.open(() =>
-    openDuckDb(":memory:", {
-      threads: "2",
-      memory_limit: "512MB",
-      temp_directory: spill,
-      max_temp_directory_size: "2GB",
-      autoinstall_known_extensions: "false",
-      allocator_flush_threshold: "8MB",
-      allocator_bulk_deallocation_flush_threshold: "16MB",
-    }),
+const openPool = (spill: string, clock: Clock) =>
+  ConnectionPool.open(
+    () =>
+      openDuckDb(":memory:", {
+        threads: "2",
+        memory_limit: "512MB",
+        temp_directory: spill,
+        max_temp_directory_size: "2GB",
+        autoinstall_known_extensions: "false",
+        allocator_flush_threshold: "8MB",
+        allocator_bulk_deallocation_flush_threshold: "16MB",
+      }),
+    clock,
   );
 
 const SWEEP_MS = 10 * 60_000;

@@ -2,6 +2,7 @@
 // given back when it ends. Jobs come and go over the channel to the parent; without one there is nothing to do. Arguments:
 // a folder for what does not fit into memory, and how many jobs are done at once.
 import { setPriority } from "node:os";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { LEAST_FILTERED, writeFilter } from "./bloom-filter.ts";
 import { buildFromJournal, buildFromSegments } from "./build.ts";
 import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "./duckdb.ts";
@@ -77,9 +78,9 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
 }
 
 async function work(connection: DuckDBConnection, job: JobRequest) {
-  if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.targets);
+  if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.targets, systemClock);
   if (job.kind === "merge") {
-    const merged = await buildFromSegments(connection, job);
+    const merged = await buildFromSegments(connection, job, systemClock);
     // The small ones of which it was made come and go too fast for one.
     if (merged.events >= LEAST_FILTERED) {
       await writeFilter(connection, merged.path, { bytes: merged.bytes, sum: merged.integrity!.sum! });

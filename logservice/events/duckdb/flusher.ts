@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdir, rm } from "node:fs/promises";
-import { setTimeout as pause } from "node:timers/promises";
+import type { Clock, Timer } from "../../../grammar/units/clock.ts";
 import { processFile } from "../process-file.ts";
 import type { SegmentFacts } from "./build.ts";
 import type { Job, JobAnswer, JobRequest } from "./flusher-protocol.ts";
@@ -14,17 +14,17 @@ export const FLUSHER_JOBS = 2;
  */
 export class Flusher {
   readonly #spill: string;
-  readonly #idleMs: number;
-  #idle: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #idle: Timer | undefined;
   #child: ChildProcess | undefined;
   #jobs = new Map<number, { resolve: (built: readonly SegmentFacts[]) => void; reject: (error: Error) => void }>();
   #number = 0;
   #isClosed = false;
 
-  /** `spill` is a folder for what does not fit into its memory. It ends when nothing came for `idleMs`. */
-  constructor(spill: string, idleMs = IDLE_MS) {
+  /** `spill` is a folder for what does not fit into its memory. */
+  constructor(spill: string, clock: Clock) {
     this.#spill = spill;
-    this.#idleMs = idleMs;
+    this.#clock = clock;
   }
 
   /** Removes what a crash left. */
@@ -40,7 +40,7 @@ export class Flusher {
         return await this.#try(job);
       } catch (error) {
         if (!(error instanceof FlusherEnded) || tries === MOST_TRIES || this.#isClosed) throw error;
-        await pause(PAUSE_MS * 4 ** (tries - 1));
+        await this.#clock.sleep(PAUSE_MS * 4 ** (tries - 1));
       }
     }
   }
@@ -52,7 +52,7 @@ export class Flusher {
   /** Ends the process; unfinished jobs are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#idle);
+    this.#idle?.stop();
     const child = this.#child;
     if (child === undefined) return;
     await new Promise<void>((resolve) => {
@@ -64,7 +64,7 @@ export class Flusher {
 
   #try(job: Job): Promise<readonly SegmentFacts[]> {
     if (this.#isClosed) return Promise.reject(new FlusherEnded("the flusher is closed"));
-    clearTimeout(this.#idle);
+    this.#idle?.stop();
     const number = ++this.#number;
     this.#child ??= this.#start();
     const child = this.#child;
@@ -89,12 +89,13 @@ export class Flusher {
     const idle = () => {
       child.unref();
       child.channel?.unref();
-      this.#idle = setTimeout(() => {
+      const exit = () => {
         if (this.#child !== child) return;
         this.#child = undefined;
         // It exits.
         child.disconnect();
-      }, this.#idleMs).unref();
+      };
+      this.#idle = this.#clock.after(IDLE_MS, exit, { isBackground: true });
     };
     child.on("message", (answer: JobAnswer) => {
       const job = this.#jobs.get(answer.number);

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { setTimeout as pause } from "node:timers/promises";
 import { crc32 } from "node:zlib";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import { codeOf } from "../durable.ts";
 
 /**
@@ -41,24 +41,33 @@ export const isSame = (a: Stamp | undefined, b: Stamp | undefined) =>
 /** Bytes read at once: their checksum takes a third of a millisecond. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** CRC-32 of a file. `bytesPerSecond` bounds how fast it is read. */
-export async function checksumOfFile(
-  path: string,
-  { bytesPerSecond = Number.POSITIVE_INFINITY, signal }: { bytesPerSecond?: number; signal?: AbortSignal } = {},
-): Promise<number> {
+/** How fast a file is read at most. */
+export interface Pace {
+  readonly bytesPerSecond: number;
+  readonly clock: Clock;
+}
+
+/** How a whole file is read. Without a pace it is as fast as the disk. */
+export interface ReadOptions {
+  readonly pace?: Pace | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** CRC-32 of a file. */
+export async function checksumOfFile(path: string, { pace, signal }: ReadOptions = {}): Promise<number> {
   const handle = await open(path, "r");
   try {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     let sum = 0;
     for (;;) {
-      const beganMs = performance.now();
+      const beganMs = pace?.clock.monotonicMs() ?? 0;
       const { bytesRead } = await handle.read(buffer, 0, buffer.length);
       if (bytesRead === 0) return sum;
       sum = crc32(buffer.subarray(0, bytesRead), sum);
-      const leastMs = (bytesRead / bytesPerSecond) * 1000;
-      const leftMs = leastMs - (performance.now() - beganMs);
-      if (leftMs > 1) await pause(leftMs, undefined, { ref: false, ...(signal !== undefined && { signal }) });
-      else signal?.throwIfAborted();
+      signal?.throwIfAborted();
+      if (pace === undefined) continue;
+      const leftMs = (bytesRead / pace.bytesPerSecond) * 1000 - (pace.clock.monotonicMs() - beganMs);
+      if (leftMs > 1) await pace.clock.sleep(leftMs, signal, { isBackground: true });
     }
   } finally {
     await handle.close();
@@ -98,10 +107,8 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<B
 /** What is wrong with a file, to be read after its name. */
 export type Fault = "is missing" | "is damaged" | `cannot be read (${string})`;
 
-interface ReadOptions {
+interface CheckOptions extends ReadOptions {
   readonly nowMs: number;
-  readonly bytesPerSecond?: number;
-  readonly signal?: AbortSignal;
 }
 
 /** Reads a whole file and compares it with what is known. Updates `known` if the file is whole. */
@@ -109,7 +116,7 @@ export async function faultOf(
   path: string,
   bytes: number,
   known: Integrity,
-  options: ReadOptions,
+  options: CheckOptions,
 ): Promise<Fault | undefined> {
   try {
     const look = await lookAtEnd(path, bytes, known);

@@ -14,7 +14,7 @@ import { Segments } from "./segments.ts";
 
 /** The segments of all projects, by name, after their folders were repaired. */
 export async function openProjects(
-  { directory, log, nowMs, owner }: Settings,
+  { directory, log, clock, owner }: Settings,
   journal: ReadJournal,
   inspector: Inspector,
   flusher: Flusher,
@@ -39,13 +39,13 @@ export async function openProjects(
   for (const [name, { project, began }] of [...list.all]) {
     if (!existsSync(join(folder, name)) && (journal.deletions.get(project) ?? -1) >= began) await list.remove(name);
   }
-  const options = { list: list.all, journal, inspector, nowMs: nowMs(), isThorough: false };
+  const options = { list: list.all, journal, inspector, nowMs: clock.nowMs(), isThorough: false };
   const projects = new Map<string, Segments>();
   for (const plan of await planFolders(folder, found, options)) {
     const rebuild = async (path: string, { bytes, sum }: { bytes: number; sum: number | undefined }) => {
       await flusher.run({ kind: "summary", path, segment: { bytes, sum: sum! } });
     };
-    projects.set(plan.project, await Segments.open(plan, { log, nowMs }, rebuild));
+    projects.set(plan.project, await Segments.open(plan, { log, nowMs: () => clock.nowMs() }, rebuild));
   }
   const noted = list.add(found.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
   await noted.catch((error: unknown) => {

@@ -1,8 +1,10 @@
+import type { Timer } from "../../../grammar/units/clock.ts";
 import { unionOf } from "../intervals.ts";
 import type { Settings } from "../settings.ts";
 import { isWholeFilter, LEAST_FILTERED } from "./bloom-filter.ts";
 import type { Flusher } from "./flusher.ts";
 import type { Inspector } from "./inspector.ts";
+import type { Pace } from "./integrity.ts";
 import type { Projects } from "./projects.ts";
 import { isUntouched, type Segment } from "./segment.ts";
 import type { Segments } from "./segments.ts";
@@ -41,9 +43,9 @@ export class Scrubber {
   /** Segments of too many intervals. */
   readonly #scattered = new Set<string>();
   readonly #closing = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #work: Promise<void> = Promise.resolve();
-  #lookedMs = 0;
+  #lookedMs = Number.NEGATIVE_INFINITY;
   readonly counts = { files: 0, bytes: 0, damaged: 0, rebuilt: 0 };
 
   constructor({ settings, projects, flusher, inspector, checkJournal }: ScrubberOptions) {
@@ -68,7 +70,7 @@ export class Scrubber {
           const segment = segments.all.find(({ path }) => !read.has(path));
           if (segment === undefined) break;
           read.add(segment.path);
-          await this.#read(segments, segment, Number.POSITIVE_INFINITY);
+          await this.#read(segments, segment);
         }
         await segments.note();
       }
@@ -77,7 +79,7 @@ export class Scrubber {
 
   close(): void {
     this.#closing.abort();
-    clearTimeout(this.#timer);
+    this.#timer?.stop();
   }
 
   async settled(): Promise<void> {
@@ -87,7 +89,7 @@ export class Scrubber {
   /** The longest time for which a segment has not been read as a whole, in milliseconds; 0 if there are no segments. */
   get longestUncheckedMs(): number {
     let longest = 0;
-    const nowMs = this.#settings.nowMs();
+    const nowMs = this.#settings.clock.nowMs();
     for (const { all } of this.#projects.values()) {
       for (const { integrity } of all) longest = Math.max(longest, nowMs - integrity.checkedMs);
     }
@@ -96,7 +98,7 @@ export class Scrubber {
 
   #schedule(afterMs: number): void {
     if (this.#closing.signal.aborted) return;
-    this.#timer = setTimeout(() => {
+    const step = () => {
       this.#serialize(() => this.#step())
         .catch((error: unknown) => {
           if (this.#closing.signal.aborted) return false;
@@ -104,18 +106,20 @@ export class Scrubber {
           return false;
         })
         .then((isMore) => this.#schedule(isMore ? PAUSE_MS : LOOK_MS));
-    }, afterMs).unref();
+    };
+    this.#timer = this.#settings.clock.after(afterMs, step, { isBackground: true });
   }
 
   /** Reads one file, and from time to time checks all for changes. Resolves to whether there is more to do. */
   async #step(): Promise<boolean> {
-    if (performance.now() - this.#lookedMs >= LOOK_MS) {
-      this.#lookedMs = performance.now();
+    const { clock } = this.#settings;
+    if (clock.monotonicMs() - this.#lookedMs >= LOOK_MS) {
+      this.#lookedMs = clock.monotonicMs();
       await this.#look();
     }
     const due = this.#due();
     if (due === undefined) return false;
-    await this.#read(due.segments, due.segment, BYTES_PER_SECOND);
+    await this.#read(due.segments, due.segment, { bytesPerSecond: BYTES_PER_SECOND, clock });
     // Once for all files of a project that are due.
     if (this.#due()?.segments !== due.segments) await due.segments.note().catch(() => {});
     return true;
@@ -135,7 +139,7 @@ export class Scrubber {
   }
 
   #due(): { segments: Segments; segment: Segment } | undefined {
-    const nowMs = this.#settings.nowMs();
+    const nowMs = this.#settings.clock.nowMs();
     for (const segments of this.#projects.values()) {
       for (const segment of segments.all) {
         const { checkedMs } = segment.integrity;
@@ -147,14 +151,14 @@ export class Scrubber {
     return undefined;
   }
 
-  async #read(segments: Segments, segment: Segment, bytesPerSecond: number): Promise<void> {
+  async #read(segments: Segments, segment: Segment, pace?: Pace): Promise<void> {
     const { signal } = this.#closing;
     signal.throwIfAborted();
     const isIncomplete = this.#lacks(segment);
     const snapshot = segments.snapshot();
     try {
       if (!snapshot.segments.includes(segment)) return;
-      const fault = await segments.examine(segment, { bytesPerSecond, signal });
+      const fault = await segments.examine(segment, { pace, signal });
       this.counts.files++;
       this.counts.bytes += segment.bytes;
       if (fault !== undefined) return await this.#markLost(segments, segment, fault);

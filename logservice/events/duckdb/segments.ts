@@ -6,11 +6,11 @@ import type { Log } from "../settings.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { FolderPlan, PlannedSegment } from "./folder-plan.ts";
 import {
-  type checksumOfFile,
   type Fault,
   faultOf,
   type Integrity,
   isSame,
+  type ReadOptions,
   type Stamp,
   stampOf,
   unreadable,
@@ -234,7 +234,7 @@ export class Segments {
 
   /** A name that no file of the folder has, for events between two sequences. */
   newPath(first: number, last: number): string {
-    return join(this.directory, segmentName(first, last, Date.now().toString(36), this.#made++));
+    return join(this.directory, segmentName(first, last, Math.floor(this.#options.nowMs()).toString(36), this.#made++));
   }
 
   /**
@@ -312,7 +312,7 @@ export class Segments {
   }
 
   /** Verifies a whole file. Concurrent callers share one check. */
-  examine(segment: Segment, options: Parameters<typeof checksumOfFile>[1] = {}): Promise<Fault | undefined> {
+  examine(segment: Segment, options: ReadOptions = {}): Promise<Fault | undefined> {
     const { path, bytes, integrity } = segment;
     const known = this.#checks.get(path);
     if (known !== undefined) return known;

@@ -59,7 +59,7 @@ export async function repairJournal(
   const quarantined: string[] = [];
   for (const file of files) {
     const torn = suspects.find(({ kind, begin }) => kind === "torn" && begin === file.begin);
-    if (damagedFiles.has(file.begin)) quarantined.push(await quarantine(directory, file));
+    if (damagedFiles.has(file.begin)) quarantined.push(await quarantine(directory, file, nowMs));
     else if (torn?.kind === "torn") await truncate(file.path, torn.length);
   }
   return { damage: { tornBytes, quarantined }, found };
@@ -92,10 +92,10 @@ export function suspectLoss(
 }
 
 /** Quarantines a damaged file and replaces it by one with its intact batches. Returns the path of the quarantined copy. */
-async function quarantine(directory: string, { path, batches }: RecoveredFile): Promise<string> {
+async function quarantine(directory: string, { path, batches }: RecoveredFile, nowMs: number): Promise<string> {
   const folder = join(directory, "quarantine");
   await mkdir(folder, { recursive: true });
-  const kept = join(folder, `${nameOf(path)}.${Date.now()}`);
+  const kept = join(folder, `${nameOf(path)}.${nowMs}`);
   const temporaryPath = `${path}.mended`;
   const handle = await open(temporaryPath, "w");
   try {

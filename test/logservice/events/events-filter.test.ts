@@ -2,10 +2,10 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import t from "tap";
 import { type Expr, parseQuery, type Query } from "../../../grammar/query/index.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { writeFilter } from "../../../logservice/events/duckdb/bloom-filter.ts";
 import { ConnectionPool } from "../../../logservice/events/duckdb/connection-pool.ts";
 import { openDuckDb, quoted } from "../../../logservice/events/duckdb/duckdb.ts";
@@ -18,6 +18,7 @@ import { openEventsStore } from "../../../logservice/events/open.ts";
 import { emptySummary } from "../../../logservice/events/summary/summary.ts";
 import { randomOf } from "../../support/random.ts";
 import { slow } from "../../support/slow.ts";
+import { until } from "../../support/until.ts";
 
 const never = new AbortController().signal;
 const span = { start: 0, end: 0 };
@@ -39,7 +40,7 @@ const ROWS = 50_000;
 async function madeSegment(t: Tap.Test) {
   const directory = await mkdtemp(join(tmpdir(), "events-filter-"));
   const engine = await openDuckDb(":memory:", { threads: "2" });
-  const readers = await ConnectionPool.open(async () => engine);
+  const readers = await ConnectionPool.open(async () => engine, systemClock);
   t.teardown(async () => {
     await readers.close();
     await rm(directory, { recursive: true });
@@ -230,5 +231,5 @@ t.test("merged segments have one, and answer as before", async (t) => {
   store.setRetention("app", 1);
   await store.compact();
   // Files go when nobody reads them any more; where one stayed, this would wait for ever.
-  while ((await names()).some((name) => name.endsWith(".filter"))) await setTimeout(20);
+  await until("the end of the filters", async () => !(await names()).some((name) => name.endsWith(".filter")));
 });

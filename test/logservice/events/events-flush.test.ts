@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { parseQuery } from "../../../grammar/query/index.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { Compactor } from "../../../logservice/events/duckdb/compactor.ts";
 import { ConnectionPool } from "../../../logservice/events/duckdb/connection-pool.ts";
 import { openDuckDb, quoted } from "../../../logservice/events/duckdb/duckdb.ts";
@@ -38,6 +39,8 @@ import { type EventsStore, type NewEvent, StoreError } from "../../../logservice
 import { emptySummary } from "../../../logservice/events/summary/summary.ts";
 import { isRunning } from "../../support/cli.ts";
 import { slow } from "../../support/slow.ts";
+import { TestClock } from "../../support/test-clock.ts";
+import { until } from "../../support/until.ts";
 
 const never = new AbortController().signal;
 const everything = (project = "app") => ({ project, startMs: 0, stopMs: 4e12, query: undefined });
@@ -75,9 +78,8 @@ const opened = (directory: string, options: Partial<EventsStoreOptions> = {}) =>
   openEventsStore({ directory, reserveBytes: 0, ...options });
 const journals = (directory: string) =>
   readdirSync(join(directory, "journal")).filter((name) => name.endsWith(".ndjson"));
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
+/** After it, since the start, what a store looks at by itself is looked at. */
+const LOOK_MS = 100;
 const failure = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
@@ -186,7 +188,8 @@ t.test("a deletion is kept as long as an older file of the journal has events of
   for (const isRewritten of [false, true]) {
     const directory = folder(t);
     const logged: string[] = [];
-    const first = await opened(directory, { log: (_, message) => void logged.push(message) });
+    const clock = new TestClock();
+    const first = await opened(directory, { clock, log: (_, message) => void logged.push(message) });
     const stones = block(directory);
     await first.append("blocked", events(0, 1));
     await first.append("passing", events(0, 3));
@@ -194,18 +197,19 @@ t.test("a deletion is kept as long as an older file of the journal has events of
     await first.deleteProject("passing");
     if (isRewritten) {
       rmSync(join(directory, "journal", journals(directory).sort().at(-1)!));
-      await until(() => logged.some((message) => message.includes("rewritten from memory")));
+      await clock.advance(LOOK_MS);
+      await until("the journal from memory", () => logged.some((message) => message.includes("rewritten from memory")));
     }
     await first.append("app", events(0, 1));
     t.ok(await failure(first.flush()));
-    await until(() => first.metrics().segments === 1);
+    await until("the segment", () => first.metrics().segments === 1);
     await first.close();
     for (const path of stones) rmSync(path);
     const second = await opened(directory);
     t.strictSame(await messages(second, "passing"), [], isRewritten ? "rewritten" : "as it was");
     t.strictSame([...second.heldProjects()].sort(), ["app", "blocked"]);
     t.strictSame(second.losses(), []);
-    await until(() => second.metrics().flushes_total! > 0 && journals(directory).length === 1);
+    await until("the flush", () => second.metrics().flushes_total! > 0 && journals(directory).length === 1);
     t.strictSame(await messages(second, "passing"), []);
     await second.close();
   }
@@ -227,7 +231,7 @@ t.test("a project whose folder cannot be made keeps no other one back", async (t
     type: "unavailable",
     message: /^the folder of this project's events cannot be written to: nothing was stored/,
   });
-  await until(() => first.metrics().segments === 2);
+  await until("two segments", () => first.metrics().segments === 2);
   t.strictSame(await messages(first), numbers(0, 6));
   t.strictSame(await messages(first, "blocked"), numbers(0, 3), "they are answered from memory");
   t.equal(journals(directory).length, 2, "the file with the events that wait, and the one that is written");
@@ -236,7 +240,7 @@ t.test("a project whose folder cannot be made keeps no other one back", async (t
   const second = await opened(directory);
   t.strictSame(await messages(second), numbers(0, 6));
   t.strictSame(await messages(second, "blocked"), numbers(0, 3));
-  await until(() => second.metrics().flushes_total === 1);
+  await until("the flush", () => second.metrics().flushes_total === 1);
   t.strictSame(await messages(second, "blocked"), numbers(0, 3));
   t.strictSame(second.losses(), []);
   await second.close();
@@ -246,16 +250,23 @@ t.test("a project whose folder cannot be made keeps no other one back", async (t
   await third.close();
 });
 
-t.test("what failed is done without being asked for again", slow(), async (t) => {
+t.test("what failed is done without being asked for again", async (t) => {
   const directory = folder(t);
-  const store = await opened(directory, { flushEvents: 3 });
+  const clock = new TestClock();
+  const store = await opened(directory, { flushEvents: 3, clock });
   renameSync(join(directory, "projects"), join(directory, "away"));
   writeFileSync(join(directory, "projects"), "");
   await store.append("app", events(0, 3));
-  await until(() => store.metrics().flush_failures_total! > 0);
-  rmSync(join(directory, "projects"));
-  renameSync(join(directory, "away"), join(directory, "projects"));
-  await until(() => store.metrics().flushes_total === 1);
+  for (const failures of [1, 2, 3]) {
+    await until("the next try", () => clock.timers.includes(5000));
+    t.equal(store.metrics().flush_failures_total, failures);
+    if (failures === 3) {
+      rmSync(join(directory, "projects"));
+      renameSync(join(directory, "away"), join(directory, "projects"));
+    }
+    await clock.advance(5000);
+  }
+  await until("the flush", () => store.metrics().flushes_total === 1);
   t.strictSame(await messages(store), numbers(0, 3));
   await store.close();
 });
@@ -317,7 +328,11 @@ t.test("the journal's file is ended between two writes, however many wait", asyn
     () => {},
   );
   t.ok(sequence < 200, `ended when ${sequence} of 200 were written`);
-  await until(() => files.length >= 199);
+  await until(
+    "all writes",
+    () => files.length >= 199,
+    () => files.length,
+  );
   t.equal(new Set(files).size, 2);
   await journal.close();
 });
@@ -327,7 +342,7 @@ t.test("large events are flushed by their bytes", async (t) => {
   const store = await opened(directory, { flushBytes: 1_000_000 });
   const pad = "x".repeat(100_000);
   for (let i = 0; i < 12; i++) await store.append("app", events(i, 1, pad));
-  await until(() => store.metrics().flushes_total === 1);
+  await until("the flush", () => store.metrics().flushes_total === 1);
   t.equal((await store.count({ ...everything(), signal: never })).count, 12);
   t.ok(store.metrics().newest_events! < 12);
   await store.close();
@@ -337,9 +352,11 @@ t.test(
   "who comes when too much waits is let in when there is room, and refused when there is none for long",
   async (t) => {
     for (const limit of [{ maxWaitingEvents: 10 }, { maxWaitingBytes: 1000 }]) {
-      const store = await opened(folder(t), { ...limit, maxAppendWaitMs: 60_000 });
+      const clock = new TestClock();
+      const store = await opened(folder(t), { ...limit, maxAppendWaitMs: 60_000, clock });
       await store.append("app", events(0, 10));
       const waiting = store.append("app", events(10, 1));
+      await until("the batch that waits", () => clock.timers.includes(60_000));
       const [first] = await Promise.all([
         Promise.race([
           waiting.then(() => "appended"),
@@ -353,12 +370,16 @@ t.test(
       t.equal(store.metrics().refused_batches_total, 0);
       await store.close();
 
-      const full = await opened(folder(t), { ...limit, maxAppendWaitMs: 20 });
+      const full = await opened(folder(t), { ...limit, maxAppendWaitMs: 20, clock });
       await full.append("app", events(0, 10));
-      const error = await failure(full.append("app", events(10, 1)));
+      const refusal = failure(full.append("app", events(10, 1)));
+      await until("the batch that waits", () => clock.timers.includes(20));
+      await clock.advance(20);
+      const error = await refusal;
       t.ok(error instanceof StoreError && error.type === "unavailable" && (error.retryAfterMs ?? 0) > 0, String(error));
       t.strictSame(await messages(full), numbers(0, 10));
       const last = failure(full.append("app", events(10, 1)));
+      await until("the batch that waits", () => clock.timers.includes(20));
       await full.close();
       t.ok((await last) instanceof StoreError, "the end of the store ends the waiting");
     }
@@ -434,7 +455,10 @@ t.test("segments and what is made of them are sorted, the newest event first", a
   }
   await store.compact();
   t.equal(store.metrics().merges_total, 2);
-  await until(() => readdirSync(join(directory, "projects"), { recursive: true }).length === 8);
+  await until(
+    "the end of what was merged",
+    () => readdirSync(join(directory, "projects"), { recursive: true }).length === 8,
+  );
   t.strictSame(await orders(), ["200 true", "400 true"]);
   t.equal((await messages(store, "over")).length, 200);
   await store.close();
@@ -453,7 +477,7 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
   const files = readdirSync(home)
     .filter((name) => name.startsWith(only.file))
     .map((name) => [name.slice(only.file.length), readFileSync(join(home, name))] as const);
-  const flusher = new Flusher(join(directory, "spill"));
+  const flusher = new Flusher(join(directory, "spill"), systemClock);
   await flusher.open();
   t.teardown(() => flusher.close());
   for (const [count, merged] of [
@@ -472,7 +496,7 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
     }
     writeFileSync(join(home, "manifest.json"), printWithChecksum({ ...manifest, segments: copies }));
     const identity = parseFolderName(name)!;
-    const readers = await ConnectionPool.open(() => openDuckDb(":memory:", { threads: "1" }));
+    const readers = await ConnectionPool.open(() => openDuckDb(":memory:", { threads: "1" }), systemClock);
     const plan = await planFolder({
       directory: home,
       identity,
@@ -490,7 +514,9 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
     const inFolder = { ...options, directory: join(directory, "projects"), folders, memtables };
     const projects = new Projects(new Map([["app", segments]]), inFolder);
     memtables.all.unshift(new Memtable({ path: join(directory, "sealed"), begin: 50 }));
-    const compactorOptions = { settings: settingsOf({ directory }), memtables, projects, retention: new Retention() };
+    const clock = new TestClock();
+    const settings = settingsOf({ directory, clock });
+    const compactorOptions = { settings, memtables, projects, retention: new Retention() };
     const merging = new Compactor({ ...compactorOptions, flusher });
     merging.consider();
     await merging.settled();
@@ -498,7 +524,7 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
     memtables.all.shift();
     if (count === 10) {
       // One that failed is left for a while, unless it is asked for.
-      const broken = new Flusher(join(directory, "broken"));
+      const broken = new Flusher(join(directory, "broken"), systemClock);
       const failing = new Compactor({ ...compactorOptions, flusher: broken });
       await broken.close();
       for (let i = 0; i < 2; i++) {
@@ -506,6 +532,10 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
         await failing.settled();
         t.equal(failing.counts.failures, 1);
       }
+      await clock.advance(60_000);
+      failing.consider();
+      await failing.settled();
+      t.equal(failing.counts.failures, 2, "after a minute it is tried again");
       t.ok(await failure(failing.compact()));
       failing.close();
     }
@@ -537,9 +567,27 @@ t.test("what was built stays built where it could not be finished", async (t) =>
   await store.close();
 });
 
+t.test("the pauses between tries of a flush grow", async (t) => {
+  const directory = folder(t);
+  const clock = new TestClock();
+  const store = await opened(directory, { flushEvents: 5, clock });
+  writeFileSync(join(directory, "keys"), "");
+  await store.append("app", events(0, 5), { idempotencyKey: "k" });
+  for (const [failures, pauseMs] of [1000, 2000, 4000].entries()) {
+    await until(`a pause of ${pauseMs} ms`, () => clock.timers.includes(pauseMs));
+    t.equal(store.metrics().flush_failures_total, failures + 1, `before a pause of ${pauseMs} ms`);
+    if (pauseMs === 4000) rmSync(join(directory, "keys"));
+    await clock.advance(pauseMs);
+  }
+  await until("the flush", () => store.metrics().flushes_total === 1);
+  t.strictSame(await messages(store), numbers(0, 5));
+  await store.close();
+});
+
 t.test("a folder in the place of a manifest is set aside", async (t) => {
   const directory = folder(t);
-  const store = await opened(directory);
+  const clock = new TestClock();
+  const store = await opened(directory, { clock });
   await store.append("app", events(0, 5));
   const home = join(directory, "projects", "app~6");
   for (const name of ["manifest.json.new", "manifest.json"]) mkdirSync(join(home, name, "x"), { recursive: true });
@@ -547,12 +595,51 @@ t.test("a folder in the place of a manifest is set aside", async (t) => {
   t.strictSame(await messages(store), numbers(0, 5));
   t.strictSame(readdirSync(join(home, "quarantine")).sort(), ["manifest.json", "manifest.json.new"]);
   rmSync(join(home, "manifest.json"));
-  await until(() => existsSync(join(home, "manifest.json")));
+  await clock.advance(LOOK_MS);
+  await until("the manifest", () => existsSync(join(home, "manifest.json")));
   await store.close();
   const again = await opened(directory);
   t.strictSame(await messages(again), numbers(0, 5));
   t.strictSame(again.losses(), []);
   await again.close();
+});
+
+t.test("each file is read as a whole once in a day", async (t) => {
+  const clock = new TestClock();
+  const store = await opened(folder(t), { clock });
+  const read = () => store.metrics().scrubbed_files_total;
+  const nextLook = async (ms: number) => {
+    await until("the next look", () => clock.timers.includes(ms));
+    await clock.advance(ms);
+  };
+  await store.append("app", events(0, 5));
+  await store.flush();
+  // By the clock of the machine, which made the file, that was after today.
+  await nextLook(100);
+  await until("the first time", () => read() === 1);
+  await nextLook(100);
+  clock.jump(86_400_000 - 2101);
+  await nextLook(2000);
+  await until("a look at all files", () => clock.timers.includes(2000));
+  t.equal(read(), 1, "a millisecond before the day is over");
+  clock.jump(1);
+  await nextLook(2000);
+  await until("the second time", () => read() === 2);
+  await store.close();
+});
+
+t.test("what has expired goes within ten minutes, even if nothing comes", async (t) => {
+  const clock = new TestClock();
+  const store = await opened(folder(t), { clock });
+  await store.append("app", events(0, 5));
+  await store.flush();
+  store.setRetention("app", 30);
+  await clock.advance(599_999);
+  t.equal(store.metrics().segments, 1);
+  await clock.advance(1);
+  await until("the end of the segment", () => store.metrics().segments === 0);
+  t.equal(store.metrics().expired_segments_total, 1);
+  await store.close();
 });
 
 t.test(
@@ -597,7 +684,7 @@ t.test("a flusher that ends under its jobs is started again, and no more than so
   await store.append("app", events(0, 100));
   await store.close();
   const [name = ""] = journals(join(directory, "store"));
-  const flusher = new Flusher(join(directory, "spill"));
+  const flusher = new Flusher(join(directory, "spill"), systemClock);
   await flusher.open();
   t.teardown(() => flusher.close());
   const job = (to: string) =>
@@ -615,17 +702,22 @@ t.test("a flusher that ends under its jobs is started again, and no more than so
   );
   t.not(flusher.pid, pid);
   // One that cannot run at all.
-  const broken = new Flusher(join(directory, "spill"));
+  const clock = new TestClock();
+  const broken = new Flusher(join(directory, "spill"), clock);
   await broken.open();
   const killed = new Set<number>();
-  const watch = setInterval(() => {
-    if (broken.pid === undefined || killed.has(broken.pid)) return;
-    killed.add(broken.pid);
-    process.kill(broken.pid, "SIGKILL");
-  }, 1);
-  const error = await failure(broken.run(job("c.parquet")));
-  clearInterval(watch);
-  t.match(String(error), /the flusher ended \(SIGKILL\)/);
+  const kill = () => {
+    killed.add(broken.pid!);
+    process.kill(broken.pid!, "SIGKILL");
+  };
+  const error = failure(broken.run(job("c.parquet")));
+  kill();
+  for (const pauseMs of [250, 1000]) {
+    await until("the pause", () => clock.timers.includes(pauseMs));
+    await clock.advance(pauseMs);
+    kill();
+  }
+  t.match(String(await error), /the flusher ended \(SIGKILL\)/);
   t.equal(killed.size, 3);
   await broken.close();
 });
@@ -638,7 +730,8 @@ t.test("a flusher that has nothing to do ends, and is started for the next job",
   await store.append("app", events(0, 100));
   await store.close();
   const [name = ""] = journals(join(directory, "store"));
-  const flusher = new Flusher(join(directory, "spill"), 50);
+  const clock = new TestClock();
+  const flusher = new Flusher(join(directory, "spill"), clock);
   await flusher.open();
   t.teardown(() => flusher.close());
   const pids = new Set<number>();
@@ -651,8 +744,11 @@ t.test("a flusher that has nothing to do ends, and is started for the next job",
     const pid = flusher.pid!;
     pids.add(pid);
     t.equal((await job)[0]?.events, 100);
-    await until(() => !isRunning(pid));
+    await clock.advance(14_999);
+    t.equal(flusher.pid, pid, "it waits for another job");
+    await clock.advance(1);
     t.equal(flusher.pid, undefined);
+    await until("the end of the process", () => !isRunning(pid));
   }
   t.equal(pids.size, 2);
 });
@@ -697,14 +793,16 @@ t.test("events that become segments while a query looks for filters are counted"
   await store.flush();
   for (let round = 1; round <= 8; round++) {
     await store.append("app", events(round * 5, 5, "here"));
-    const asked: Promise<number>[] = [];
-    const asking = setInterval(
-      () => asked.push(store.count({ ...range, signal: never }).then(({ count }) => count)),
-      1,
-    );
+    const counts = new Set<number>();
+    let isFlushed = false;
+    // Each asks again as soon as it has its answer.
+    const asking = Array.from({ length: 4 }, async () => {
+      while (!isFlushed) counts.add((await store.count({ ...range, signal: never })).count);
+    });
     await store.flush();
-    clearInterval(asking);
-    t.strictSame([...new Set(await Promise.all(asked))], [round * 5 + 5], `round ${round}`);
+    isFlushed = true;
+    await Promise.all(asking);
+    t.strictSame([...counts], [round * 5 + 5], `round ${round}`);
   }
   await store.close();
 });

@@ -1,14 +1,15 @@
 // SQL from a client: what it sees, and what it must not reach.
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import t from "tap";
+import t, { type Test } from "tap";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { type NewEvent, StoreError } from "../../../logservice/events/store.ts";
 import { slow } from "../../support/slow.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "isolated-sql-"));
@@ -202,37 +203,37 @@ const refused: readonly string[] = [
   "select repeat('x', 2000000)",
 ];
 
-t.test(
-  "a process that is killed while it waits or starts is replaced",
-  { skip: !existsSync("/proc/self") },
-  async (t) => {
-    await results("select 1 as i");
-    // One that is ready, and one that is starting.
-    for (const pauseMs of [1500, 0]) {
-      const pids = await until("the spare", () => (processesOfSql().length > 0 ? processesOfSql() : undefined));
-      if (pauseMs > 0) await pause(pauseMs);
-      for (const pid of pids) process.kill(pid, "SIGKILL");
-      await pause(pauseMs / 5);
-      t.strictSame(await results("select 2 as i"), [{ i: 2 }], `killed after ${pauseMs} ms`);
-    }
-  },
-);
+t.test("a process that is killed while it waits or starts is replaced", async (t) => {
+  const started = startedChildren(t);
+  await results("select 1 as i");
+  for (const when of ["when it is ready", "as it starts"]) {
+    const spare = await until("the spare", () => started.find(({ child }) => isAlive(child)));
+    if (when === "when it is ready") {
+      await until("its first word", () => spare.isReady);
+      spare.child.kill("SIGKILL");
+      await until("its end", () => !isAlive(spare.child));
+    } else spare.child.kill("SIGKILL");
+    t.strictSame(await results("select 2 as i"), [{ i: 2 }], `killed ${when}`);
+    t.equal(spare.child.signalCode, "SIGKILL");
+  }
+});
 
-/** The children of this process that run SQL. */
-function processesOfSql(): number[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
-      const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      if (Number(parent) !== process.pid || state === "Z") return [];
-      return readFileSync(`/proc/${name}/cmdline`, "utf8").includes("sql-process") ? [Number(name)] : [];
-    } catch {
-      // It has ended.
-      return [];
-    }
-  });
+/** The processes that this one starts from now on. */
+function startedChildren(t: Test) {
+  const started: { readonly child: ChildProcess; isReady: boolean }[] = [];
+  const add = (message: unknown) => {
+    const one = { child: (message as { process: ChildProcess }).process, isReady: false };
+    one.child.once("message", () => {
+      one.isReady = true;
+    });
+    started.push(one);
+  };
+  subscribe("child_process", add);
+  t.teardown(() => unsubscribe("child_process", add));
+  return started;
 }
+
+const isAlive = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
 
 t.test("an answer counts although the end of its process is seen first", slow(), async (t) => {
   // The ends of all processes are read at once, after everything else that came by then: one that answers and ends while
@@ -290,17 +291,48 @@ t.test("what takes too long or too much is ended", slow(), async (t) => {
   t.equal((await store.count({ project: "app", startMs: 0, stopMs: 4e12, query: undefined, signal: never })).count, 20);
 });
 
+const ENDLESS = "select count(*) from range(1000000) a, range(1000000) b";
+
 t.test("an aborted statement rejects with the reason", async (t) => {
+  const { store, clock } = await openedByClock(t);
   const controller = new AbortController();
-  const asked = store.sql({
-    project: "app",
-    text: "select count(*) from range(1000000) a, range(1000000) b",
-    signal: controller.signal,
-  });
+  const asked = store.sql({ project: "app", text: ENDLESS, signal: controller.signal });
   const reason = new Error("enough");
-  setTimeout(() => controller.abort(reason), 300);
-  await t.rejects(asked, reason);
+  const rejected = t.rejects(asked, reason);
+  await until("the statement that runs", () => clock.timers.includes(sqlLimits.timeMs));
+  controller.abort(reason);
+  await rejected;
+  t.notOk(clock.timers.includes(sqlLimits.timeMs), "its time no longer runs");
 });
+
+t.test("a statement is ended when its time is over", async (t) => {
+  const { store, clock } = await openedByClock(t);
+  let isEnded = false;
+  const rejected = t
+    .rejects(store.sql({ project: "app", text: ENDLESS, signal: never }), {
+      type: "timeout",
+      message: "query: took more than 5 s; narrow it by time or fields",
+    })
+    .then(() => {
+      isEnded = true;
+    });
+  await until("the statement that runs", () => clock.timers.includes(sqlLimits.timeMs));
+  await clock.advance(sqlLimits.timeMs - 1);
+  t.notOk(isEnded, "not before");
+  await clock.advance(1);
+  await rejected;
+});
+
+async function openedByClock(t: Test) {
+  const clock = new TestClock();
+  const data = mkdtempSync(join(tmpdir(), "isolated-sql-clock-"));
+  const store = await openEventsStore({ directory: data, reserveBytes: 0, sqlLimits, clock });
+  t.teardown(async () => {
+    await store.close();
+    await rm(data, { recursive: true });
+  });
+  return { store, clock };
+}
 
 /** All files below a folder, with their bytes, but for the journal. */
 function shape(folder: string): string[] {

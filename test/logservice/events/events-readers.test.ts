@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { ConnectionPool } from "../../../logservice/events/duckdb/connection-pool.ts";
-import { type DuckDBInstance, openDuckDb, quoted } from "../../../logservice/events/duckdb/duckdb.ts";
+import { openDuckDb, quoted } from "../../../logservice/events/duckdb/duckdb.ts";
 import { readSegment, type Segment } from "../../../logservice/events/duckdb/segment.ts";
 import { emptySummary, printSummary } from "../../../logservice/events/summary/summary.ts";
+import { TestClock } from "../../support/test-clock.ts";
+import { until } from "../../support/until.ts";
 
 const never = new AbortController().signal;
 const FILES = 8;
@@ -35,11 +37,22 @@ async function opened(
       ),
     );
   }
-  const made: DuckDBInstance[] = [];
-  const readers = await ConnectionPool.open(async () => {
-    made.push(await openDuckDb(":memory:", { threads: "1" }));
-    return made.at(-1)!;
-  }, mostOf(segments));
+  const counts = { made: 0, closed: 0 };
+  const clock = new TestClock();
+  const readers = await ConnectionPool.open(
+    async () => {
+      const engine = await openDuckDb(":memory:", { threads: "1" });
+      counts.made++;
+      const close = engine.closeSync.bind(engine);
+      engine.closeSync = () => {
+        counts.closed++;
+        close();
+      };
+      return engine;
+    },
+    clock,
+    mostOf(segments),
+  );
   t.teardown(async () => {
     await readers.close();
     await rm(directory, { recursive: true });
@@ -76,12 +89,8 @@ async function opened(
     );
     return bytes;
   };
-  return { readers, segments, ask, cached };
+  return { readers, segments, ask, cached, clock, counts };
 }
-
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 
 t.test("footers are read from the files, and kept", async (t) => {
   const { readers, segments, ask, cached } = await opened(t, () => 1e9);
@@ -105,28 +114,46 @@ t.test("a question of more than may be kept keeps nothing of what is beyond", as
   t.equal(await ask(segments), 28);
   t.ok((await cached()) - before < segments[0]!.footerBytes, "nothing was kept");
   reading.end();
-  await until(() => readers.counts.engines === 2);
+  await until("another engine", () => readers.counts.engines === 2);
   t.equal(readers.keptBytes, 0);
   t.equal(await ask(segments.slice(0, 2)), 1);
   t.ok((await cached()) > segments[0]!.footerBytes, "others are kept again");
 });
 
 t.test("another engine takes over when nobody asks, and never under a question", async (t) => {
-  const { readers, segments, ask } = await opened(t, ([first]) => 5 * 2.5 * first!.footerBytes);
+  const { readers, segments, ask, clock } = await opened(t, ([first]) => 5 * 2.5 * first!.footerBytes);
   const holding = readers.begin();
   for (const [i, segment] of segments.entries()) t.equal(await ask([segment]), i);
   t.equal(readers.counts.engines, 1, "not while a question is answered");
   holding.end();
   holding.end();
-  await until(() => readers.counts.engines === 2);
-  const answers = await Promise.all(
-    Array.from({ length: 200 }, async (_, i) => {
-      await new Promise((resolve) => setTimeout(resolve, (i * 7919) % 400));
-      return (await ask([segments[i % FILES]!])) === i % FILES;
-    }),
-  );
+  await until("another engine", () => readers.counts.engines === 2);
+  const asked = Array.from({ length: 200 }, async (_, i) => {
+    await clock.sleep((i * 7919) % 400);
+    return (await ask([segments[i % FILES]!])) === i % FILES;
+  });
+  await clock.advance(400);
+  const answers = await Promise.all(asked);
   t.ok(answers.every((isRight) => isRight));
   await ask(segments);
   await readers.close();
   t.pass("closed, whatever was under way");
+});
+
+t.test("an engine that a question forestalls takes over no sooner than ten seconds later", async (t) => {
+  const { readers, segments, ask, clock, counts } = await opened(t, ([first]) => 5 * 2.5 * first!.footerBytes);
+  await ask(segments);
+  readers.begin().end();
+  const holding = readers.begin();
+  await until("the end of the engine that is not needed", () => counts.closed === 1);
+  t.equal(await ask(segments.slice(0, 2)), 1);
+  holding.end();
+  await clock.advance(9_999);
+  readers.begin().end();
+  await clock.advance(0);
+  t.strictSame([readers.counts.engines, counts.made], [1, 2], "not before");
+  await clock.advance(1);
+  readers.begin().end();
+  await until("another engine", () => readers.counts.engines === 2);
+  t.equal(counts.made, 3);
 });

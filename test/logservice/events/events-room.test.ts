@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import { type EventsStoreOptions, openEventsStore } from "../../../logservice/events/open.ts";
 import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts";
 import { recordDiskCalls } from "../../support/events/disk-calls.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
 const batch = (count: number, bytes: number): NewEvent[] =>
@@ -21,7 +22,8 @@ const batch = (count: number, bytes: number): NewEvent[] =>
 async function held(t: Test, options: Partial<EventsStoreOptions>) {
   const directory = mkdtempSync(join(tmpdir(), "events-room-"));
   const disk = await recordDiskCalls(t, directory);
-  const store = await openEventsStore({ directory, reserveBytes: 0, maxAppendWaitMs: 50, ...options });
+  const clock = new TestClock();
+  const store = await openEventsStore({ directory, reserveBytes: 0, maxAppendWaitMs: WAIT_MS, clock, ...options });
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -37,18 +39,32 @@ async function held(t: Test, options: Partial<EventsStoreOptions>) {
     await store.close();
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   });
-  return { store, release, isSyncing: () => syncs > 0 };
+  return { store, clock, release, isSyncing: () => syncs > 0 };
 }
 
-/** Why a small batch is refused; what is accepted here waits for the disk. */
+const WAIT_MS = 50;
+
+/** Why a small batch is refused. */
 const refusalOf = (store: EventsStore) =>
-  Promise.race([
-    store.append("app", batch(1, 10)).then(
-      () => "stored",
-      (error: unknown) => error,
-    ),
-    new Promise((resolve) => setTimeout(resolve, 2_000, "accepted")),
-  ]);
+  store.append("app", batch(1, 10)).then(
+    () => "stored",
+    (error: unknown) => error,
+  );
+
+/** The same for one that waits for room until its time is over; what is accepted here waits for the disk. */
+async function refusalAfterWait(store: EventsStore, clock: TestClock): Promise<unknown> {
+  let answer: unknown;
+  const refusal = refusalOf(store).then((one) => {
+    answer = one;
+  });
+  await until("the batch that waits for room", () => answer ?? clock.timers.includes(WAIT_MS));
+  if (answer !== undefined) return `at once: ${answer}`;
+  await clock.advance(WAIT_MS - 1);
+  if (answer !== undefined) return `too early: ${answer}`;
+  await clock.advance(1);
+  await refusal;
+  return answer;
+}
 
 const TOO_MUCH = { type: "unavailable", message: /^events arrive faster than they can be stored: / };
 const ROWS: readonly [name: string, options: Partial<EventsStoreOptions>, count: number, bytes: number][] = [
@@ -57,15 +73,15 @@ const ROWS: readonly [name: string, options: Partial<EventsStoreOptions>, count:
 ];
 for (const [name, options, count, bytes] of ROWS) {
   t.test(`${name} on their way to the disk are among those that wait`, async (t) => {
-    const { store, release, isSyncing } = await held(t, options);
+    const { store, clock, release, isSyncing } = await held(t, options);
     const written = [store.append("app", batch(count, bytes))];
     await until("the sync", isSyncing);
     written.push(store.append("app", batch(count, bytes)));
-    t.match(await refusalOf(store), TOO_MUCH, "two batches are all that there is room for");
+    t.match(await refusalAfterWait(store, clock), TOO_MUCH, "two batches are all that there is room for");
     t.equal(store.metrics().refused_batches_total, 1);
     release();
     await Promise.all(written);
-    t.match(await refusalOf(store), TOO_MUCH, "and in memory they are the same");
+    t.match(await refusalAfterWait(store, clock), TOO_MUCH, "and in memory they are the same");
     await store.flush();
     await store.append("app", batch(1, 10));
     t.equal(store.metrics().refused_batches_total, 2);
@@ -81,26 +97,26 @@ t.test("bytes on their way to the disk count against what is free there", async 
   // Nothing of what waits is on the disk yet, as far as it tells.
   fs.promises.statfs = (async () => ({ bavail: 20, bsize: 1_000 })) as unknown as typeof fs.promises.statfs;
   syncBuiltinESMExports();
-  const { store, release, isSyncing } = await held(t, { reserveBytes: 12_000 });
+  const { store, clock, release, isSyncing } = await held(t, { reserveBytes: 12_000 });
   const written = [store.append("app", batch(1, 5_000))];
   await until("the sync", isSyncing);
   written.push(store.append("app", batch(1, 5_000)));
-  // It has looked at the disk, and waits for the next sync.
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  // What it knows of the disk is as old as the clock, so that it only waits for the next sync.
+  await clock.advance(0);
   t.match(await refusalOf(store), { type: "unavailable", message: /^the disk is nearly full: / });
   release();
   await Promise.all(written);
 });
 
 t.test("a store that closes accepts nothing, and ends the waiting at once", async (t) => {
-  const { store, release } = await held(t, { maxWaitingEvents: 2, maxAppendWaitMs: 60_000 });
+  const { store, clock, release } = await held(t, { maxWaitingEvents: 2, maxAppendWaitMs: 60_000 });
   release();
   await store.append("app", batch(2, 10));
   const waiting = refusalOf(store);
-  const beganMs = performance.now();
+  await until("the batch that waits for room", () => clock.timers.includes(60_000));
   await store.close();
   const closed = { type: "unavailable", message: /^the service is shutting down; / };
   t.match(await waiting, closed, "what waits");
-  t.ok(performance.now() - beganMs < 30_000);
+  t.notOk(clock.timers.includes(60_000), "and nothing waits on");
   t.match(await refusalOf(store), closed, "what comes later");
 });

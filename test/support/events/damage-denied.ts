@@ -3,8 +3,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { root } from "../cli.ts";
+import { until } from "../until.ts";
 import { contentsOf, wronglyDeleted } from "./damage-check.ts";
 import type { Reply, Request } from "./damage-process.ts";
 import { numbersOf, type RichStore } from "./rich-store.ts";
@@ -22,8 +22,6 @@ export interface DeniedCase {
   readonly stuck?: readonly string[];
 }
 
-/** Longer than the store waits until it tries again. */
-const FLOWS_MS = 12_000;
 /** nobody, everywhere. */
 const USER = 65534;
 
@@ -176,13 +174,12 @@ async function answered({ rich, row, served, directory, wrong }: Denied, allow: 
       for (const [project, all] of rich.events) for (const one of all) events.get(project)!.add(one);
       touched.clear();
     }
-    const untilMs = performance.now() + FLOWS_MS;
-    for (;;) {
-      const reply = await served.ask({ do: "flush" });
-      if ("texts" in reply) break;
-      if (performance.now() > untilMs) throw new Error(`when it may be written again: ${reply.message}`);
-      await pause(200);
-    }
+    let reply: Reply | undefined;
+    const isFlushed = async () => {
+      reply = await served.ask({ do: "flush" });
+      return "texts" in reply;
+    };
+    await until("a flush when it may be written again", isFlushed, () => reply);
     for (const project of events.keys()) {
       const told = await append(project);
       if (told !== "stored") wrong.push(`when it may be written again, ${project} is ${told}`);

@@ -3,11 +3,11 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { parseQuery } from "../../../grammar/query/index.ts";
 import type { EventsStore } from "../../../logservice/events/store.ts";
 import { root } from "../cli.ts";
 import { type Random, randomOf } from "../random.ts";
+import { until } from "../until.ts";
 import { openLogged } from "./damage.ts";
 import { contentsOf, shortened, wrongAnswers, wronglyDeleted } from "./damage-check.ts";
 import { LOADED, loadedProject } from "./damage-process.ts";
@@ -106,9 +106,18 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
   return { rounds, faults: made, lostEvents, wrong };
 }
 
+/** Looks at the folder between which nothing changes, once nothing does any more. */
+const SETTLED_LOOKS = 10;
+
 /** Files that were merged go by themselves, a moment after the store is closed. */
 async function settled(directory: string): Promise<void> {
-  for (let before = ""; before !== String(filesOf(directory)); await pause(100)) before = String(filesOf(directory));
+  let [before, looks] = ["", 0];
+  await until("files that stay as they are", () => {
+    const now = String(filesOf(directory));
+    looks = now === before ? looks + 1 : 0;
+    before = now;
+    return looks === SETTLED_LOOKS;
+  });
 }
 
 /** Appends, flushes, merges and deletes at random. */

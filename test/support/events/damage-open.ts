@@ -2,9 +2,10 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { parseQuery } from "../../../grammar/query/index.ts";
 import type { EventsStore } from "../../../logservice/events/store.ts";
+import { TestClock } from "../test-clock.ts";
+import { until } from "../until.ts";
 import { openLogged } from "./damage.ts";
 import { wrongAnswers } from "./damage-check.ts";
 import * as faults from "./faults.ts";
@@ -26,10 +27,8 @@ export interface OpenCase {
   readonly putBack?: (directory: string, rich: RichStore) => void;
 }
 
-/** By then an answer that needs no file says what is missing. */
+/** By then, as the store's clock goes, it has begun to look for what an answer that needs no file has to say is missing. */
 const NOTICED_MS = 3000;
-/** A flush that failed is tried again; on a busy machine that takes longer than the six seconds of an idle one. */
-const FLUSHED_MS = 30_000;
 const never = new AbortController().signal;
 
 /** What is wrong with one case; empty if nothing is. */
@@ -52,7 +51,8 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
     /** The others are asked everything after a start. */
     const asked = new Set(["alpha", ...touched]);
 
-    const { store } = await openLogged(directory);
+    const clock = new TestClock();
+    const { store } = await openLogged(directory, { clock });
     let losses: string[] = [];
     try {
       if (row.isFlushed) await store.flush();
@@ -62,15 +62,18 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
       // All files were read, and are known to be whole.
       if (row.isSilent) say("before", await wrongAnswers(store, { events: all, isMissing: () => false, asked }));
       row.damage(directory, rich);
-      const beganMs = performance.now();
       if (row.isSilent) await store.scrub();
       say("at once", await dishonest(store, "alpha", all.get("alpha")!));
-      let found: string[];
-      do {
-        found = await wrongAnswers(store, { events: left(), isMissing, asked });
-        if (found.length > 0) await pause(100);
-      } while (found.length > 0 && performance.now() - beganMs < NOTICED_MS);
-      say("after some seconds", found);
+      let found: string[] = [];
+      await until(
+        "right answers after some seconds",
+        async () => {
+          if (clock.monotonicMs() < NOTICED_MS) await clock.advance(100);
+          found = await wrongAnswers(store, { events: left(), isMissing, asked });
+          return found.length === 0;
+        },
+        () => found,
+      );
       const more = numbersOf(201, 10);
       await store.append("alpha", eventsOf("alpha", more));
       for (const one of more) all.get("alpha")!.add(one);
@@ -104,14 +107,16 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
 
 /** A flush that fails is tried again, from memory if it must. */
 async function flushed(store: OpenStore): Promise<void> {
-  for (const beganMs = performance.now(); ; await pause(200)) {
-    const error = await store.flush().then(
-      () => undefined,
-      (error: unknown) => error,
+  let failure = "";
+  const isFlushed = () =>
+    store.flush().then(
+      () => true,
+      (error: unknown) => {
+        failure = String(error);
+        return false;
+      },
     );
-    if (error === undefined) return;
-    if (performance.now() - beganMs > FLUSHED_MS) throw error;
-  }
+  await until("the flush", isFlushed, () => failure);
 }
 
 /** Wrong events, doubles, or fewer events without a word. */

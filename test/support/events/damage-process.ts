@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { StoreError } from "../../../logservice/events/store.ts";
+import { until } from "../until.ts";
 import { wrongAnswers } from "./damage-check.ts";
 import { eventsOf, numbersOf } from "./rich-store.ts";
 
@@ -21,7 +22,7 @@ async function fill(directory: string, job: string, end: string): Promise<void> 
   for (const [project, numbers] of first) {
     await store.append(project, eventsOf(project, numbers), { idempotencyKey: `late ${project} ${numbers[0]}` });
   }
-  while (journals() === before) await pause(1);
+  await until("the next file of the journal", () => journals() !== before);
   for (const [project, numbers] of second) await store.append(project, eventsOf(project, numbers));
   process.stdout.write("done\n");
   if (end === "close") await store.close();

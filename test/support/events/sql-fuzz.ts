@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { compilePredicate, printQuery, type Query } from "../../../grammar/query/index.ts";
 import { querySql } from "../../../grammar/query/sql/query-sql.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { buildFromJournal } from "../../../logservice/events/duckdb/build.ts";
 import { ConnectionPool } from "../../../logservice/events/duckdb/connection-pool.ts";
 import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
@@ -40,7 +41,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
   const random = generator(seed);
   const directory = await mkdtemp(join(tmpdir(), "sql-fuzz-"));
   const engine = await openDuckDb(":memory:", { threads: "1" });
-  const readers = await ConnectionPool.open(async () => engine);
+  const readers = await ConnectionPool.open(async () => engine, systemClock);
   const connection = await engine.connect();
   const list = await JournalList.open(join(directory, "journal.json"));
   const { journal } = await Journal.begin(directory, 1, list, []);
@@ -76,7 +77,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
       const path = join(directory, `${asked}.parquet`);
       const own = { began: 1, eventBytes: 0 };
       const share = { ...own, project: "app", first: 1, last: sequence, events: accepted.length, path };
-      const [facts] = await buildFromJournal(connection, file.path, [share]);
+      const [facts] = await buildFromJournal(connection, file.path, [share], systemClock);
       const segment = await readSegment(facts!, { eventBytes: 0, sequence: 0, intervals: undefined });
       columns += segment.columns.size;
       const events = accepted.map((_, i) => eventAt(lines, i));

@@ -117,7 +117,8 @@ export class QueryEngine {
   async sql({ project, text, signal }: SqlQuery): Promise<SqlResult> {
     signal.throwIfAborted();
     const { projects, memtables, losses, flush } = this.#options;
-    const beganMs = performance.now();
+    const { clock } = this.#options.settings;
+    const beganMs = clock.monotonicMs();
     for (let tries = 1; ; tries++) {
       const stored = projects.get(project);
       const snapshot = stored?.snapshot();
@@ -131,7 +132,7 @@ export class QueryEngine {
           signal,
         );
         const bytesProcessed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
-        const durationMs = performance.now() - beganMs;
+        const durationMs = clock.monotonicMs() - beganMs;
         return { resultsJson, stats: { durationMs, bytesProcessed, answeredFromSummaries: false, missingBytes } };
       } catch (error) {
         // A journal file was flushed before it was linked: its events are in segments now.
@@ -170,11 +171,12 @@ export class QueryEngine {
     work: (context: QueryContext) => Promise<Result>,
   ): Promise<Result & { stats: Stats }> {
     query.signal.throwIfAborted();
-    const beganMs = performance.now();
+    const { clock } = this.#options.settings;
+    const beganMs = clock.monotonicMs();
     for (let tries = 1; ; tries++) {
       try {
         const { result, used, missingBytes } = await this.#try(query, work);
-        const durationMs = performance.now() - beganMs;
+        const durationMs = clock.monotonicMs() - beganMs;
         return {
           ...result,
           stats: { durationMs, bytesProcessed: used.bytes, answeredFromSummaries: !used.isScanned, missingBytes },
@@ -194,7 +196,7 @@ export class QueryEngine {
     const stored = projects.get(project);
     const snapshot = stored?.snapshot();
     const views = memtables.viewsOf(project);
-    const nowMs = settings.nowMs();
+    const nowMs = settings.clock.nowMs();
     const session = pool.begin();
     const used: QueryContext["used"] = { bytes: 0, isScanned: false, files: new Set() };
     const selection = selectionOf(query, nowMs, this.#cutoffMs(project, nowMs));
@@ -231,7 +233,7 @@ export class QueryEngine {
   }
 
   /** Milliseconds since 1970 before which a project's events have expired; undefined if it keeps everything. */
-  #cutoffMs(project: string, nowMs = this.#options.settings.nowMs()): number | undefined {
+  #cutoffMs(project: string, nowMs = this.#options.settings.clock.nowMs()): number | undefined {
     return this.#options.retention.cutoffMs(project, nowMs);
   }
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Clock } from "../../../../grammar/units/clock.ts";
 import { processFile } from "../../process-file.ts";
 import type { SqlLimits } from "../../settings.ts";
 import { StoreError } from "../../store.ts";
@@ -11,13 +12,15 @@ import type { SqlAnswer, SqlRequest } from "./sql-protocol.ts";
 export class SqlRunner {
   readonly #directory: string;
   readonly #limits: SqlLimits;
+  readonly #clock: Clock;
   readonly #running = new Set<ChildProcess>();
   #spare: Promise<ChildProcess> | undefined;
   #isClosed = false;
 
-  constructor(directory: string, limits: SqlLimits) {
+  constructor(directory: string, limits: SqlLimits, clock: Clock) {
     this.#directory = directory;
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   /** Removes what a crash left. */
@@ -110,18 +113,17 @@ export class SqlRunner {
     child.channel?.ref();
     const { promise, resolve, reject } = withResolvers<Exclude<SqlAnswer, { kind: "ready" }>>();
     const { timeMs, memoryBytes } = this.#limits;
-    const timer = setTimeout(
-      () => reject(new StoreError("timeout", `query: took more than ${timeMs / 1000} s; narrow it by time or fields`)),
-      timeMs,
+    const timer = this.#clock.after(timeMs, () =>
+      reject(new StoreError("timeout", `query: took more than ${timeMs / 1000} s; narrow it by time or fields`)),
     );
-    const watch = setInterval(() => {
+    const watch = this.#clock.every(WATCH_MS, () => {
       void residentBytes(child.pid!).then((bytes) => {
         if (bytes > memoryBytes) {
           const megabytes = Math.round(memoryBytes / 1e6);
           reject(new StoreError("bad_request", `query: took more than ${megabytes} MB of memory; narrow it`));
         }
       });
-    }, WATCH_MS);
+    });
     const abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     const take = (answer: SqlAnswer) => {
@@ -147,8 +149,8 @@ export class SqlRunner {
       if (error !== null) reject(error);
     });
     return promise.finally(() => {
-      clearTimeout(timer);
-      clearInterval(watch);
+      timer.stop();
+      watch.stop();
       signal.removeEventListener("abort", abort);
       child.off("message", take);
       child.off("exit", ended);
