@@ -21,7 +21,7 @@ export async function sendTest(
   const deadline = AbortSignal.timeout(TIMEOUT_MS);
   const ended = AbortSignal.any([signal, deadline]);
   try {
-    const target = await targetOf(options.records, notification, options.nowMs());
+    const target = await targetOf(options.records, notification, options.clock.nowMs());
     const recipients = recipientsOf(target);
     const send = (recipient: string) => sendTo(options, target, { recipient, messages: [message] }, ended);
     const outcomes = await Promise.all(recipients.map(send));
