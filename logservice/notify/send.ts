@@ -146,14 +146,14 @@ function notConfigured(what: string, option: string): Outcome {
 
 /** Posts to what a team has set, which is guarded, or to an address that the operator has set. */
 function postTo(
-  { settings, network = {} }: SendOptions,
+  { settings, clock, network = {} }: SendOptions,
   sent: Post,
   signal: AbortSignal,
   setBy: "team" | "operator" = "team",
 ): Promise<PostAnswer> {
   const { resolve, ca, timeoutMs } = network;
   const guard = { allowsPrivate: settings.allowsPrivate, ...(resolve && { resolve }) };
-  return post(sent, { signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
+  return post(sent, { clock, signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
 }
 
 function outcomeOf({ clock }: SendOptions, { status, retryAfter }: PostAnswer, who: string): Outcome {
