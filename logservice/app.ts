@@ -55,9 +55,10 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 /** Makes the handler of all HTTP requests. */
 export function createApp(service: Service, { limits, version, log, stopping, trusted }: AppOptions): RequestHandler {
   const metrics = new Metrics();
-  const rate = new RequestRate(limits);
-  const queries = new QuerySlots(limits);
-  const statements = new SqlSlots(limits);
+  const { clock } = service;
+  const rate = new RequestRate(limits, clock);
+  const queries = new QuerySlots(limits, clock);
+  const statements = new SqlSlots(limits, clock);
   const bodies = new RequestBodies(limits);
   const { publicBodyBytes } = limits;
   const smallBodies = new RequestBodies({ ...limits, bodyBytes: publicBodyBytes, inflatedBytes: publicBodyBytes });
@@ -67,7 +68,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   const repeats = new Repeats(service.nowMs);
   const tails = new Map<string, number>();
   const answerExport = exportAnswer({ service, stopping, inTurn, addressOf, stalledMs: limits.stalledMs });
-  const refusals = new Refusals(service.records.db, service.nowMs, (error) =>
+  const refusals = new Refusals(service.records.db, clock, (error) =>
     log.error("a refusal could not be written into the audit", error),
   );
   const app = polka({
@@ -140,14 +141,14 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   });
 
   return (request, response) =>
-    runHandler(request, response, log, () => {
+    runHandler({ request, response, log, clock }, () => {
       request.url = pathOf(request.url ?? "/");
       app.handler(request as Parameters<typeof app.handler>[0], response);
     });
 
   function get(path: string, answer: (response: ServerResponse) => void | Promise<void>): void {
     const handler: RequestHandler = (request, response) =>
-      void runExchange(request, response, log, async () => answer(response));
+      void runExchange({ request, response, log, clock }, async () => answer(response));
     app.get(path, handler);
     app.head(path, handler);
     app.all(path, onlyBy("GET, HEAD"));
@@ -161,10 +162,10 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
     { isForBrowsers = false, teamOf = teamNamedBy }: ExchangeOptions = {},
   ): RequestHandler {
     return (request, response) => {
-      const beginMs = performance.now();
+      const beginMs = clock.monotonicMs();
       if (isForBrowsers) allowBrowsers(response);
-      response.once("close", () => metrics.answered(route, response.statusCode, performance.now() - beginMs));
-      void runExchange(request, response, log, async (signal, end) => {
+      response.once("close", () => metrics.answered(route, response.statusCode, clock.monotonicMs() - beginMs));
+      void runExchange({ request, response, log, clock }, async (signal, end) => {
         let exchange: OpenExchange | undefined;
         let who = { team_id: "", actor: "" };
         try {
@@ -264,7 +265,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
     try {
       const signal = AbortSignal.any([over, stopping]);
       const last = headerOf(request, "last-event-id") || undefined;
-      await sendTail(response, service.events.tail(key, query, last), signal);
+      await sendTail(response, service.events.tail(key, query, last), signal, clock);
     } finally {
       const left = tails.get(grant.id)! - 1;
       if (left === 0) tails.delete(grant.id);
@@ -279,7 +280,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   async function withinTime<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const timeout = new AbortController();
     const message = `the query took longer than ${limits.queryMs / 1000} s: narrow the time range or the query`;
-    const timer = setTimeout(() => timeout.abort(new RpcError("timeout", message)), limits.queryMs);
+    const timer = clock.after(limits.queryMs, () => timeout.abort(new RpcError("timeout", message)));
     const timed = AbortSignal.any([signal, timeout.signal]);
     let stop = () => {};
     const stopped = new Promise<never>((_, reject) => {
@@ -290,7 +291,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
       timed.throwIfAborted();
       return await Promise.race([run(timed), stopped]);
     } finally {
-      clearTimeout(timer);
+      timer.stop();
       timed.removeEventListener("abort", stop);
     }
   }

@@ -1,4 +1,5 @@
 import type { BlockList } from "node:net";
+import { type Clock, systemClock } from "../grammar/units/clock.ts";
 import { OpenExchanges } from "./access/open-exchanges.ts";
 import type { Mailer } from "./account/mail/mailer.ts";
 import { MailQueue } from "./account/mail-queue.ts";
@@ -37,14 +38,15 @@ export interface StartOptions {
   readonly region?: string;
   readonly log: ServiceLog;
   readonly limits?: Partial<Limits>;
-  readonly nowMs?: () => number;
+  /** The machine's unless told otherwise. */
+  readonly clock?: Clock;
   /** Where people reach it; see PublicAddress. Throws a PublicUrlError. */
   readonly publicUrl?: string | undefined;
   /** Nobody but invited people unless told otherwise. */
   readonly signUp?: SignUp;
   /** Without one, links are printed on the machine. */
   readonly mailer?: Mailer | undefined;
-  readonly oidc?: (redirectUrl: string) => OidcSignIn;
+  readonly oidc?: (redirectUrl: string, clock: Clock) => OidcSignIn;
   readonly trusted?: BlockList | undefined;
   /** How alerts are delivered; to public targets alone unless told otherwise. */
   readonly notify?: NotifySettings;
@@ -69,7 +71,7 @@ const ENDING_MS = 60_000;
 
 /** Starts the service over its two stores. It closes them when it stops. */
 export async function startService(options: StartOptions): Promise<RunningService> {
-  const { records, events, version, host, port, tls, log, region = "local", nowMs = Date.now } = options;
+  const { records, events, version, host, port, tls, log, region = "local", clock = systemClock } = options;
   const { publicUrl, signUp = { kind: "closed" }, mailer, trusted } = options;
   const address = new PublicAddress({ publicUrl, host, isTls: tls !== undefined });
   const limits = { ...LIMITS, ...options.limits };
@@ -83,35 +85,36 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const unwatch = watchRecords(
     records,
     async () => {
-      await exchanges.endRemoved(records.db, nowMs());
+      await exchanges.endRemoved(records.db, clock.nowMs());
       await acceptLosses();
     },
     (error) => log.error("a change of the records by another process could not be read; trying again", error),
+    clock,
   );
   const stopping = new AbortController();
   const failed = (message: string, error: unknown) => log.error(message, error);
-  const mails = mailer && new MailQueue({ records, mailer, address, signUp, nowMs, failed });
-  const oidc = options.oidc?.(address.link(OIDC_CALLBACK));
+  const mails = mailer && new MailQueue({ records, mailer, address, signUp, clock, failed });
+  const oidc = options.oidc?.(address.link(OIDC_CALLBACK), clock);
   const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
   // Without an address for people, a message has the query and the time instead of a link.
   const origin = () => (address.isKnown ? address.origin : undefined);
-  const sending = { records, settings, origin, nowMs, failed };
+  const sending = { records, settings, origin, clock, failed };
   const deliveries = new DeliveryQueue(sending);
-  const testLimits = new TestLimits();
+  const testLimits = new TestLimits(clock);
   const testing: Service["testing"] = {
     take: (team, notification) => testLimits.take(team, notification),
     send: (notification, message, signal) => sendTest(sending, notification, message, signal),
   };
-  const evaluator = new Evaluator({ records, events, nowMs, told: () => deliveries.kick(), failed });
-  const account = { address, signUp, limits: new SignInLimits(), mails, oidc };
+  const evaluator = new Evaluator({ records, events, clock, told: () => deliveries.kick(), failed });
+  const account = { address, signUp, limits: new SignInLimits(clock), mails, oidc };
   const appends = new OpenAppends();
   const isTexting = settings.sms !== undefined;
   const exportTickets = new ExportTickets();
-  const openExports = new OpenExports(limits, stopping.signal);
+  const openExports = new OpenExports(limits, stopping.signal, clock);
   const work = { records, events, exchanges, appends, exportTickets, openExports };
-  const service = { ...work, account, deliveries, evaluator, testing, isTexting, region, nowMs };
+  const service = { ...work, account, deliveries, evaluator, testing, isTexting, region, clock, nowMs: clock.nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
-  const http = await listen(app, { host, port, tls, limits });
+  const http = await listen(app, { host, port, tls, limits, clock });
   address.listensOn(http.port);
   await notePublicUrl(records.db, address);
   mails?.kick();
@@ -120,14 +123,15 @@ export async function startService(options: StartOptions): Promise<RunningServic
     evaluator.start();
   }
   // A token or session may end by its time while its tail goes on.
-  const ending = setInterval(() => void exchanges.endRemoved(records.db, nowMs()).catch(() => {}), ENDING_MS).unref();
+  const endOver = () => void exchanges.endRemoved(records.db, clock.nowMs()).catch(() => {});
+  const ending = clock.every(ENDING_MS, endOver, { isBackground: true });
   return {
     url: http.url,
     port: http.port,
     webUrl: address.isKnown ? address.origin : undefined,
     async close() {
       unwatch();
-      clearInterval(ending);
+      ending.stop();
       stopping.abort();
       await http.close(GRACE_MS);
       await evaluator.close();

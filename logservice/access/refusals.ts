@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { ErrorType } from "../error.ts";
 import { removeRefusals, writeAudit } from "../records/audit.ts";
 import type { AuditRow, Tables } from "../records/tables.ts";
@@ -17,16 +18,16 @@ const KEPT_MS = 90 * 24 * 3_600_000;
 /** Writes refused requests into the audit. Changes are written by `rpc/call.ts`, in the transaction of the change. */
 export class Refusals {
   readonly #db: Kysely<Tables>;
-  readonly #clockMs: () => number;
+  readonly #clock: Clock;
   readonly #failed: (error: unknown) => void;
   /** Refusals of the current hour by team. The hour is measured by a monotonic clock. */
   readonly #noted = new Map<string, Set<string>>();
   #beganMs = Number.NEGATIVE_INFINITY;
 
   /** `failed` is called with the error if a refusal could not be written. */
-  constructor(db: Kysely<Tables>, clockMs: () => number, failed: (error: unknown) => void) {
+  constructor(db: Kysely<Tables>, clock: Clock, failed: (error: unknown) => void) {
     this.#db = db;
-    this.#clockMs = clockMs;
+    this.#clock = clock;
     this.#failed = failed;
   }
 
@@ -34,9 +35,9 @@ export class Refusals {
   async note(request: Request, result: ErrorType): Promise<void> {
     // Other errors are mistakes of clients that may do what they ask for.
     if (result !== "unauthorized" && result !== "forbidden") return;
-    const nowMs = performance.now();
+    const nowMs = this.#clock.monotonicMs();
     const db = this.#db;
-    const clockMs = this.#clockMs();
+    const clockMs = this.#clock.nowMs();
     try {
       if (nowMs - this.#beganMs > ONCE_MS) {
         this.#noted.clear();

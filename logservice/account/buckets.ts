@@ -1,26 +1,29 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 
 /** Token buckets by name, which hold `burst` and get another token every `perMs`. */
 export class Buckets {
   readonly #burst: number;
   readonly #perMs: number;
+  readonly #clock: Clock;
   /** When each will be full again, in the time of a monotonic clock. */
   readonly #fullAtMs = new Map<string, number>();
 
-  constructor(burst: number, perMs: number) {
+  constructor(burst: number, perMs: number, clock: Clock) {
     this.#burst = burst;
     this.#perMs = perMs;
+    this.#clock = clock;
   }
 
   /** How long until there is a token, in milliseconds; 0 if there is one. */
   waitMs(name: string): number {
-    const nowMs = performance.now();
+    const nowMs = this.#clock.monotonicMs();
     const fullAtMs = Math.max(this.#fullAtMs.get(name) ?? 0, nowMs);
     return Math.max(0, fullAtMs + this.#perMs - nowMs - this.#burst * this.#perMs);
   }
 
   take(name: string): void {
-    const nowMs = performance.now();
+    const nowMs = this.#clock.monotonicMs();
     this.#fullAtMs.set(name, Math.max(this.#fullAtMs.get(name) ?? 0, nowMs) + this.#perMs);
     if (this.#fullAtMs.size < MOST) return;
     for (const [one, fullAtMs] of this.#fullAtMs) if (fullAtMs <= nowMs) this.#fullAtMs.delete(one);

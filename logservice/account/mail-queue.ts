@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { noteInviteMailed, unmailedInvites } from "../records/invites.ts";
 import type { Records } from "../records/open.ts";
 import { noteSignInMailed, unmailedSignIns } from "../records/sign-ins.ts";
@@ -15,7 +15,7 @@ export interface MailQueueOptions {
   readonly mailer: Mailer;
   readonly address: PublicAddress;
   readonly signUp: SignUp;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   /** Takes failures, for the operators of the service. */
   readonly failed: (message: string, error: unknown) => void;
 }
@@ -78,7 +78,7 @@ export class MailQueue {
     try {
       while (!signal.aborted) {
         // Whoever asked has the answer by then: how long it takes must not tell whether a mail is written.
-        await sleep(ANSWERED_MS, undefined, { signal, ref: false });
+        await this.#options.clock.sleep(ANSWERED_MS, signal, { isBackground: true });
         this.#isAsked = false;
         const waiting = await this.#waiting();
         this.#forget(waiting);
@@ -97,7 +97,7 @@ export class MailQueue {
       if (signal.aborted) return;
       this.#options.failed("mails could not be sent; trying again", error);
       // The records may be busy for a moment. Nobody else would ask for what waits.
-      await sleep(FIRST_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {});
+      await this.#options.clock.sleep(FIRST_PAUSE_MS, signal, { isBackground: true }).catch(() => {});
       this.#isAsked = true;
     }
   }
@@ -116,20 +116,20 @@ export class MailQueue {
 
   /** How long until a mail is tried again, in milliseconds; 0 or less if it may be sent now. */
   #dueMs(id: string): number {
-    return (this.#failures.get(id)?.atMs ?? 0) - performance.now();
+    return (this.#failures.get(id)?.atMs ?? 0) - this.#options.clock.monotonicMs();
   }
 
   /** Waits for a time, or until somebody asks. */
   async #sleep(ms: number): Promise<void> {
     this.#wake = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, this.#wake.signal]);
-    await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+    await this.#options.clock.sleep(ms, signal, { isBackground: true }).catch(() => {});
   }
 
   async #waiting(): Promise<Waiting[]> {
-    const { records, address, signUp, nowMs } = this.#options;
+    const { records, address, signUp, clock } = this.#options;
     const { db, seal } = records;
-    const now = new Date(nowMs()).toISOString();
+    const now = new Date(clock.nowMs()).toISOString();
     const signIns = (await unmailedSignIns(db, now)).map(
       (row): Waiting => ({
         id: row.id,
@@ -176,9 +176,9 @@ export class MailQueue {
   }
 
   async #send({ id, message, done }: Waiting): Promise<void> {
-    const { mailer, nowMs, failed } = this.#options;
+    const { mailer, clock, failed } = this.#options;
     const finish = async () => {
-      await done(new Date(nowMs()).toISOString());
+      await done(new Date(clock.nowMs()).toISOString());
       this.#failures.delete(id);
     };
     try {
@@ -191,7 +191,7 @@ export class MailQueue {
       const isPermanent = error instanceof MailFailure && error.isPermanent;
       if (before === undefined) failed(`a mail could not be sent${isPermanent ? "" : "; trying again"}`, error);
       const pauseMs = before === undefined ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, before * 2);
-      this.#failures.set(id, { atMs: performance.now() + pauseMs, pauseMs });
+      this.#failures.set(id, { atMs: clock.monotonicMs() + pauseMs, pauseMs });
       if (isPermanent) await finish();
     }
   }

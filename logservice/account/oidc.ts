@@ -16,6 +16,7 @@ import {
   randomState,
   type ServerMetadata,
 } from "openid-client";
+import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { boundedFetch } from "./oidc/bounded-fetch.ts";
 import { withDeadline } from "./oidc/deadline.ts";
 import { discover } from "./oidc/discover.ts";
@@ -56,16 +57,17 @@ const METADATA_MS = 3_600_000;
 const METADATA_FAILURE_MS = 1000;
 
 /** Throws an OidcSettingsError for bad settings. The provider is first asked when somebody signs in, and may be away. */
-export function openOidc(settings: OidcSettings): Oidc {
+export function openOidc(settings: OidcSettings, clock: Clock = systemClock): Oidc {
   checkSettings(settings);
   const { host } = new URL(settings.issuer);
   const { timeoutMs = TIMEOUT_MS } = settings;
-  const kept = { valueMs: METADATA_MS, failureMs: METADATA_FAILURE_MS, nowMs: () => performance.now() };
-  const metadata = keeping(kept, () => discover(settings, host, timeoutMs));
+  const kept = { valueMs: METADATA_MS, failureMs: METADATA_FAILURE_MS, nowMs: clock.monotonicMs };
+  const metadata = keeping(kept, () => discover(settings, { host, timeoutMs, clock }));
 
   /** The deadline of a step as a whole. */
   const within = (limitMs: number, signal: AbortSignal | undefined) => ({
     timeoutMs: limitMs,
+    clock,
     signal,
     late: () => unavailable(host, `did not answer within ${limitMs / 1000} seconds`),
   });
@@ -76,7 +78,7 @@ export function openOidc(settings: OidcSettings): Oidc {
    */
   const configuration = (server: ServerMetadata, signal: AbortSignal): Configuration => {
     const made = new Configuration(server, settings.clientId, undefined, authentication(settings, server));
-    made[customFetch] = boundedFetch({ host, timeoutMs, signal });
+    made[customFetch] = boundedFetch({ host, timeoutMs, clock, signal });
     made.timeout = 0; // boundedFetch has its own.
     if (isHttp(settings)) allowInsecureRequests(made);
     // Without it the signature of an ID token that came over TLS is not looked at.

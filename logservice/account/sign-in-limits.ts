@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { networkOf, siteOf } from "../access/client-address.ts";
 import type { Tables } from "../records/tables.ts";
 import { Buckets, takeAll } from "./buckets.ts";
@@ -12,12 +13,21 @@ const ATTEMPTS = "attempts to sign in";
  * nobody can lock another out.
  */
 export class SignInLimits {
-  readonly #byNetwork = new Buckets(20, 30_000);
-  readonly #bySite = new Buckets(200, 3_000);
-  readonly #byNetworkAndMail = new Buckets(6, 2 * MINUTE_MS);
-  readonly #byMail = new Buckets(20, 6 * MINUTE_MS);
-  readonly #invitesByPerson = new Buckets(100, MINUTE_MS);
-  readonly #invitesByMail = new Buckets(10, 6 * MINUTE_MS);
+  readonly #byNetwork: Buckets;
+  readonly #bySite: Buckets;
+  readonly #byNetworkAndMail: Buckets;
+  readonly #byMail: Buckets;
+  readonly #invitesByPerson: Buckets;
+  readonly #invitesByMail: Buckets;
+
+  constructor(clock: Clock) {
+    this.#byNetwork = new Buckets(20, 30_000, clock);
+    this.#bySite = new Buckets(200, 3_000, clock);
+    this.#byNetworkAndMail = new Buckets(6, 2 * MINUTE_MS, clock);
+    this.#byMail = new Buckets(20, 6 * MINUTE_MS, clock);
+    this.#invitesByPerson = new Buckets(100, MINUTE_MS, clock);
+    this.#invitesByMail = new Buckets(10, 6 * MINUTE_MS, clock);
+  }
 
   /** Throws `rate_limited`. It is the same for addresses that nobody has. */
   async take(db: Kysely<Tables>, emailKey: string, address: string): Promise<void> {

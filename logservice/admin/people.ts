@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { readNetworks } from "../access/client-address.ts";
 import { isLoopback, readPublicUrl } from "../account/public-address.ts";
 import { readSignUp } from "../account/sign-up.ts";
@@ -76,5 +77,9 @@ async function oidcOf({ name, domains, ...settings }: NonNullable<PeopleOptions[
   checkSettings({ ...settings, redirectUrl: "https://localhost/" });
   const title = name ?? new URL(settings.issuer).host;
   const lower = domains.map((domain) => domain.toLowerCase());
-  return (redirectUrl: string) => ({ oidc: openOidc({ ...settings, redirectUrl }), name: title, domains: lower });
+  return (redirectUrl: string, clock: Clock) => ({
+    oidc: openOidc({ ...settings, redirectUrl }, clock),
+    name: title,
+    domains: lower,
+  });
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { systemClock } from "../../grammar/units/clock.ts";
 import { MailFailure } from "../account/mail/failure.ts";
 import { isLoopback } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
@@ -54,12 +55,13 @@ export async function serveDataDirectory(options: ServeOptions): Promise<Running
   for (const line of await alertWarnings(records, notify)) say(line);
   const unopened = await unopenedSecrets(folder, records);
   if (unopened !== undefined) say(unopened);
+  const clock = { ...systemClock, nowMs };
   const log = {
     error: (message: string, error: unknown) => say(`error: ${message}: ${textOf(error)}`),
   };
   try {
     return await listening(options, (port) =>
-      startService({ host: options.host, port, records, events, version, tls, log, nowMs, notify, ...people }),
+      startService({ host: options.host, port, records, events, version, tls, log, clock, notify, ...people }),
     );
   } catch (error) {
     await events.close();

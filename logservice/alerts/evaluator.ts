@@ -1,3 +1,4 @@
+import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import type { EventsStore } from "../events/store.ts";
 import { endLease, holdLease, type Lease, takeLease } from "../records/evaluator-lease.ts";
 import type { Records } from "../records/open.ts";
@@ -18,7 +19,7 @@ import type { Told } from "./tell.ts";
 export interface EvaluatorOptions {
   readonly records: Pick<Records, "db">;
   readonly events: EventsStore;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   /** Called after deliveries were added. */
   readonly told: () => void;
   /** Takes failures, for the operators of the service. */
@@ -60,7 +61,7 @@ export class Evaluator {
   #cleanedAtMs = Number.NEGATIVE_INFINITY;
   /** When it looked last, by a clock that may be set back. */
   #lastAtMs = Number.POSITIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #pass: Promise<void> | undefined;
   #isFailing = false;
   readonly #counts = { evaluated: 0, failed: 0, told: 0, dropped: 0, skipped: 0 };
@@ -68,11 +69,11 @@ export class Evaluator {
 
   constructor(options: EvaluatorOptions) {
     this.#options = options;
-    this.#readings = new Readings(options.events, options.failed);
+    this.#readings = new Readings(options.events, options.failed, options.clock);
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.pass(), PASS_MS).unref();
+    this.#timer ??= this.#options.clock.every(PASS_MS, () => void this.pass(), { isBackground: true });
   }
 
   /** To be called after alerts were added or changed: what is due of them is evaluated at once. */
@@ -91,7 +92,7 @@ export class Evaluator {
 
   /** Stops. What was not written is evaluated after the next start. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#timer?.stop();
     this.#closing.abort();
     this.#waiting = [];
     await this.#pass;
@@ -138,7 +139,7 @@ export class Evaluator {
   }
 
   async #renew(): Promise<void> {
-    const nowMs = this.#options.nowMs();
+    const nowMs = this.#options.clock.nowMs();
     const sinceMs = nowMs - this.#renewedAtMs;
     if (this.#lease !== undefined && sinceMs >= 0 && sinceMs < RENEW_MS) return;
     this.#lease = await takeLease(this.#options.records.db, this.#holder, nowMs);
@@ -146,16 +147,16 @@ export class Evaluator {
   }
 
   async #clean(): Promise<void> {
-    const { records, nowMs } = this.#options;
-    const at = nowMs();
+    const { records, clock } = this.#options;
+    const at = clock.nowMs();
     if (Math.abs(at - this.#cleanedAtMs) < CLEAN_MS) return;
     this.#cleanedAtMs = at;
     await removeOldEpisodes(records.db, new Date(at - KEPT_EPISODES_MS).toISOString());
   }
 
   async #enqueue(): Promise<void> {
-    const { records, nowMs } = this.#options;
-    const at = nowMs();
+    const { records, clock } = this.#options;
+    const at = clock.nowMs();
     // At the start, and when a clock that was ahead was set back.
     if (at < this.#lastAtMs) await beginAheadAnew(records.db, at);
     this.#lastAtMs = at;
@@ -179,7 +180,7 @@ export class Evaluator {
     );
     for (const one of due) this.#busy.add(one.alert.id);
     this.#waiting.push(...due.map((one) => ({ ...one, groups: states.get(one.alert.id) ?? new Map() })));
-    this.#readings.forget(at);
+    this.#readings.forget();
     this.#next();
   }
 
@@ -221,7 +222,7 @@ export class Evaluator {
     if (last < first) return { alert, before, after: before, nextSlot: first, transitions: [], samples: new Map() };
     const { signal } = this.#closing;
     const read = readAlertQuery(alert.query);
-    const outcomes = await this.#readings.read(alert, read, { first, last }, { nowMs: this.#options.nowMs(), signal });
+    const outcomes = await this.#readings.read(alert, read, { first, last }, signal);
     this.#counts.evaluated += outcomes.length;
     this.#counts.failed += outcomes.filter(({ ok }) => !ok).length;
     const slots = outcomes.map((outcome, at): Slot => {
@@ -280,14 +281,14 @@ export class Evaluator {
   }
 
   async #commit(batch: readonly Evaluation[]): Promise<void> {
-    const { records, nowMs, told } = this.#options;
+    const { records, clock, told } = this.#options;
     const lease = this.#lease;
     if (lease === undefined) return;
     let isHeld = false;
     const written = await records.db.transaction().execute(async (db) => {
       isHeld = await holdLease(db, lease);
       if (!isHeld) return [];
-      const now = new Date(nowMs()).toISOString();
+      const now = new Date(clock.nowMs()).toISOString();
       const added: (number | undefined)[] = [];
       for (const one of batch) added.push(await writeEvaluation(db, one, now));
       return added;

@@ -1,3 +1,4 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { EventsStore } from "../events/store.ts";
 import { StoreError } from "../events/store.ts";
 import type { AlertRow } from "../records/tables.ts";
@@ -16,11 +17,13 @@ const EVALUATION_MS = 10_000;
 export class Readings {
   readonly #events: EventsStore;
   readonly #failed: (message: string, error: unknown) => void;
+  readonly #clock: Clock;
   readonly #recent = new Map<string, { readonly atMs: number; readonly outcomes: Promise<readonly Outcome[]> }>();
 
-  constructor(events: EventsStore, failed: (message: string, error: unknown) => void) {
+  constructor(events: EventsStore, failed: (message: string, error: unknown) => void, clock: Clock) {
     this.#events = events;
     this.#failed = failed;
+    this.#clock = clock;
   }
 
   /** What was found in each slot of an alert. Rejects with the reason of the signal. */
@@ -28,7 +31,7 @@ export class Readings {
     { events_key, query: text, interval }: Pick<AlertRow, "query" | "interval"> & { readonly events_key: string },
     read: ReadAlertQuery,
     slots: Slots,
-    { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
+    signal: AbortSignal,
   ): Promise<readonly Outcome[]> {
     const { first, last } = slots;
     // It was valid when the alert was written, by the language of that time.
@@ -38,7 +41,7 @@ export class Readings {
     if (known !== undefined) return known.outcomes;
     const question = { project: events_key, query: read.value, interval };
     const outcomes = this.#within(signal, slots, (timed) => readSlots(this.#events, question, slots, timed));
-    this.#recent.set(key, { atMs: nowMs, outcomes });
+    this.#recent.set(key, { atMs: this.#clock.nowMs(), outcomes });
     // A failure may be a moment's, so that nobody shares it.
     const forget = () => this.#recent.delete(key);
     outcomes.then((found) => found.every(({ ok }) => ok) || forget(), forget);
@@ -46,7 +49,8 @@ export class Readings {
   }
 
   /** Drops the readings that no alert will ask for. */
-  forget(nowMs: number): void {
+  forget(): void {
+    const nowMs = this.#clock.nowMs();
     for (const [key, { atMs }] of this.#recent) if (Math.abs(nowMs - atMs) > JITTER_MS) this.#recent.delete(key);
   }
 
@@ -55,7 +59,7 @@ export class Readings {
     over.throwIfAborted();
     const timed = new AbortController();
     const message = `the query takes longer than ${EVALUATION_MS / 1000} s`;
-    const timer = setTimeout(() => timed.abort(new StoreError("timeout", message)), EVALUATION_MS);
+    const timer = this.#clock.after(EVALUATION_MS, () => timed.abort(new StoreError("timeout", message)));
     const end = () => timed.abort(over.reason);
     over.addEventListener("abort", end, { once: true });
     try {
@@ -66,7 +70,7 @@ export class Readings {
       if (!isKnown) this.#failed("the query of an alert failed", error);
       return repeated({ ok: false, problems: [isKnown ? error.message : "the query failed"] }, slots);
     } finally {
-      clearTimeout(timer);
+      timer.stop();
       over.removeEventListener("abort", end);
     }
   }

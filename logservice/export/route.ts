@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
 import { unlessBusy } from "../access/tokens.ts";
@@ -49,8 +49,9 @@ export function exportAnswer({ service, stopping, inTurn, stalledMs, addressOf }
         order,
         signal,
         stalledMs,
+        clock: service.clock,
         ask: (name, input) =>
-          patiently(signal, () =>
+          patiently({ clock: service.clock, signal }, () =>
             inTurn(grant, signal, (timed) => ask(service, name, input, { ...call, signal: timed })),
           ),
         // As an append: what is read while a project is being removed is only a part.
@@ -89,13 +90,16 @@ const ticketOf = (request: IncomingMessage) =>
   new URL(request.url!, "http://localhost").searchParams.get("ticket") ?? "";
 
 /** Tries again what found no slot in time: an export can wait, and its client cannot ask for a single page again. */
-async function patiently<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+async function patiently<T>(
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  ask: () => Promise<T>,
+): Promise<T> {
   for (;;) {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof RpcError) || error.type !== "rate_limited") throw error;
-      await sleep(error.retryAfterMs ?? 0, undefined, { signal });
+      await clock.sleep(error.retryAfterMs ?? 0, signal);
     }
   }
 }

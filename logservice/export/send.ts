@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
 import { Yielder } from "../events/event-loop.ts";
@@ -14,6 +15,7 @@ export interface ExportRun {
   readonly signal: AbortSignal;
   /** How long a client may read nothing before the response is broken off. */
   readonly stalledMs: number;
+  readonly clock: Clock;
   /** Answers an operation in its turn, within the time of a query. */
   ask<Name extends "search" | "aggregate">(
     name: Name,
@@ -114,12 +116,12 @@ class ExportFile<Row> {
 
   /** A client that reads nothing would keep its place for ever, as long as it sends something from time to time. */
   async #untilRead(event: "drain" | "finish"): Promise<void> {
-    const { signal, stalledMs } = this.#run;
-    const timer = setTimeout(() => this.#response.destroy(), stalledMs);
+    const { signal, stalledMs, clock } = this.#run;
+    const timer = clock.after(stalledMs, () => this.#response.destroy());
     try {
       await once(this.#response, event, { signal });
     } finally {
-      clearTimeout(timer);
+      timer.stop();
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import { StoreError } from "../events/store.ts";
 import { ClientGone } from "./body.ts";
@@ -9,17 +10,24 @@ export interface ServiceLog {
   error(message: string, error: unknown): void;
 }
 
+/** A request and its response, and what running them needs. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly log: ServiceLog;
+  readonly clock: Clock;
+}
+
 /**
  * Runs one exchange. The signal is aborted when the client disconnects, and by `end`, whose error then becomes the answer.
  * Otherwise the answer to a thrown error is that error if it is an RpcError or StoreError, and else `internal`, with the
  * cause in the log only.
  */
 export async function runExchange(
-  request: IncomingMessage,
-  response: ServerResponse,
-  log: ServiceLog,
+  exchange: Exchange,
   answer: (signal: AbortSignal, end: (error: RpcError) => void) => Promise<void>,
 ): Promise<void> {
+  const { response } = exchange;
   const over = new AbortController();
   const leave = () => {
     // Creating the error costs more than the rest of this function; it is not needed if the answer was sent.
@@ -30,35 +38,22 @@ export async function runExchange(
     await answer(over.signal, (error) => over.abort(error));
   } catch (thrown) {
     const reason: unknown = over.signal.aborted ? over.signal.reason : thrown;
-    answerFailure({ request, response, log, thrown, reason });
+    answerFailure(exchange, thrown, reason);
   }
 }
 
 /** Runs what finds the handler of a request and calls it. What that throws is answered: uncaught, it would end the service. */
-export function runHandler(
-  request: IncomingMessage,
-  response: ServerResponse,
-  log: ServiceLog,
-  handle: () => void,
-): void {
+export function runHandler(exchange: Exchange, handle: () => void): void {
   try {
     handle();
   } catch (thrown) {
-    answerFailure({ request, response, log, thrown, reason: thrown });
+    answerFailure(exchange, thrown, thrown);
   }
 }
 
-interface FailedExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly log: ServiceLog;
-  /** What was thrown. */
-  readonly thrown: unknown;
-  /** What is answered. */
-  readonly reason: unknown;
-}
-
-function answerFailure({ request, response, log, thrown, reason }: FailedExchange): void {
+/** Answers `reason`, and logs `thrown` if that is a failure of the service. */
+function answerFailure(exchange: Exchange, thrown: unknown, reason: unknown): void {
+  const { request, response, log } = exchange;
   // The client of an exchange that `end` ended may have disconnected since.
   if (reason instanceof ClientGone || response.destroyed) {
     response.destroy();
@@ -72,7 +67,7 @@ function answerFailure({ request, response, log, thrown, reason }: FailedExchang
     return;
   }
   if (request.complete) sendError(response, error);
-  else answerEarly(request, response, error);
+  else answerEarly(exchange, error);
 }
 
 function asRpcError(thrown: unknown): RpcError {
@@ -111,16 +106,16 @@ const LINGER_MS = 2_000;
  * Answers before the whole body has arrived. The rest is read and discarded for a moment before the connection is closed:
  * closed at once it would be reset, and a client that is still sending would lose the answer.
  */
-function answerEarly(request: IncomingMessage, response: ServerResponse, error: RpcError): void {
+function answerEarly({ request, response, clock }: Exchange, error: RpcError): void {
   response.setHeader("Connection", "close");
   writeError(response, error);
   request.on("data", () => {});
   request.resume();
   const end = () => {
-    clearTimeout(timer);
+    timer.stop();
     response.end();
   };
-  const timer = setTimeout(end, LINGER_MS);
+  const timer = clock.after(LINGER_MS, end);
   request.once("end", end);
   request.once("close", end);
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
 import { waitForTurn } from "./turn.ts";
@@ -5,10 +6,12 @@ import { waitForTurn } from "./turn.ts";
 /** Limits the queries of a token that run at once. Others wait for their turn, but not for long. */
 export class QuerySlots {
   readonly #limits: Pick<Limits, "queriesPerToken" | "queriesWaitingPerToken" | "holdMs">;
+  readonly #clock: Clock;
   readonly #byToken = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
 
-  constructor(limits: Pick<Limits, "queriesPerToken" | "queriesWaitingPerToken" | "holdMs">) {
+  constructor(limits: Pick<Limits, "queriesPerToken" | "queriesWaitingPerToken" | "holdMs">, clock: Clock) {
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   /** Rejects with `rate_limited` if no slot becomes free in time, and with the signal's reason. */
@@ -33,7 +36,7 @@ export class QuerySlots {
     if (slots.waiting.length >= queriesWaitingPerToken) {
       throw this.#refusal(`${running}, and ${queriesWaitingPerToken} are waiting`);
     }
-    await waitForTurn(slots.waiting, { signal, holdMs, refusal: () => this.#refusal(running) });
+    await waitForTurn(slots.waiting, { signal, holdMs, clock: this.#clock, refusal: () => this.#refusal(running) });
   }
 
   /** Passes the slot on to the next query, so that no new one can take it. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
 
@@ -10,19 +10,21 @@ type RateLimits = Pick<Limits, "requestsPerSecond" | "requestBurst" | "holdMs" |
  */
 export class RequestRate {
   readonly #limits: RateLimits;
+  readonly #clock: Clock;
   /** For each token, when its bucket will be full again, in the time of a monotonic clock. */
   readonly #fullAtMs = new Map<string, number>();
   #held = 0;
 
-  constructor(limits: RateLimits) {
+  constructor(limits: RateLimits, clock: Clock) {
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   /** Resolves when the request may proceed. Rejects with `rate_limited`, or with the signal's reason. */
   async take(token: string, signal: AbortSignal): Promise<void> {
     const { requestsPerSecond, requestBurst, holdMs, requestsHeld } = this.#limits;
     const stepMs = 1000 / requestsPerSecond;
-    const nowMs = performance.now();
+    const nowMs = this.#clock.monotonicMs();
     const fullAtMs = Math.max(this.#fullAtMs.get(token) ?? 0, nowMs) + stepMs;
     const waitMs = fullAtMs - nowMs - requestBurst * stepMs;
     const isHeld = waitMs > 0;
@@ -34,7 +36,7 @@ export class RequestRate {
     if (this.#held < requestsHeld) {
       this.#held++;
       try {
-        await sleep(Math.min(waitMs, holdMs), undefined, { signal });
+        await this.#clock.sleep(Math.min(waitMs, holdMs), signal);
       } finally {
         this.#held--;
       }

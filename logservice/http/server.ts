@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
 import { sendError } from "./send.ts";
@@ -12,6 +13,7 @@ export interface ListenOptions {
   /** PEM texts; plain HTTP without them. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly limits: Limits;
+  readonly clock: Clock;
 }
 
 export interface RunningHttp {
@@ -31,7 +33,7 @@ const MAX_HEAD_BYTES = 64 * 1024;
 
 /** Listens. Rejects with the system's error if it cannot. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<RunningHttp> {
-  const { host, port, tls, limits } = options;
+  const { host, port, tls, limits, clock } = options;
   const settings = {
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -85,9 +87,9 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     url: `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${actual}`,
     close: (graceMs) =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+        const timer = clock.after(graceMs, () => server.closeAllConnections());
         server.close(() => {
-          clearTimeout(timer);
+          timer.stop();
           resolve();
         });
       }),

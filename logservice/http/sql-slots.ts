@@ -1,3 +1,4 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
 import { waitForTurn } from "./turn.ts";
@@ -8,12 +9,14 @@ import { waitForTurn } from "./turn.ts";
  */
 export class SqlSlots {
   readonly #limits: Pick<Limits, "sqlAtOnce" | "holdMs">;
+  readonly #clock: Clock;
   /** Waiting statements by token, in the order in which tokens are served. A token without any has no entry. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #running = 0;
 
-  constructor(limits: Pick<Limits, "sqlAtOnce" | "holdMs">) {
+  constructor(limits: Pick<Limits, "sqlAtOnce" | "holdMs">, clock: Clock) {
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   /** Rejects with `rate_limited` if no slot becomes free in time, and with the signal's reason. */
@@ -39,7 +42,7 @@ export class SqlSlots {
         retryAfterMs: holdMs,
       });
     try {
-      await waitForTurn(queue, { signal, holdMs, refusal });
+      await waitForTurn(queue, { signal, holdMs, clock: this.#clock, refusal });
     } catch (error) {
       if (queue.length === 0) this.#waiting.delete(token);
       throw error;

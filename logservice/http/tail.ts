@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import type { TailItem } from "../events/store.ts";
 import { wireEvent } from "../rpc/wire-event.ts";
@@ -17,6 +18,7 @@ export async function sendTail(
   response: ServerResponse,
   items: AsyncIterableIterator<TailItem>,
   signal: AbortSignal,
+  clock: Clock,
 ): Promise<void> {
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
@@ -24,7 +26,7 @@ export async function sendTail(
     "X-Accel-Buffering": "no",
   });
   response.write(": here\n\n");
-  const heartbeat = setInterval(() => response.write(": here\n\n"), HEARTBEAT_MS);
+  const heartbeat = clock.every(HEARTBEAT_MS, () => response.write(": here\n\n"));
   const stop = () => void items.return?.();
   signal.addEventListener("abort", stop, { once: true });
   // The credential may have ended since it was looked up.
@@ -42,7 +44,7 @@ export async function sendTail(
     // The end would come after what the client has not read yet, and it may never read that.
     else response.destroy();
   } finally {
-    clearInterval(heartbeat);
+    heartbeat.stop();
     signal.removeEventListener("abort", stop);
     stop();
   }

@@ -1,10 +1,12 @@
+import type { Clock } from "../../grammar/units/clock.ts";
+
 /**
  * Adds a callback to a queue and resolves when it is called, by a caller that has removed it from the queue. After `holdMs`
  * removes the callback itself and rejects with `refusal()`; on an abort, at once with the signal's reason.
  */
 export function waitForTurn(
   queue: (() => void)[],
-  { signal, holdMs, refusal }: { signal: AbortSignal; holdMs: number; refusal: () => Error },
+  { signal, holdMs, clock, refusal }: { signal: AbortSignal; holdMs: number; clock: Clock; refusal: () => Error },
 ): Promise<void> {
   signal.throwIfAborted();
   return new Promise<void>((resolve, reject) => {
@@ -14,9 +16,9 @@ export function waitForTurn(
       reject(error);
     };
     const onAbort = () => giveUp(signal.reason);
-    const timer = setTimeout(() => giveUp(refusal()), holdMs);
+    const timer = clock.after(holdMs, () => giveUp(refusal()));
     const end = () => {
-      clearTimeout(timer);
+      timer.stop();
       signal.removeEventListener("abort", onAbort);
     };
     const start = () => {

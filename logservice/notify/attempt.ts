@@ -75,13 +75,13 @@ const idsOf = (deliveries: readonly DeliveryHead[]) => deliveries.map(({ id }) =
  * Resolutions of what nobody was told are given up: people would wonder what was resolved. Programs get them, since one may
  * have taken a trigger although it did not answer in time.
  */
-async function withoutDropped({ records, nowMs }: AttemptOptions, { target, deliveries }: Attempt) {
+async function withoutDropped({ records, clock }: AttemptOptions, { target, deliveries }: Attempt) {
   if (target.type === "webhook" || target.type === "pagerduty") return deliveries;
   const kept: DeliveryHead[] = [];
   for (const delivery of deliveries) {
     const isDropped = delivery.kind === "resolved" && (await wasNeverTold(records.db, delivery));
     if (!isDropped) kept.push(delivery);
-    else await noteGivenUp(records.db, [delivery.id], NEVER_TOLD, new Date(nowMs()).toISOString());
+    else await noteGivenUp(records.db, [delivery.id], NEVER_TOLD, new Date(clock.nowMs()).toISOString());
   }
   return kept;
 }
@@ -163,11 +163,11 @@ function withRecipient({ told, refused }: Progress, recipient: string, kind: "de
 
 /** Tries again later, or gives up what was tried for a day. */
 async function postpone(
-  { records, nowMs }: AttemptOptions,
+  { records, clock }: AttemptOptions,
   deliveries: readonly DeliveryHead[],
   { reason, afterMs }: { readonly reason: string; readonly afterMs: number },
 ): Promise<void> {
-  const now = nowMs();
+  const now = clock.nowMs();
   // What was tried together is tried together again.
   const waitMs = Math.max(afterMs, pauseMs(Math.max(...deliveries.map(({ attempts }) => attempts + 1))));
   for (const { id, created_at } of deliveries) {
@@ -182,12 +182,12 @@ async function postpone(
 
 /** Ends what need not be tried again: given up is what was refused for any recipient. */
 async function finish(
-  { records, nowMs }: AttemptOptions,
+  { records, clock }: AttemptOptions,
   target: Target,
   { stored, failures }: { readonly stored: Stored; readonly failures: readonly Failure[] },
 ): Promise<Attempted> {
   const recipients = recipientsOf(target);
-  const now = new Date(nowMs()).toISOString();
+  const now = new Date(clock.nowMs()).toISOString();
   const refused = [...stored].filter(([, { progress }]) =>
     recipients.length === 1 ? failures.length > 0 : recipients.some((one) => progress.refused.includes(one)),
   );

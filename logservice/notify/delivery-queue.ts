@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type DeliveryHead,
   noteGivenUp,
@@ -68,7 +67,7 @@ export class DeliveryQueue {
   #work: Promise<void> | undefined;
 
   constructor(options: DeliveryQueueOptions) {
-    this.#options = { ...options, smsBudget: new SmsBudget() };
+    this.#options = { ...options, smsBudget: new SmsBudget(options.clock) };
   }
 
   /**
@@ -99,7 +98,7 @@ export class DeliveryQueue {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await sleep(GATHER_MS, undefined, { signal, ref: false }).catch(() => {});
+      await this.#options.clock.sleep(GATHER_MS, signal, { isBackground: true }).catch(() => {});
       if (signal.aborted) return;
       this.#isAsked = false;
       const pauseMs = await this.#look().catch((error: unknown) => {
@@ -114,16 +113,16 @@ export class DeliveryQueue {
   async #sleep(ms: number): Promise<void> {
     this.#wake = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, this.#wake.signal]);
-    await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+    await this.#options.clock.sleep(ms, signal, { isBackground: true }).catch(() => {});
   }
 
   /** Begins what can be done now. Returns how long there is nothing else to do. */
   async #look(): Promise<number> {
-    const { records, nowMs } = this.#options;
+    const { records, clock } = this.#options;
     await this.#removeOld();
     const targets = await waitingTargets(records.db);
     this.#waiting = targets.reduce((sum, { count }) => sum + count, 0);
-    const now = nowMs();
+    const now = clock.nowMs();
     this.#forget(targets);
     const ready = targets.filter((target) => {
       const { work, mark, nextMs } = this.#laneOf(target);
@@ -159,9 +158,9 @@ export class DeliveryQueue {
     lane.mark = target.mark;
     lane.work = this.#deliver(target.notificationId, lane)
       .catch((error: unknown) => {
-        if (signal.aborted) return this.#options.nowMs();
+        if (signal.aborted) return this.#options.clock.nowMs();
         this.#options.failed("deliveries could not be made or noted; trying again", error);
-        return this.#options.nowMs() + BROKEN_PAUSE_MS;
+        return this.#options.clock.nowMs() + BROKEN_PAUSE_MS;
       })
       .then((nextMs) => {
         lane.nextMs = nextMs;
@@ -172,12 +171,12 @@ export class DeliveryQueue {
 
   /** Delivers what is due to one target. Returns when there is more to do, in milliseconds since 1970. */
   async #deliver(notificationId: string, lane: Lane): Promise<number> {
-    const { records, nowMs } = this.#options;
+    const { records, clock } = this.#options;
     const { signal } = this.#closing;
     for (let attempts = 0; attempts < ATTEMPTS_IN_TURN; attempts++) {
       signal.throwIfAborted();
       const waiting = await waitingFor(records.db, notificationId, MOST_LOOKED_AT);
-      const now = nowMs();
+      const now = clock.nowMs();
       if (!isDue(lane.heldUntilMs, now)) return lane.heldUntilMs;
       const { due, heldUp, nextMs } = dueDeliveries(waiting, now);
       const [first] = waiting;
@@ -194,20 +193,20 @@ export class DeliveryQueue {
       lane.pace.sent(deliveries.length, now);
       const kind = await this.#attempt({ target, deliveries, heldUpBy: [] }, lane);
       // It may hang: what else there is for it waits until other targets had their turn.
-      if (kind === "retry") return nowMs();
+      if (kind === "retry") return clock.nowMs();
       for (const delivery of kind === "split" ? deliveries : []) {
-        if (!isDue(lane.heldUntilMs, nowMs())) break;
+        if (!isDue(lane.heldUntilMs, clock.nowMs())) break;
         signal.throwIfAborted();
         await this.#attempt({ target, deliveries: [delivery], heldUpBy: [] }, lane);
       }
     }
-    return nowMs();
+    return clock.nowMs();
   }
 
   /** The target of what waits. If there is none, all of it is given up. */
   async #targetFor(first: DeliveryHead, waiting: readonly DeliveryHead[]): Promise<Target | undefined> {
-    const { records, nowMs } = this.#options;
-    const now = nowMs();
+    const { records, clock } = this.#options;
+    const now = clock.nowMs();
     try {
       return await findTarget(records, first, now);
     } catch (error) {
@@ -226,7 +225,7 @@ export class DeliveryQueue {
   ): Promise<void> {
     if (recipientsOf(target).length === 1) return;
     for (const { delivery, by } of heldUp) {
-      if (!isDue(lane.heldUntilMs, this.#options.nowMs())) return;
+      if (!isDue(lane.heldUntilMs, this.#options.clock.nowMs())) return;
       await this.#attempt({ target, deliveries: [delivery], heldUpBy: by }, lane);
     }
   }
@@ -237,24 +236,24 @@ export class DeliveryQueue {
     const name = `deliveries_${tried.target.type}_${COUNTED[kind]}_total`;
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
     // A target that asks for a pause means all that it would be told.
-    if (afterMs > 0) lane.heldUntilMs = this.#options.nowMs() + Math.min(afterMs, GIVE_UP_MS);
+    if (afterMs > 0) lane.heldUntilMs = this.#options.clock.nowMs() + Math.min(afterMs, GIVE_UP_MS);
     return kind;
   }
 
   /** Drops what is known of targets that nothing waits for, but how much they were sent within the last minute. */
   #forget(targets: readonly WaitingTarget[]): void {
     const left = new Set(targets.map(({ notificationId }) => notificationId));
-    const now = this.#options.nowMs();
+    const now = this.#options.clock.nowMs();
     for (const [id, { work, pace }] of this.#lanes) {
       if (!left.has(id) && work === undefined && pace.isOver(now)) this.#lanes.delete(id);
     }
   }
 
   async #removeOld(): Promise<void> {
-    const { records, nowMs } = this.#options;
-    if (performance.now() < this.#removedMs + REMOVE_EACH_MS) return;
-    this.#removedMs = performance.now();
-    await removeOldDeliveries(records.db, new Date(nowMs() - KEPT_MS).toISOString());
+    const { records, clock } = this.#options;
+    if (clock.monotonicMs() < this.#removedMs + REMOVE_EACH_MS) return;
+    this.#removedMs = clock.monotonicMs();
+    await removeOldDeliveries(records.db, new Date(clock.nowMs() - KEPT_MS).toISOString());
   }
 }
 

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { type CheckedTarget, checkTarget, type GuardOptions } from "./target-guard.ts";
 
 /** A request that a channel makes of a message. The method is POST. */
@@ -22,6 +23,7 @@ export class PostFailure extends Error {
 }
 
 export interface PostOptions {
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   /** What checks the target; without it, the operator has set the address and it may be any. */
   readonly guard: GuardOptions | undefined;
@@ -46,16 +48,19 @@ const MAX_HEAD_BYTES = 16 * 1024;
  * signal.
  */
 export async function post(sent: Post, options: PostOptions): Promise<PostAnswer> {
-  const { signal, guard, timeoutMs = TIMEOUT_MS } = options;
-  const deadline = AbortSignal.timeout(timeoutMs);
-  const ended = AbortSignal.any([signal, deadline]);
+  const { clock, signal, guard, timeoutMs = TIMEOUT_MS } = options;
+  const late = new AbortController();
+  const timer = clock.after(timeoutMs, () => late.abort());
+  const ended = AbortSignal.any([signal, late.signal]);
   try {
     const target = guard === undefined ? { url: new URL(sent.url) } : await before(ended, checkTarget(sent.url, guard));
     return await before(ended, exchange(target, sent, ended, options.ca));
   } catch (error) {
     signal.throwIfAborted();
-    if (deadline.aborted) throw new PostFailure(`gave no answer within ${timeoutMs / 1000} s`);
+    if (late.signal.aborted) throw new PostFailure(`gave no answer within ${timeoutMs / 1000} s`);
     throw error;
+  } finally {
+    timer.stop();
   }
 }
 

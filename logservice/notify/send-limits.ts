@@ -1,3 +1,4 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Notification } from "../../schema/rpc.generated.ts";
 import { Buckets, takeAll } from "../account/buckets.ts";
 import { RpcError } from "../error.ts";
@@ -9,8 +10,13 @@ const MOST_SMS = 10;
 
 /** Bounds the tests of notifications by team, since anybody in it may name any address. */
 export class TestLimits {
-  readonly #tests = new Buckets(30, 2 * MINUTE_MS);
-  readonly #sms = new Buckets(MOST_SMS, 6 * MINUTE_MS);
+  readonly #tests: Buckets;
+  readonly #sms: Buckets;
+
+  constructor(clock: Clock) {
+    this.#tests = new Buckets(30, 2 * MINUTE_MS, clock);
+    this.#sms = new Buckets(MOST_SMS, 6 * MINUTE_MS, clock);
+  }
 
   /** Throws `rate_limited`, and `invalid` for a test that would send too many text messages. */
   take(team: string, { type, sms_numbers = [] }: Pick<Notification, "type" | "sms_numbers">): void {
@@ -27,7 +33,11 @@ export class TestLimits {
 
 /** Bounds the text messages about alerts by team: each costs the operator money. */
 export class SmsBudget {
-  readonly #sms = new Buckets(60, MINUTE_MS);
+  readonly #sms: Buckets;
+
+  constructor(clock: Clock) {
+    this.#sms = new Buckets(60, MINUTE_MS, clock);
+  }
 
   /** Takes one text message and returns 0, or how long there is none, in milliseconds. */
   take(team: string): number {

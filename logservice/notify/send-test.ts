@@ -18,10 +18,11 @@ export async function sendTest(
   message: AlertMessage,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const deadline = AbortSignal.timeout(TIMEOUT_MS);
-  const ended = AbortSignal.any([signal, deadline]);
+  const late = new AbortController();
+  const timer = options.clock.after(TIMEOUT_MS, () => late.abort());
+  const ended = AbortSignal.any([signal, late.signal]);
   try {
-    const target = await targetOf(options.records, notification, options.nowMs());
+    const target = await targetOf(options.records, notification, options.clock.nowMs());
     const recipients = recipientsOf(target);
     const send = (recipient: string) => sendTo(options, target, { recipient, messages: [message] }, ended);
     const outcomes = await Promise.all(recipients.map(send));
@@ -32,8 +33,10 @@ export async function sendTest(
     return { ...failed, reason: `${whose}${failed.reason}` };
   } catch (error) {
     signal.throwIfAborted();
-    if (deadline.aborted) return { kind: "retry", reason: `no answer within ${TIMEOUT_MS / 1000} seconds` };
+    if (late.signal.aborted) return { kind: "retry", reason: `no answer within ${TIMEOUT_MS / 1000} seconds` };
     if (error instanceof TargetRefused) return { kind: "refused", reason: error.message };
     throw error;
+  } finally {
+    timer.stop();
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { MailFailure } from "../account/mail/failure.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { alertMail, digestMail } from "./channels/email.ts";
@@ -16,7 +17,7 @@ export interface SendOptions {
   readonly settings: NotifySettings;
   /** The public address of the service, for links; undefined if it has none. */
   origin(): string | undefined;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   /** Takes failures, for the operators of the service. */
   readonly failed: (message: string, error: unknown) => void;
   /** How targets are reached, if not as usual. */
@@ -127,7 +128,7 @@ const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
   },
 
   async webhook(options, target, told, signal) {
-    const sent = webhookPost(target, told, options.origin(), options.nowMs());
+    const sent = webhookPost(target, told, options.origin(), options.clock.nowMs());
     return outcomeOf(options, await postTo(options, sent, signal), "the target");
   },
 
@@ -145,17 +146,17 @@ function notConfigured(what: string, option: string): Outcome {
 
 /** Posts to what a team has set, which is guarded, or to an address that the operator has set. */
 function postTo(
-  { settings, network = {} }: SendOptions,
+  { settings, clock, network = {} }: SendOptions,
   sent: Post,
   signal: AbortSignal,
   setBy: "team" | "operator" = "team",
 ): Promise<PostAnswer> {
   const { resolve, ca, timeoutMs } = network;
   const guard = { allowsPrivate: settings.allowsPrivate, ...(resolve && { resolve }) };
-  return post(sent, { signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
+  return post(sent, { clock, signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
 }
 
-function outcomeOf({ nowMs }: SendOptions, { status, retryAfter }: PostAnswer, who: string): Outcome {
+function outcomeOf({ clock }: SendOptions, { status, retryAfter }: PostAnswer, who: string): Outcome {
   if (status >= 200 && status < 300) return { kind: "delivered" };
   if (status >= 300 && status < 400) {
     return {
@@ -165,7 +166,7 @@ function outcomeOf({ nowMs }: SendOptions, { status, retryAfter }: PostAnswer, w
   }
   const reason = `${who} answered with status ${status}`;
   if (status >= 500 || status === 408 || status === 429) {
-    return { kind: "retry", reason, afterMs: retryAfterMs(retryAfter, nowMs()) };
+    return { kind: "retry", reason, afterMs: retryAfterMs(retryAfter, clock.nowMs()) };
   }
   return { kind: "refused", reason, ...(CONTENT.has(status) && { isContent: true }) };
 }

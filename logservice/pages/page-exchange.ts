@@ -21,7 +21,7 @@ export type PageAnswer = (browser: Browser, signal: AbortSignal, end: (error: Rp
 /** Makes handlers of pages: for the public address alone (421), within the limits, with a page for each error. */
 export function pageExchange({ service, log, addressOf, limit }: PageExchangeOptions): (answer: PageAnswer) => Handler {
   return (answer) => (request, response) =>
-    void runExchange(request, response, log, async (signal, end) => {
+    void runExchange({ request, response, log, clock: service.clock }, async (signal, end) => {
       const browser = new Browser(service, request, response, addressOf(request));
       try {
         service.account.address.requireHost(request);

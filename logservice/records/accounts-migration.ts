@@ -1,4 +1,5 @@
 import type { CreateTableBuilder, Kysely, Migration } from "kysely";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Tables } from "./tables.ts";
 
 /** The team that everything belongs to which was there before there were teams. */
@@ -8,13 +9,13 @@ export const FIRST_TEAM = "owner";
  * Gives every record a team. The key of a project becomes (team, id), so the tables that refer to it are made again. All of
  * it is one transaction, which SQLite allows for tables, too: after a crash it has happened or it has not.
  */
-export const ACCOUNTS: Migration = {
+export const accountsMigration = (clock: Clock): Migration => ({
   async up(db: Kysely<unknown>) {
     const tables = await db.introspection.getTables();
     if (tables.some(({ name }) => name === "teams")) return;
     await db.transaction().execute(async (transaction) => {
       await addAccounts(transaction);
-      const now = new Date().toISOString();
+      const now = new Date(clock.nowMs()).toISOString();
       await (transaction as Kysely<unknown> as Kysely<Tables>)
         .insertInto("teams")
         .values({ id: FIRST_TEAM, name: "First team", created_at: now, updated_at: now })
@@ -23,7 +24,7 @@ export const ACCOUNTS: Migration = {
       await extendTokens(transaction);
     });
   },
-};
+});
 
 type Builder = CreateTableBuilder<string, string>;
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type ColumnDefinitionBuilder,
   type CreateTableBuilder,
@@ -7,7 +6,8 @@ import {
   type Migration,
   Migrator,
 } from "kysely";
-import { ACCOUNTS } from "./accounts-migration.ts";
+import { type Clock, systemClock } from "../../grammar/units/clock.ts";
+import { accountsMigration } from "./accounts-migration.ts";
 import { ALERTING } from "./alerting-migration.ts";
 import type { Tables } from "./tables.ts";
 import { UNPROVEN } from "./unproven-migration.ts";
@@ -17,14 +17,14 @@ const TRIES = 20;
 const PAUSE_MS = 250;
 
 /** Migrates the tables to this version. Each migration runs once, in the order of their names; none is ever edited. */
-export async function migrate(db: Kysely<unknown>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+export async function migrate(db: Kysely<unknown>, clock: Clock): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrationsBy(clock) } });
   for (let tries = 1; ; tries++) {
     const { error } = await migrator.migrateToLatest();
     if (error === undefined) return;
     if (tries === TRIES || !isConflict(error))
       throw new Error("the records cannot be migrated to this version", { cause: error });
-    await sleep(PAUSE_MS);
+    await clock.sleep(PAUSE_MS);
   }
 }
 
@@ -38,10 +38,11 @@ function isConflict(error: unknown): boolean {
 export const MIGRATION_TABLE = DEFAULT_MIGRATION_TABLE;
 
 export function isKnownMigration(name: string): boolean {
-  return Object.hasOwn(MIGRATIONS, name);
+  return Object.hasOwn(migrationsBy(systemClock), name);
 }
 
-const MIGRATIONS: Record<string, Migration> = {
+/** All migrations by their name. The times of rows that they add are those of `clock`. */
+const migrationsBy = (clock: Clock): Record<string, Migration> => ({
   "2026-01-records": {
     async up(db: Kysely<unknown>) {
       const text = (table: string, columns: readonly string[]) => {
@@ -153,7 +154,7 @@ const MIGRATIONS: Record<string, Migration> = {
       await db.schema.createIndex("audit_by_time").ifNotExists().on("audit").columns(["at", "id"]).execute();
     },
   },
-  "2026-11-teams": ACCOUNTS,
+  "2026-11-teams": accountsMigration(clock),
   "2026-11-unproven": UNPROVEN,
   "2026-12-alerting": ALERTING,
-};
+});

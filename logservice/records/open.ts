@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
+import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { checkFile } from "./check.ts";
 import { KEY_FILE, readKey, readOrMakeKey } from "./key-file.ts";
 import { migrate } from "./migrations.ts";
@@ -23,13 +24,17 @@ export const RECORDS_FILE = "records.sqlite";
 export interface OpenOptions {
   /** Whether a missing key is made again, as by default. Otherwise the records open without it, and so without secrets. */
   readonly makesKey?: boolean;
+  readonly clock?: Clock;
 }
 
 /**
  * Opens the records of a data directory, which must exist, and creates missing files. Rejects with a RecordsError, before
  * anything is changed, if the file is damaged or of a newer version, and if its key cannot be read.
  */
-export async function openRecords(directory: string, { makesKey = true }: OpenOptions = {}): Promise<Records> {
+export async function openRecords(
+  directory: string,
+  { makesKey = true, clock = systemClock }: OpenOptions = {},
+): Promise<Records> {
   const path = join(directory, RECORDS_FILE);
   if (existsSync(path)) await checkFile(path, "r+");
   const database = await openSqlite(path);
@@ -38,7 +43,7 @@ export async function openRecords(directory: string, { makesKey = true }: OpenOp
     const keyPath = join(directory, KEY_FILE);
     const key = makesKey ? await readOrMakeKey(keyPath) : ((await readKey(keyPath)) ?? randomBytes(SEAL_KEY_BYTES));
     const seal = openSeal(key);
-    await migrate(db as Kysely<unknown>);
+    await migrate(db as Kysely<unknown>, clock);
     return { db, seal, dataVersion: () => database.dataVersion(), close: () => db.destroy() };
   } catch (error) {
     await db.destroy();

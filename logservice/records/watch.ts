@@ -1,3 +1,4 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Records } from "./open.ts";
 
 /** How often to look for changes by other processes. A look takes 6 µs: SQLite reads a number in shared memory. */
@@ -11,11 +12,12 @@ export function watchRecords(
   records: Pick<Records, "dataVersion">,
   look: () => Promise<void>,
   failed: (error: unknown) => void,
+  clock: Clock,
 ): () => void {
   let seen = records.dataVersion();
   let isLooking = false;
   let isFailing = false;
-  const timer = setInterval(async () => {
+  const watch = async () => {
     if (isLooking) return;
     isLooking = true;
     try {
@@ -29,7 +31,7 @@ export function watchRecords(
     } finally {
       isLooking = false;
     }
-  }, WATCH_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+  };
+  const timer = clock.every(WATCH_MS, () => void watch(), { isBackground: true });
+  return () => timer.stop();
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from "kysely";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Notification, Operations, Scope } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
 import type { OpenExchanges } from "../access/open-exchanges.ts";
@@ -44,6 +45,8 @@ export interface Service {
   /** Evaluates the alerts; told of what has changed. */
   readonly evaluator: Pick<Evaluator, "changed" | "metrics">;
   readonly region: string;
+  readonly clock: Clock;
+  /** The time of `clock` that people count. */
   nowMs(): number;
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Grant } from "../access/grant.ts";
 import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
@@ -24,22 +25,24 @@ const KEPT_MS = 10_000;
 export class OpenExports {
   readonly #limits: ExportLimits;
   readonly #stopping: AbortSignal;
+  readonly #clock: Clock;
   readonly #sent = new Set<Place>();
   readonly #kept = new Map<string, Place>();
   #rows = 0;
   #bytes = 0;
 
   /** `stopping` is aborted when the service begins to stop. */
-  constructor(limits: ExportLimits, stopping: AbortSignal) {
+  constructor(limits: ExportLimits, stopping: AbortSignal, clock: Clock) {
     this.#limits = limits;
     this.#stopping = stopping;
+    this.#clock = clock;
   }
 
   /** Throws `rate_limited` if there is no place, and `unavailable` when the service stops. */
   requirePlace(holder: Holder): void {
     if (this.#stopping.aborted) throw new RpcError("unavailable", "the service is shutting down");
     const { exportsPerPerson, exportsPerTeam, exportsAtOnce, holdMs } = this.#limits;
-    const nowMs = performance.now();
+    const nowMs = this.#clock.monotonicMs();
     for (const [ticket, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(ticket);
     const taken = [...this.#sent, ...this.#kept.values()];
     const refuse = (what: string) =>
@@ -58,7 +61,7 @@ export class OpenExports {
 
   /** Keeps a place for the export of a ticket for a moment. There must be one: see `requirePlace`. */
   keep(ticket: string, holder: Holder): void {
-    this.#kept.set(ticket, placeOf(holder, performance.now() + KEPT_MS));
+    this.#kept.set(ticket, placeOf(holder, this.#clock.monotonicMs() + KEPT_MS));
   }
 
   /** Takes the place that was kept for a ticket, or any. Returns what gives it back. Throws as `requirePlace`. */

@@ -50,21 +50,27 @@ async function firstEvents(
   if (!parsed.ok) return { startMs, stopMs };
   const input = { project_id, query, ...rangeTexts({ startMs, stopMs }) };
   // What takes longer is given up: the page asks again, and shows meanwhile what it waits for.
-  const over = AbortSignal.any([call.signal, AbortSignal.timeout(eventsMs)]);
+  const late = new AbortController();
+  const timer = service.clock.after(eventsMs, () => late.abort(), { isBackground: true });
+  const over = AbortSignal.any([call.signal, late.signal]);
   const ask = async (answer: (timed: Call) => Promise<object>): Promise<JsonText | undefined> => {
     const output = await settled(() => run(over, (signal) => answer({ ...call, signal })));
     const text = output && printOutput(output);
     return text === undefined || text.length > MOST_LENGTH ? undefined : new JsonText(text);
   };
-  if (parsed.value.stages.length > 0) {
-    const table = await ask((timed) => operations.aggregate(service, { ...input, limit: TABLE_ROWS }, timed));
-    return { startMs, stopMs, ...(table && { table }) };
+  try {
+    if (parsed.value.stages.length > 0) {
+      const table = await ask((timed) => operations.aggregate(service, { ...input, limit: TABLE_ROWS }, timed));
+      return { startMs, stopMs, ...(table && { table }) };
+    }
+    const [found, levels] = await Promise.all([
+      ask((timed) => operations.search(service, { ...input, limit: FIRST_EVENTS }, timed)),
+      ask((timed) => operations.get_level_timeseries(service, { ...input, max_points: HISTOGRAM_STEPS }, timed)),
+    ]);
+    return { startMs, stopMs, ...(found && { search: found }), ...(levels && { levels }) };
+  } finally {
+    timer.stop();
   }
-  const [found, levels] = await Promise.all([
-    ask((timed) => operations.search(service, { ...input, limit: FIRST_EVENTS }, timed)),
-    ask((timed) => operations.get_level_timeseries(service, { ...input, max_points: HISTOGRAM_STEPS }, timed)),
-  ]);
-  return { startMs, stopMs, ...(found && { search: found }), ...(levels && { levels }) };
 }
 
 /** The page shows nothing before its data are whole: larger answers are asked for by the page. */

@@ -1,5 +1,6 @@
 // 1,000 alerts of a minute's interval over 100 projects, while events come in and people search: how long their evaluation
 // takes, spread by their jitter as in a service and all at once, and what the searches wait for. The real store and records, in one process, as in a service.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
 import { addNotification } from "../../logservice/records/notifications.ts";
 import { openRecords } from "../../logservice/records/open.ts";
 import { addProject } from "../../logservice/records/projects.ts";
+import { clockAt } from "../support/clock-at.ts";
 
 const PROJECTS = Number(process.env.PROJECTS ?? 100);
 const ALERTS = Number(process.env.ALERTS ?? 1_000);
@@ -35,7 +37,7 @@ const records = await openRecords(directory);
 const events = await openEventsStore({ directory: join(directory, "events"), nowMs });
 const failures: string[] = [];
 const failed = (message: string, error: unknown) => failures.push(`${message}: ${error}`);
-const evaluator = new Evaluator({ records, events, nowMs, told() {}, failed });
+const evaluator = new Evaluator({ records, events, clock: clockAt(nowMs), told() {}, failed });
 
 let made = 0;
 const eventAt = (timeMs: number) => {

@@ -1,8 +1,10 @@
 // The log service from the command line, as people run it: the real command, the real store, loopback.
+
 import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
+import { createServer as createNetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -469,14 +471,22 @@ t.test("an app's log goes to the service, and is searched and followed there", a
   service.kill("SIGKILL");
   await service.ended;
   t.equal((await fetch(`${appUrl}/while-away`)).status, 200, "the app goes on");
-  // Some tries to open the stream again fail.
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  let tries = 0;
+  const away = createNetServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (head) => {
+      if (head.toString().startsWith("GET /tail")) tries++;
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => away.listen(port, "127.0.0.1", resolve));
+  await until("some tries to open the stream again, which fail", () => tries >= 2);
+  await new Promise((resolve) => away.close(resolve));
   await serveIn(t, folder, [], port);
   await until("what waited", async () => (await found("path = /while-away and message = response")).length === 1);
+  const before = following.stdout().split("\n").length;
   await until("the stream, opened again", async () => {
-    const before = following.stdout().split("\n").length;
     await (await fetch(`${appUrl}/followed`)).text();
-    await new Promise((resolve) => setTimeout(resolve, 300));
     return following.stdout().split("\n").length > before;
   });
   following.kill("SIGINT");

@@ -5,6 +5,7 @@ import { histogramSteps } from "../../logservice/events/histogram-steps.ts";
 import { Rows } from "../../logservice/ui/rows/rows.ts";
 import type { Event } from "../../schema/rpc.generated.ts";
 import { startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const BEGIN = Date.parse("2026-03-01T10:00:00Z");
 
@@ -69,12 +70,8 @@ t.test("a range of whole milliseconds", async (t) => {
       rows.isOldestFirst = isOldestFirst;
       const seen = new Set<string>();
       for (let row = 0; row < rows.total; row++) {
-        let event = rows.at(row);
-        for (let tries = 0; event === undefined && tries < 500; tries++) {
-          await new Promise((done) => setTimeout(done, 5));
-          event = rows.at(row);
-        }
-        seen.add(event?.message ?? `nothing in row ${row}`);
+        const event = await until(`row ${row}`, () => rows.at(row));
+        seen.add(event.message);
       }
       t.equal(seen.size, 2_500, isOldestFirst ? "the oldest first" : "the newest first");
       t.equal(rows.total, 2_500);

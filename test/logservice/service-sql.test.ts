@@ -1,9 +1,12 @@
 // SQL over HTTP: rows as they come out of the process, and how many processes there are.
+
 import t from "tap";
 import { SqlSlots } from "../../logservice/http/sql-slots.ts";
+import { LIMITS } from "../../logservice/limits.ts";
 import { startTestService } from "../support/service.ts";
 import { slow } from "../support/slow.ts";
 import { CANNOT_SEE_PROCESSES, sqlProcesses } from "../support/sql/sql-processes.ts";
+import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
 
 const never = new AbortController().signal;
@@ -34,10 +37,12 @@ t.test("rows go over the wire as they were printed", async (t) => {
 
 /** Slots whose statements end when they are told to; `started` is the order in which they began. */
 function slots(limits: { readonly sqlAtOnce: number; readonly holdMs: number }) {
-  const all = new SqlSlots(limits);
+  const clock = new TestClock();
+  const all = new SqlSlots(limits, clock);
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   return {
+    clock,
     started,
     ask: (name: string, signal: AbortSignal = never) =>
       all.run(name[0]!, signal, async () => {
@@ -68,15 +73,17 @@ t.test("those that wait are served token after token", async (t) => {
 });
 
 t.test("who waits too long is told to come back; who leaves makes room", async (t) => {
-  const { ask, end, started } = slots({ sqlAtOnce: 1, holdMs: 200 });
+  const { ask, clock, end, started } = slots({ sqlAtOnce: 1, holdMs: 200 });
   const first = ask("a1");
-  const beganMs = performance.now();
-  await t.rejects(ask("b1"), {
+  const refused = t.rejects(ask("b1"), {
     type: "rate_limited",
     message: "1 SQL statements are running already, for all tokens: try again later",
     retryAfterMs: 200,
   });
-  t.ok(performance.now() - beganMs > 150, "after the time that it waits");
+  await clock.advance(199);
+  t.same(clock.timers, [1], "after the time that it waits");
+  await clock.advance(1);
+  await refused;
 
   const left = new AbortController();
   const leaving = ask("b2", left.signal);
@@ -94,7 +101,7 @@ t.test("who waits too long is told to come back; who leaves makes room", async (
 });
 
 t.test("a failed statement gives its slot back", async (t) => {
-  const all = new SqlSlots({ sqlAtOnce: 1, holdMs: 100 });
+  const all = new SqlSlots({ sqlAtOnce: 1, holdMs: 100 }, new TestClock());
   await t.rejects(
     all.run("a", never, () => Promise.reject(new Error("failed"))),
     /failed/,
@@ -110,21 +117,26 @@ t.test(
     const project = (await service.call("add_project", { project: { name: "app" } })).json.id as string;
     const tokens = await Promise.all(Array.from({ length: 8 }, () => service.token(["events:read"])));
     let most = 0;
-    const watch = setInterval(() => {
-      most = Math.max(most, sqlProcesses().length);
-    }, 20);
+    let isOver = false;
     const query = "select count(*) as n from range(3000000)";
-    const answers = await Promise.all(
+    const asked = Promise.all(
       tokens.flatMap((token) => [1, 2].map(() => service.call("query", { project_id: project, query }, token))),
-    );
-    clearInterval(watch);
+    ).finally(() => {
+      isOver = true;
+    });
+    await until("all answers", () => {
+      most = Math.max(most, sqlProcesses().length);
+      return isOver;
+    });
+    const answers = await asked;
     t.strictSame([...new Set(answers.map(({ text }) => text.split(',"stats"')[0]))], ['{"results":[{"n":3000000}]']);
     t.ok(most >= 4 && most <= 5, `${most} processes at once`);
   },
 );
 
 t.test("a place in the queue is free when its client leaves, and a refusal says when to come back", async (t) => {
-  const service = await startTestService(t, { engine: "duckdb", limits: { holdMs: 1000, sqlAtOnce: 1 } });
+  const clock = new TestClock();
+  const service = await startTestService(t, { engine: "duckdb", limits: { holdMs: 1000, sqlAtOnce: 1 }, clock });
   const project = (await service.call("add_project", { project: { name: "app" } })).json.id as string;
   const other = await service.token(["events:read"]);
   const slow = {
@@ -132,32 +144,19 @@ t.test("a place in the queue is free when its client leaves, and a refusal says 
     query: "select count(*) from range(1000000) a, range(1000000) b where a.range * b.range % 7 = 8",
   };
   const leaving = new AbortController();
-  let isRefused = false;
-  const send = () => {
-    const sent = fetch(`${service.running.url}/query`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${service.owner}`, "content-type": "application/json" },
-      body: JSON.stringify(slow),
-      signal: leaving.signal,
-    });
-    sent.then(
-      ({ status }) => (isRefused = status === 429),
-      () => {},
-    );
-    return sent;
-  };
-  let running = send();
-  const quick = { project_id: project, query: "select 1 as x" };
-  await until("the slow one", async () => {
-    if ((await service.call("query", quick, other)).status === 429) return true;
-    // On a busy machine a quick one may have been first, and have taken longer than the slow one waits.
-    if (isRefused) {
-      isRefused = false;
-      running = send();
-    }
-    return false;
+  const running = fetch(`${service.running.url}/query`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${service.owner}`, "content-type": "application/json" },
+    body: JSON.stringify(slow),
+    signal: leaving.signal,
   });
-  const refused = await service.call("query", quick, other);
+  // The time of a query begins just before it takes its slot, and that of one that waits when it begins to wait.
+  await until("the slow one", () => clock.timers.includes(LIMITS.queryMs));
+  const quick = { project_id: project, query: "select 1 as x" };
+  const asked = service.call("query", quick, other);
+  await until("it waits", () => clock.timers.includes(1000));
+  await clock.advance(1000);
+  const refused = await asked;
   t.equal(refused.headers["retry-after"], "1");
   t.strictSame(refused.json, {
     type: "rate_limited",
@@ -165,6 +164,7 @@ t.test("a place in the queue is free when its client leaves, and a refusal says 
   });
   t.equal((await service.call("get_projects")).status, 200, "only SQL waits");
   const waiting = service.call("query", quick, other);
+  await until("another waits", () => clock.timers.includes(1000));
   leaving.abort();
   await t.rejects(running);
   t.equal((await waiting).status, 200, "served when the slow one's client has left");

@@ -4,10 +4,9 @@ import { connect } from "node:net";
 import t, { type Test } from "tap";
 import type { EventsStore } from "../../logservice/events/store.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { TestClock } from "../support/test-clock.ts";
+import { unchanging } from "../support/unchanging.ts";
 import { until } from "../support/until.ts";
-
-/** Without a tail a stop takes some milliseconds; with one it took ten seconds. */
-const SOON_MS = 2_000;
 
 /** A connection as clients keep them: it is not closed from this side. */
 async function asked(t: Test, service: TestService, head: string, isRead = true) {
@@ -28,22 +27,32 @@ async function asked(t: Test, service: TestService, head: string, isRead = true)
   return seen;
 }
 
-async function timeOfStop(service: TestService): Promise<number> {
-  const beganMs = performance.now();
+/** Stops a service whose clock nobody turns: so the time in which it would cut off what goes on is not what ended it. */
+async function stopsSoon(t: Test, service: TestService, clock: TestClock): Promise<void> {
   await service.stop();
-  return performance.now() - beganMs;
+  t.equal(clock.monotonicMs(), 0, "soon");
 }
+
+/** Resolves when it is stopping: nobody can connect any more. */
+const isStopping = ({ running }: TestService) =>
+  until("a refused connection", () => {
+    const socket = connect(running.port, "127.0.0.1");
+    return new Promise<boolean>((resolve) => {
+      socket.once("connect", () => resolve(false));
+      socket.once("error", () => resolve(true));
+    }).finally(() => socket.destroy());
+  });
 
 for (const engine of ["oracle", "duckdb"] as const) {
   t.test(`open tails end at once, and so do their connections (${engine})`, async (t) => {
-    const service = await startTestService(t, { engine });
+    const clock = new TestClock();
+    const service = await startTestService(t, { engine, clock });
     await service.call("add_project", { project: { id: "app", name: "app" } });
     const tails = [
       await asked(t, service, "GET /tail?project_id=app"),
       await asked(t, service, "GET /tail?project_id=app&query=error"),
     ];
-    const tookMs = await timeOfStop(service);
-    t.ok(tookMs < SOON_MS, `${Math.round(tookMs)} ms`);
+    await stopsSoon(t, service, clock);
     await until("the ends", () => tails.every(({ isEnded }) => isEnded));
     for (const { text } of tails) t.match(text, /\r\n0\r\n\r\n$/, "the stream has its end: nothing was cut off");
   });
@@ -51,6 +60,7 @@ for (const engine of ["oracle", "duckdb"] as const) {
 
 t.test("a tail that nobody reads does not keep the service", async (t) => {
   let push = (_: string) => {};
+  let taken = 0;
   const around = (events: EventsStore): EventsStore => ({
     ...events,
     // More than the system keeps for a reader.
@@ -63,19 +73,22 @@ t.test("a tail that nobody reads does not keep the service", async (t) => {
         message: "x".repeat(60_000),
         fields: {},
       };
-      for (;;) yield { event };
+      for (;;) {
+        taken++;
+        yield { event };
+      }
     },
   });
-  const service = await startTestService(t, { around });
+  const clock = new TestClock();
+  const service = await startTestService(t, { around, clock });
   await service.call("add_project", { project: { id: "app", name: "app" } });
   const begun = new Promise<string>((resolve) => {
     push = resolve;
   });
   await asked(t, service, "GET /tail?project_id=app", false);
   await begun;
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const tookMs = await timeOfStop(service);
-  t.ok(tookMs < SOON_MS, `${Math.round(tookMs)} ms`);
+  await unchanging("a tail that is held up", () => taken);
+  await stopsSoon(t, service, clock);
 });
 
 t.test("a request that is under way is answered, and its connection ends with the answer", async (t) => {
@@ -89,7 +102,8 @@ t.test("a request that is under way is answered, and its connection ends with th
       return events.count(...question);
     },
   });
-  const service = await startTestService(t, { around });
+  const clock = new TestClock();
+  const service = await startTestService(t, { around, clock });
   await service.call("add_project", { project: { id: "app", name: "app" } });
   const body = JSON.stringify({ project_id: "app", start: "2026-01-01T00:00:00Z", stop: "2026-01-02T00:00:00Z" });
   // One on which nothing was asked yet, as browsers open them.
@@ -104,17 +118,22 @@ t.test("a request that is under way is answered, and its connection ends with th
   await until("an answer", () => waiting.text.includes('{"status":"ok"}'));
   const counted = service.call("get_count", JSON.parse(body));
   await until("the question", () => answer);
-  const stopped = timeOfStop(service);
-  setTimeout(() => answer?.(), 300);
+  let isStopped = false;
+  const stopped = stopsSoon(t, service, clock).finally(() => {
+    isStopped = true;
+  });
+  await isStopping(service);
+  t.notOk(isStopped, "not before the answer");
+  answer?.();
   const { status, json } = await counted;
   t.strictSame([status, json.count], [200, 0]);
-  const tookMs = await stopped;
-  t.ok(tookMs > 250 && tookMs < SOON_MS, `${Math.round(tookMs)} ms`);
+  await stopped;
   await until("the ends", () => idle.isEnded && waiting.isEnded && silent.destroyed);
 });
 
 t.test("an answer that is on its way to a slow reader comes whole", async (t) => {
-  const service = await startTestService(t, { around: withLargeAnswer });
+  const clock = new TestClock();
+  const service = await startTestService(t, { around: withLargeAnswer, clock });
   await service.call("add_project", { project: { id: "app", name: "app" } });
   const socket = connect(service.running.port, "127.0.0.1");
   t.teardown(() => socket.destroy());
@@ -124,9 +143,8 @@ t.test("an answer that is on its way to a slow reader comes whole", async (t) =>
   );
   const [first] = (await once(socket, "data")) as [Buffer];
   socket.pause();
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const stopped = timeOfStop(service);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  const stopped = stopsSoon(t, service, clock);
+  await isStopping(service);
   const parts = [first];
   socket.on("data", (part: Buffer) => parts.push(part));
   socket.resume();
@@ -134,7 +152,7 @@ t.test("an answer that is on its way to a slow reader comes whole", async (t) =>
   const text = Buffer.concat(parts).toString();
   const head = text.slice(0, text.indexOf("\r\n\r\n"));
   t.equal(text.length - head.length - 4, Number(/Content-Length: (\d+)/i.exec(head)?.[1]));
-  t.ok((await stopped) < 5_000);
+  await stopped;
 });
 
 /** More than the system takes from a process for a reader that does not read. */

@@ -44,8 +44,8 @@ export interface OpenTail {
   readonly status: number;
   /** What came until now. */
   text(): string;
-  /** When the answer ended, in the time of a monotonic clock; undefined until then. */
-  endedMs(): number | undefined;
+  /** Whether the answer has ended. */
+  isEnded(): boolean;
   close(): void;
 }
 
@@ -53,7 +53,7 @@ export interface OpenTail {
 export function openTail({ running }: TestService, project: string, headers: Credential): Promise<OpenTail> {
   return new Promise((resolve, reject) => {
     let text = "";
-    let endedMs: number | undefined;
+    let isEnded = false;
     const options = {
       host: "127.0.0.1",
       port: running.port,
@@ -63,12 +63,12 @@ export function openTail({ running }: TestService, project: string, headers: Cre
     };
     const request = get(options, (response: IncomingMessage) => {
       const status = response.statusCode!;
-      const tail = { status, text: () => text, endedMs: () => endedMs, close: () => void request.destroy() };
+      const tail = { status, text: () => text, isEnded: () => isEnded, close: () => void request.destroy() };
       response.setEncoding("utf8");
       response.on("data", (part: string) => (text += part));
       response.on("error", () => {});
       response.once("close", () => {
-        endedMs = performance.now();
+        isEnded = true;
         resolve(tail);
       });
       if (status === 200) resolve(tail);

@@ -1,9 +1,11 @@
 // The service in this process: real records in a folder, real HTTP on loopback, events in the oracle or the real store.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
+import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { addToken } from "../../logservice/access/tokens.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import type { EventsStore } from "../../logservice/events/store.ts";
@@ -16,6 +18,7 @@ import { addTeam, setRole, teamNamed } from "../../logservice/records/teams.ts";
 import { type RunningService, type StartOptions, startService } from "../../logservice/start.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
+import { clockAt } from "./clock-at.ts";
 import { openOracle } from "./events/oracle.ts";
 
 export const SCOPES = rpcSchema.definitions.Scope!.enum as readonly Scope[];
@@ -57,7 +60,10 @@ export async function startTestService(
   t: Test,
   options: {
     readonly limits?: Partial<Limits>;
+    /** The time of day, over the timers of the machine. */
     readonly nowMs?: () => number;
+    /** All of its time instead. A TestClock fires nothing until the test turns it. */
+    readonly clock?: Clock;
     /** A data directory that is there already; a new one unless told otherwise. */
     readonly directory?: string;
     /** Where events are stored; the oracle unless told otherwise. */
@@ -74,7 +80,8 @@ export async function startTestService(
   } = {},
 ): Promise<TestService> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tool-service-"));
-  const { nowMs = Date.now, limits = {}, around = (events) => events } = options;
+  const { clock = clockAt(options.nowMs ?? systemClock.nowMs), limits = {}, around = (events) => events } = options;
+  const { nowMs } = clock;
   const records = await openRecords(directory);
   const isReal = options.engine === "duckdb";
   const events = around(
@@ -88,7 +95,7 @@ export async function startTestService(
     host: "127.0.0.1",
     port: 0,
     limits,
-    nowMs,
+    clock,
     // Clocks of tests are set as they like.
     isAlerting: options.isAlerting ?? false,
     ...(options.notify && { notify: options.notify }),

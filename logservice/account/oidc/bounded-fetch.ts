@@ -1,4 +1,5 @@
 import type { CustomFetch } from "openid-client";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import { withDeadline } from "./deadline.ts";
 import { invalid, unavailable } from "./refusal.ts";
 
@@ -13,6 +14,7 @@ export interface FetchBounds {
   readonly host: string;
   /** Limit of one request, to the end of its answer. */
   readonly timeoutMs: number;
+  readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -20,10 +22,10 @@ export interface FetchBounds {
  * The requests to a provider: bounded in time and size, never redirected. Reads each answer whole, so that it fails here
  * and a connection is never left with half an answer.
  */
-export function boundedFetch({ host, timeoutMs, signal }: FetchBounds): CustomFetch {
+export function boundedFetch({ host, timeoutMs, clock, signal }: FetchBounds): CustomFetch {
   const late = () => unavailable(host, `did not answer within ${timeoutMs / 1000} seconds`);
   return (address, options) =>
-    withDeadline({ timeoutMs, signal, late }, async (signal) => {
+    withDeadline({ timeoutMs, clock, signal, late }, async (signal) => {
       const request: RequestInit = { method: options.method, headers: options.headers, redirect: "manual", signal };
       if (options.body) request.body = options.body as NonNullable<RequestInit["body"]>;
       const answer = await fetch(address, request).catch((error) => {

@@ -1,5 +1,8 @@
+import type { Clock } from "../../../grammar/units/clock.ts";
+
 export interface Deadline {
   readonly timeoutMs: number;
+  readonly clock: Clock;
   /** Ends the work early, with its reason as the error. */
   readonly signal: AbortSignal | undefined;
   /** The error for work that takes longer. */
@@ -11,12 +14,12 @@ export interface Deadline {
  * `AbortSignal.timeout` would be shorter, but Node 20 may collect such signals before they fire.
  */
 export async function withDeadline<T>(deadline: Deadline, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { timeoutMs, signal: outer, late } = deadline;
+  const { timeoutMs, clock, signal: outer, late } = deadline;
   outer?.throwIfAborted();
   const controller = new AbortController();
   const { signal } = controller;
   const follow = () => controller.abort(outer?.reason);
-  const timer = setTimeout(() => controller.abort(late()), timeoutMs);
+  const timer = clock.after(timeoutMs, () => controller.abort(late()));
   outer?.addEventListener("abort", follow, { once: true });
   try {
     const ended = new Promise<never>((_, reject) => {
@@ -27,7 +30,7 @@ export async function withDeadline<T>(deadline: Deadline, work: (signal: AbortSi
     // The work may have wrapped the reason.
     throw signal.aborted ? signal.reason : error;
   } finally {
-    clearTimeout(timer);
+    timer.stop();
     outer?.removeEventListener("abort", follow);
   }
 }

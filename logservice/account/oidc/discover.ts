@@ -1,5 +1,5 @@
 import { allowInsecureRequests, customFetch, discovery, None, type ServerMetadata } from "openid-client";
-import { boundedFetch } from "./bounded-fetch.ts";
+import { boundedFetch, type FetchBounds } from "./bounded-fetch.ts";
 import { invalid, refusing, unavailable } from "./refusal.ts";
 import { isHttp, isSafeUrl, MAX_TIMEOUT_MS, type OidcSettings } from "./settings.ts";
 
@@ -12,12 +12,13 @@ const MAX_ENDPOINT_LENGTH = 2000;
  * The document of a provider (OpenID Connect Discovery, section 4), if a sign-in can begin with it: the caller keeps it
  * for long. Throws an OidcRefusal.
  */
-export async function discover(settings: OidcSettings, host: string, timeoutMs: number): Promise<ServerMetadata> {
+export async function discover(settings: OidcSettings, bounds: Omit<FetchBounds, "signal">): Promise<ServerMetadata> {
+  const { host } = bounds;
   const issuer = new URL(settings.issuer);
   const another = (cause?: unknown) => unavailable(host, "gives the document of another OpenID provider", cause);
   return refusing({ host, secrets: [] }, async () => {
     const config = await discovery(issuer, settings.clientId, undefined, None(), {
-      [customFetch]: boundedFetch({ host, timeoutMs, signal: undefined }),
+      [customFetch]: boundedFetch({ ...bounds, signal: undefined }),
       execute: isHttp(settings) ? [allowInsecureRequests] : [],
       timeout: MAX_TIMEOUT_MS / 1000, // boundedFetch has its own.
     }).catch((error) => {

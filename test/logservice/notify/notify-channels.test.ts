@@ -1,10 +1,12 @@
 // What each kind of target is sent: payloads by the published schemas of the receivers, mails as a parser reads them.
+
 import { createHmac } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import fc from "fast-check";
 import t from "tap";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { alertMail } from "../../../logservice/notify/channels/email.ts";
 import { pagerDutyPost } from "../../../logservice/notify/channels/pagerduty.ts";
 import { slackPost } from "../../../logservice/notify/channels/slack.ts";
@@ -23,12 +25,14 @@ import { rotateWebhookSecret, validSecrets } from "../../../logservice/notify/we
 import { digestHeadline, headline, summaryText } from "../../../logservice/notify/wording.ts";
 import type { AlertMessage } from "../../../logservice/records/alert-message.ts";
 import { root } from "../../support/cli.ts";
+import { clockAt } from "../../support/clock-at.ts";
 import { startMailServer } from "../../support/notify/mail-server.ts";
 import { alertMessage, alertMessages, type MessageChange } from "../../support/notify/message.ts";
 import { startReceiver } from "../../support/notify/receiver.ts";
 import { PAGERDUTY_EVENT, PAGERDUTY_MAX_BYTES, SLACK_MESSAGE, TWILIO_FORM } from "../../support/notify/schemas.ts";
 import { openWorld, SETTINGS } from "../../support/notify/world.ts";
 import { holds } from "../../support/property.ts";
+import { TestClock } from "../../support/test-clock.ts";
 
 const ORIGIN = "https://logs.example.com";
 const ROUTING_KEY = "0123456789abcdef0123456789abcdef";
@@ -437,7 +441,7 @@ t.test("webhooks", async (t) => {
   const id = await world.notification({ type: "webhook", webhook_url: receiver.url });
   const { records } = world;
   let nowMs = Date.parse("2026-11-23T14:05:20Z");
-  const options = optionsWith({ nowMs: () => nowMs });
+  const options = optionsWith({ clock: clockAt(() => nowMs) });
   const send = async (messages: readonly AlertMessage[]) => {
     const target: Target = { type: "webhook", url: receiver.url, secrets: await validSecrets(records, id, nowMs) };
     t.same(await sendTo(options, target, { recipient: "", messages }, signal), { kind: "delivered" });
@@ -497,7 +501,7 @@ t.test("what targets answer", async (t) => {
   const receiver = await startReceiver(t);
   const target: Target = { type: "webhook", url: receiver.url, secrets: [] };
   const nowMs = Date.parse("2026-11-23T14:05:20Z");
-  const options = optionsWith({ nowMs: () => nowMs, network: { timeoutMs: 300 } });
+  const options = optionsWith({ clock: clockAt(() => nowMs), network: { timeoutMs: 300 } });
   const send = () => sendTo(options, target, { recipient: "", messages: [alertMessage()] }, signal);
   const secret = { body: "s3cret" };
   const rows: readonly (readonly [Parameters<typeof receiver.behave>[0], Outcome])[] = [
@@ -601,7 +605,7 @@ t.test("a test of a notification", async (t) => {
   });
   t.same(await world.deliveries(), [], "nothing is noted");
 
-  const limits = new TestLimits();
+  const limits = new TestLimits(new TestClock());
   const sms = { type: "sms" as const, sms_numbers: ["+15550100"] };
   const hook = { type: "webhook" as const, sms_numbers: [] };
   const many = { type: "sms" as const, sms_numbers: Array.from({ length: 11 }, (_, i) => `+1555010${i}`) };
@@ -645,5 +649,5 @@ t.test("recipients are told one by one", (t) => {
 });
 
 function optionsWith(options: Partial<SendOptions>): SendOptions {
-  return { settings: SETTINGS, origin: () => ORIGIN, nowMs: Date.now, failed: () => {}, ...options };
+  return { settings: SETTINGS, origin: () => ORIGIN, clock: systemClock, failed: () => {}, ...options };
 }

@@ -1,5 +1,6 @@
 // Which targets may be connected to. A row of vectors/ssrf.json has a URL, the addresses that its name leads to, and its
 // reach: public, private (with --allow-private-targets alone) or never.
+
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -7,9 +8,9 @@ import type { AddressInfo } from "node:net";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import t from "tap";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { reachOf } from "../../../logservice/notify/addresses.ts";
 import { PostFailure, post } from "../../../logservice/notify/post.ts";
 import { checkTarget, type Resolve, TargetNotFound, TargetRefused } from "../../../logservice/notify/target-guard.ts";
@@ -120,10 +121,15 @@ t.test("a name that leads elsewhere the second time is connected to where it led
     return [{ address: lookups === 1 ? "127.0.0.1" : "169.254.169.254", family: 4 }];
   };
   const url = `http://rebind.example:${first.port}/`;
-  t.match(await post({ ...SENT, url }, { signal, guard: { allowsPrivate: true, resolve } }), { status: 200 });
+  t.match(await post({ ...SENT, url }, { clock: systemClock, signal, guard: { allowsPrivate: true, resolve } }), {
+    status: 200,
+  });
   t.equal(lookups, 1, "looked up once for the check and the connection");
   t.match(first.requests, [{ headers: { host: `rebind.example:${first.port}` } }]);
-  await t.rejects(post({ ...SENT, url }, { signal, guard: { allowsPrivate: true, resolve } }), TargetRefused);
+  await t.rejects(
+    post({ ...SENT, url }, { clock: systemClock, signal, guard: { allowsPrivate: true, resolve } }),
+    TargetRefused,
+  );
   t.equal(first.requests.length, 1, "each request is checked by itself, and no connection is used again");
 });
 
@@ -137,7 +143,8 @@ t.test("TLS", { skip: requires("openssl") }, async (t) => {
   const [key, cert] = [readFileSync(keyFile, "utf8"), readFileSync(certFile, "utf8")];
   const { port, requests } = await startReceiver(t, { status: 200 }, { key, cert });
   const guard = { allowsPrivate: true, resolve: found(["127.0.0.1"]) };
-  const send = (name: string, ca?: string) => post({ ...SENT, url: `https://${name}:${port}/` }, { signal, guard, ca });
+  const send = (name: string, ca?: string) =>
+    post({ ...SENT, url: `https://${name}:${port}/` }, { clock: systemClock, signal, guard, ca });
   t.match(
     await send("hooks.example.com", cert),
     { status: 200 },
@@ -153,7 +160,10 @@ t.test("TLS", { skip: requires("openssl") }, async (t) => {
 t.test("redirects are answers", async (t) => {
   const inner = await startReceiver(t);
   const outer = await startReceiver(t, { status: 307, headers: { Location: inner.url } });
-  const answer = await post({ ...SENT, url: outer.url }, { signal, guard: { allowsPrivate: true } });
+  const answer = await post(
+    { ...SENT, url: outer.url },
+    { clock: systemClock, signal, guard: { allowsPrivate: true } },
+  );
   t.equal(answer.status, 307);
   t.equal(inner.requests.length, 0);
 });
@@ -161,7 +171,9 @@ t.test("redirects are answers", async (t) => {
 t.test("bounds", async (t) => {
   const guard = { allowsPrivate: true };
   const failure = async (url: string, timeoutMs?: number) => {
-    const error = await post({ ...SENT, url }, { signal, guard, timeoutMs }).catch((error: unknown) => error);
+    const error = await post({ ...SENT, url }, { clock: systemClock, signal, guard, timeoutMs }).catch(
+      (error: unknown) => error,
+    );
     return error instanceof PostFailure ? error.message : error;
   };
   await t.test("a target that hangs", async (t) => {
@@ -169,11 +181,11 @@ t.test("bounds", async (t) => {
     t.equal(await failure(url, 200), "gave no answer within 0.2 s");
   });
   await t.test("a name whose lookup hangs", async (t) => {
-    const resolve = async () => {
-      await sleep(1_000);
-      return [];
-    };
-    const sent = post({ ...SENT, url: "https://a.example/" }, { signal, guard: { ...guard, resolve }, timeoutMs: 100 });
+    const resolve = () => new Promise<never>(() => {});
+    const sent = post(
+      { ...SENT, url: "https://a.example/" },
+      { clock: systemClock, signal, guard: { ...guard, resolve }, timeoutMs: 100 },
+    );
     await t.rejects(sent, new PostFailure("gave no answer within 0.1 s"));
   });
   await t.test("a target that closes early", async (t) => {
@@ -201,16 +213,16 @@ t.test("bounds", async (t) => {
   });
   await t.test("an answer that does not end is cut", async (t) => {
     const receiver = await startReceiver(t, "endless");
-    t.match(await post({ ...SENT, url: receiver.url }, { signal, guard }), { status: 200 });
+    t.match(await post({ ...SENT, url: receiver.url }, { clock: systemClock, signal, guard }), { status: 200 });
     await receiver.closed();
     t.ok(receiver.sentBytes() < 8 * 1024 * 1024, `${receiver.sentBytes()}`);
   });
   await t.test("whoever waits may stop", async (t) => {
     const { url } = await startReceiver(t, "hang");
     const stop = new AbortController();
-    const sent = post({ ...SENT, url }, { signal: stop.signal, guard });
+    const sent = post({ ...SENT, url }, { clock: systemClock, signal: stop.signal, guard });
     stop.abort(new Error("stopped"));
     await t.rejects(sent, new Error("stopped"));
-    await t.rejects(post({ ...SENT, url }, { signal: stop.signal, guard }), new Error("stopped"));
+    await t.rejects(post({ ...SENT, url }, { clock: systemClock, signal: stop.signal, guard }), new Error("stopped"));
   });
 });

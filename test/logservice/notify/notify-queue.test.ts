@@ -1,6 +1,7 @@
 // Deliveries from the records to real receivers on loopback, with a clock of the test's own.
+
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import t from "tap";
 import { pauseMs } from "../../../logservice/notify/backoff.ts";
 import { DeliveryQueue, type DeliveryQueueOptions } from "../../../logservice/notify/delivery-queue.ts";
@@ -10,11 +11,14 @@ import { readSmsSettings } from "../../../logservice/notify/sms-settings.ts";
 import { retryDelivery } from "../../../logservice/records/deliveries.ts";
 import { removeNotification } from "../../../logservice/records/notifications.ts";
 import { openSeal } from "../../../logservice/records/seal.ts";
+import { clockAt } from "../../support/clock-at.ts";
 import { startMailServer } from "../../support/notify/mail-server.ts";
 import { type Receiver, startReceiver } from "../../support/notify/receiver.ts";
 import { openWorld, PROJECT, SETTINGS, type World } from "../../support/notify/world.ts";
 import { randomOf } from "../../support/random.ts";
 import { slow } from "../../support/slow.ts";
+import { TestClock } from "../../support/test-clock.ts";
+import { unchanging } from "../../support/unchanging.ts";
 import { until } from "../../support/until.ts";
 
 const START_MS = Date.parse("2026-11-23T14:00:00Z");
@@ -34,7 +38,7 @@ async function startQueue(t: Test, options: Partial<DeliveryQueueOptions> & { se
     records: world.records,
     settings: SETTINGS,
     origin: () => "https://logs.example.com",
-    nowMs: () => clock.nowMs,
+    clock: clockAt(() => clock.nowMs),
     failed: (message, error) => failed.push(`${message}: ${error}`),
     ...options,
   });
@@ -58,19 +62,10 @@ async function startQueue(t: Test, options: Partial<DeliveryQueueOptions> & { se
   };
 }
 
-/**
- * Waits until the queue has nothing more to do at this time: until its records do not change for a while. The while is one of
- * looks, too: on a busy machine the queue gets as little time as the looks do.
- */
+/** Waits until the queue has nothing more to do at this time: until its records do not change for a while. */
 async function settled(queue: DeliveryQueue, world: World): Promise<void> {
   queue.kick();
-  let [before, sinceMs, looks] = ["", performance.now(), 0];
-  const isQuiet = async () => {
-    const now = JSON.stringify(await world.deliveries());
-    if (now !== before) [before, sinceMs, looks] = [now, performance.now(), 0];
-    return ++looks >= 20 && performance.now() - sinceMs > 450;
-  };
-  await until("rest", isQuiet);
+  await unchanging("rest", () => world.deliveries());
 }
 
 /** What a receiver of webhooks was told: kind and alert. */
@@ -350,7 +345,7 @@ t.test("notifications that reach nobody", async (t) => {
   const lost = { ...world.records, seal: openSeal(randomBytes(32)) };
   await queue.close();
   await tell(sealed, "triggered", { alertId: "sealed" });
-  const options = { settings: SETTINGS, origin: () => undefined, nowMs: () => START_MS, failed: () => {} };
+  const options = { settings: SETTINGS, origin: () => undefined, clock: clockAt(() => START_MS), failed: () => {} };
   const other = new DeliveryQueue({ ...options, records: lost });
   t.teardown(() => other.close());
   await settled(other, world);
@@ -396,7 +391,7 @@ t.test("what has ended is removed after 30 days", async (t) => {
       records: world.records,
       settings: SETTINGS,
       origin: () => undefined,
-      nowMs,
+      clock: clockAt(nowMs),
       failed: () => {},
     });
     await settled(next, world);
@@ -427,14 +422,17 @@ t.test("closed at random: at least once and in order", slow(), async (t) => {
   let nowMs = START_MS;
   const sent: string[] = [];
   for (let round = 0; round < 12; round++) {
-    const options = { settings: SETTINGS, origin: () => undefined, nowMs: () => nowMs, failed: () => {} };
+    const clock = new TestClock(nowMs);
+    const options = { settings: SETTINGS, origin: () => undefined, clock, failed: () => {} };
     const queue = new DeliveryQueue({ ...options, records: world.records });
     for (let i = 0; i < 4; i++) {
       const kind = round % 2 === 0 ? "triggered" : "resolved";
       sent.push(await world.tell(id, kind, { alertId: `a${i}`, episodeId: `ep_${i}_${round >> 1}`, atMs: nowMs }));
     }
     queue.kick();
-    await sleep(90 + random.below(60));
+    // It looks for them after a moment; what it does then takes some turns of the event loop, each with a part of it.
+    await clock.advance(90 + random.below(60));
+    for (let turns = random.below(100); turns > 0; turns--) await setImmediate();
     await queue.close();
     nowMs += 61 * SECOND_MS;
   }
@@ -442,7 +440,7 @@ t.test("closed at random: at least once and in order", slow(), async (t) => {
     records: world.records,
     settings: SETTINGS,
     origin: () => undefined,
-    nowMs: () => nowMs,
+    clock: clockAt(() => nowMs),
     failed: () => {},
   });
   await settled(last, world);

@@ -1,4 +1,5 @@
 // Records, tokens and the description of the interface, beyond what every operation has in common.
+
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -7,6 +8,7 @@ import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import t from "tap";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { MAX_REFUSALS, Refusals } from "../../../logservice/access/refusals.ts";
 import { isTokenText, newToken, tokenHash } from "../../../logservice/access/token.ts";
 import { operatorErrorOf } from "../../../logservice/admin/data-directory.ts";
@@ -22,6 +24,7 @@ import { openApi } from "../../../schema/openapi.ts";
 import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Operations } from "../../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
+import { clockAt } from "../../support/clock-at.ts";
 import { requires } from "../../support/require.ts";
 import { SCOPES, startTestService } from "../../support/service.ts";
 
@@ -410,7 +413,7 @@ t.test("the audit says who was refused, once an hour", async (t) => {
 
 t.test("so many refusals at most, however many there are", async (t) => {
   const service = await startTestService(t);
-  const refusals = new Refusals(service.records.db, Date.now, (error) => t.fail(String(error)));
+  const refusals = new Refusals(service.records.db, systemClock, (error) => t.fail(String(error)));
   for (let i = 0; i < MAX_REFUSALS + 10; i++) {
     await refusals.note(
       { team_id: "", actor: "", address: `10.0.${i >> 8}.${i & 255}`, operation: "search" },
@@ -428,7 +431,7 @@ t.test("old refusals are removed, old changes are not", async (t) => {
   const note = () =>
     new Refusals(
       service.records.db,
-      () => nowMs,
+      clockAt(() => nowMs),
       (error) => t.fail(String(error)),
     ).note({ team_id: "", actor: "", address: "10.0.0.1", operation: "search" }, "unauthorized");
   await note();

@@ -1,4 +1,5 @@
 // Alerts over real records, with events in the oracle or the real store and a clock that the test sets.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { addNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords, type Records } from "../../../logservice/records/open.ts";
 import { addProject } from "../../../logservice/records/projects.ts";
 import type { Alert, AlertInput } from "../../../schema/rpc.generated.ts";
+import { clockAt } from "../clock-at.ts";
 import { openOracle } from "../events/oracle.ts";
 
 export const MINUTE_MS = 60_000;
@@ -102,7 +104,7 @@ export async function openWorld(
     },
     evaluator(options = {}) {
       const failed = (message: string, error: unknown) => failures.push(`${message}: ${(error as Error).stack}`);
-      const one = new Evaluator({ records, events, nowMs, told() {}, failed, ...options });
+      const one = new Evaluator({ records, events, clock: clockAt(nowMs), told() {}, failed, ...options });
       evaluators.push(one);
       return one;
     },

@@ -1,5 +1,6 @@
 // A delivery queue in a process of its own, which may be killed. Arguments: the folder of the records, the URL of the mail
 // server.
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { openMailer } from "../../../logservice/account/mail/mailer.ts";
 import { DeliveryQueue } from "../../../logservice/notify/delivery-queue.ts";
 import { openRecords } from "../../../logservice/records/open.ts";
@@ -11,7 +12,7 @@ const queue = new DeliveryQueue({
   records,
   settings: { ...SETTINGS, mailer: openMailer({ url: smtp, from: "Logs <logs@example.com>" }) },
   origin: () => "https://logs.example.com",
-  nowMs: Date.now,
+  clock: systemClock,
   failed: (message, error) => process.stderr.write(`${message}: ${error}\n`),
 });
 queue.kick();

@@ -4,6 +4,9 @@ import { gzipSync } from "node:zlib";
 import type { OidcRefusalKind } from "../../../logservice/account/oidc.ts";
 import { CLIENT, type Fault, type Handler, type Json, jwt, newKeys, type Route, signedBy } from "./own.ts";
 
+/** Only such a row waits for the time to be over. */
+export const NO_ANSWER = /did not answer/;
+
 export interface FaultRow {
   readonly name: string;
   readonly kind: OidcRefusalKind;
@@ -419,11 +422,11 @@ const ANSWERS: readonly { name: string; kind: OidcRefusalKind; says: RegExp; han
     handler: (_, response) =>
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(GZIPPED_SPACES),
   },
-  { name: "never", kind: "unavailable", says: /did not answer/, handler: () => {} },
+  { name: "never", kind: "unavailable", says: NO_ANSWER, handler: () => {} },
   {
     name: "a byte now and then",
     kind: "unavailable",
-    says: /did not answer/,
+    says: NO_ANSWER,
     handler: (_, response) => {
       const timer = setInterval(() => response.write(" "), 50);
       response.on("close", () => clearInterval(timer));
