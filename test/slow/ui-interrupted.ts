@@ -86,15 +86,19 @@ async function sentAgain(t: Test, { world, window }: Scene): Promise<void> {
   t.equal(searches.filter(({ name }) => name === "Sent again").length, 1);
 }
 
+/** Longer than any test: what is held so long does not come. */
+const NEVER_MS = 3_600_000;
+
 async function withoutWorker(t: Test, { world, window }: Scene): Promise<void> {
-  const url = await proxy(t, world.service.url, (path) => (path.includes("/worker-") ? { holdMs: 20_000 } : undefined));
+  const url = await proxy(t, world.service.url, (path) =>
+    path.includes("/worker-") ? { holdMs: NEVER_MS } : undefined,
+  );
   await window.open(url + EVENTS);
   await window.shows("121 events", ".summary");
   await window.fill("Query", "level = error", "combobox");
-  const begin = performance.now();
   await window.keys("Enter");
   await window.isAt(/query=level = error/);
-  t.ok(performance.now() - begin < 15_000, "before what checks it was there");
+  t.pass("before what checks it was there");
 }
 
 /** What becomes of an answer: it is cut off after so many bytes, at its end if it `isDone`, or held back. */

@@ -28,7 +28,7 @@ export function converse(
     const socket = connect({ host: "127.0.0.1", port }, () => socket.write(bytes));
     const parts: Buffer[] = [];
     const leave = leaveAfterMs === undefined ? undefined : setTimeout(() => socket.destroy(), leaveAfterMs);
-    socket.setTimeout(30_000, () => socket.destroy(new Error(`no answer within 30 s to ${bytes.toString("latin1")}`)));
+    socket.setTimeout(60_000, () => socket.destroy(new Error(`no answer within 60 s to ${bytes.toString("latin1")}`)));
     socket.on("data", (part) => {
       parts.push(part);
       if (readResponses(Buffer.concat(parts), methods, false).responses.length === methods.length) socket.destroy();
