@@ -13,11 +13,12 @@ import type { Grant } from "./access/grant.ts";
 import type { OpenExchange } from "./access/open-exchanges.ts";
 import { Refusals } from "./access/refusals.ts";
 import { deviceOf } from "./account/pages/device.ts";
-import { FAVICON_PATH } from "./account/pages/document.ts";
 import { authenticate, type Needed, requireGranted } from "./authenticate.ts";
 import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
 import { exportAnswer, type InTurn, teamOfExport } from "./export/route.ts";
+import { FAVICON_PATH } from "./html/head.ts";
+import { INLINE_STYLE_POLICY } from "./html/headers.ts";
 import { RequestBodies } from "./http/body.ts";
 import { runExchange, runHandler, type ServiceLog } from "./http/exchange.ts";
 import { Metrics } from "./http/metrics.ts";
@@ -111,10 +112,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   get("/openapi.json", (response) => sendJson(response, 200, document));
   const page = rpcReference(rpcSchema, version, { path: "/", icon: FAVICON_PATH });
   get("/reference", (response) => {
-    response.setHeader(
-      "Content-Security-Policy",
-      "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'",
-    );
+    response.setHeader("Content-Security-Policy", INLINE_STYLE_POLICY);
     sendText(response, 200, "text/html; charset=utf-8", page);
   });
   get("/_health", (response) => sendJson(response, 200, { status: "ok" }));

@@ -1,17 +1,18 @@
 import type { BlockList } from "node:net";
 import { OpenExchanges } from "./access/open-exchanges.ts";
-import type { Mailer } from "./account/mail/mailer.ts";
-import { MailQueue } from "./account/mail-queue.ts";
 import type { OidcSignIn } from "./account/oidc-sign-in.ts";
 import { PublicAddress } from "./account/public-address.ts";
 import { SignInLimits } from "./account/sign-in-limits.ts";
 import type { SignUp } from "./account/sign-up.ts";
+import { unsentMails } from "./account/unsent-mails.ts";
 import { Evaluator } from "./alerts/evaluator.ts";
 import { createApp } from "./app.ts";
 import type { EventsStore } from "./events/store.ts";
 import type { ServiceLog } from "./http/exchange.ts";
 import { type ListenOptions, listen } from "./http/server.ts";
 import { LIMITS, type Limits } from "./limits.ts";
+import type { Mailer } from "./mail/mailer.ts";
+import { MailQueue } from "./mail/queue.ts";
 import { DeliveryQueue } from "./notify/delivery-queue.ts";
 import { TestLimits } from "./notify/send-limits.ts";
 import { sendTest } from "./notify/send-test.ts";
@@ -90,7 +91,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
   );
   const stopping = new AbortController();
   const failed = (message: string, error: unknown) => log.error(message, error);
-  const mails = mailer && new MailQueue({ records, mailer, address, signUp, nowMs, failed });
+  const unsent = (now: string) => unsentMails({ records, address, signUp }, now);
+  const mails = mailer && new MailQueue({ mailer, unsent, nowMs, failed });
   const oidc = options.oidc?.(address.link(OIDC_CALLBACK));
   const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
   // Without an address for people, a message has the query and the time instead of a link.

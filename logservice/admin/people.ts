@@ -66,7 +66,7 @@ function defaultSender(host: string): string {
 
 // Both are loaded by the services that need them.
 async function mailerOf(url: string, from: string) {
-  const { openMailer } = await import("../account/mail/mailer.ts");
+  const { openMailer } = await import("../mail/mailer.ts");
   return openMailer({ url, from });
 }
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { MailFailure } from "../account/mail/failure.ts";
 import { isLoopback } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
+import { MailFailure } from "../mail/failure.ts";
 import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";

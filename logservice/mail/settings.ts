@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { OperatorError } from "../../error.ts";
+import { OperatorError } from "../error.ts";
 import { asciiDomain, type EmailAddress, readEmailAddress } from "./address.ts";
 
 /** How mail is sent, as the operator writes it. */
