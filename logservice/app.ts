@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { BlockList } from "node:net";
 import { crc32 } from "node:zlib";
 import polka from "polka";
+import type { Network } from "../grammar/address/network.ts";
 import { openApi } from "../schema/openapi.ts";
 import type { Operations } from "../schema/rpc.generated.ts";
 import { rpcReference } from "../schema/rpc-reference.ts";
@@ -48,7 +48,7 @@ export interface AppOptions {
   /** Aborted when the service begins to stop: it is no longer ready, and tails end. */
   readonly stopping: AbortSignal;
   /** Proxies whose X-Forwarded-For counts. */
-  readonly trusted?: BlockList | undefined;
+  readonly trusted?: readonly Network[] | undefined;
 }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;

@@ -1,4 +1,4 @@
-import type { BlockList } from "node:net";
+import type { Network } from "../grammar/address/network.ts";
 import { OpenExchanges } from "./access/open-exchanges.ts";
 import type { OidcSignIn } from "./account/oidc-sign-in.ts";
 import { PublicAddress } from "./account/public-address.ts";
@@ -46,7 +46,7 @@ export interface StartOptions {
   /** Without one, links are printed on the machine. */
   readonly mailer?: Mailer | undefined;
   readonly oidc?: (redirectUrl: string) => OidcSignIn;
-  readonly trusted?: BlockList | undefined;
+  readonly trusted?: readonly Network[] | undefined;
   /** How alerts are delivered; to public targets alone unless told otherwise. */
   readonly notify?: NotifySettings;
   /** Whether alerts are evaluated and delivered, as they are unless told otherwise. */

@@ -1,3 +1,5 @@
+import { isLoopback } from "../../grammar/address/loopback.ts";
+
 type Origin =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly message: string; readonly hint: string };
@@ -27,9 +29,4 @@ export function readOrigin(text: string): Origin {
     };
   }
   return { ok: true, value: url.origin };
-}
-
-/** Takes a host name as `URL` writes it: in lower case, IPv4 addresses in four parts. RFC 6761 section 6.3 for localhost. */
-export function isLoopback(hostname: string): boolean {
-  return /^(?:.+\.)?localhost$/.test(hostname) || /^127(?:\.\d+){3}$/.test(hostname) || hostname === "[::1]";
 }

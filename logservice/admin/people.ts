@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { readNetworks } from "../access/client-address.ts";
-import { isLoopback, readPublicUrl } from "../account/public-address.ts";
+import { readPublicUrl } from "../account/public-address.ts";
 import { readSignUp } from "../account/sign-up.ts";
 import { OperatorError } from "../error.ts";
 import type { StartOptions } from "../start.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isLoopback } from "../account/public-address.ts";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
