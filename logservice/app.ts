@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32 } from "node:zlib";
 import polka from "polka";
@@ -31,14 +30,12 @@ import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { addPages } from "./pages/routes.ts";
 import { eventsKeyOf, type ProjectMode } from "./records/projects.ts";
-import { addScanned, append, type BatchKey, reportOf } from "./rpc/append.ts";
+import { append, type BatchKey, reportOf } from "./rpc/append.ts";
 import type { Service } from "./rpc/call.ts";
 import { operations } from "./rpc/operations.ts";
-import { parseJson } from "./rpc/parse-json.ts";
-import { readInput } from "./rpc/read-input.ts";
+import { readBody, textOf } from "./rpc/read-body.ts";
 import { readQuery } from "./rpc/read-range.ts";
 import { Repeats } from "./rpc/repeats.ts";
-import { scanEvents } from "./rpc/scan-events.ts";
 import { addUi, isForPerson } from "./web/routes.ts";
 
 export interface AppOptions {
@@ -202,10 +199,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
       const output = await (isPublic ? smallBodies : bodies).receive(request, signal, async (body) => {
         signal.throwIfAborted();
         const batchKey = batchKeyOf(idempotencyKey, body);
-        const batch = name === "add_events" ? scanEvents(body, service.nowMs()) : undefined;
-        if (batch !== undefined) return addScanned(service, grant.team, batch, batchKey);
-        const text = textOf(body);
-        const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
+        const input = readBody(name, body, service.nowMs());
         if (!isLimited) {
           const run = async () => operations[name](service, input, { grant, signal, batchKey, ...caller });
           if (batchKey === undefined || grant.kind !== "session") return run();
@@ -350,12 +344,6 @@ function expectType(request: IncomingMessage, types: readonly string[], { isNeed
 
 /** Names of UTF-8 and of its subset ASCII. */
 const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
-
-/** The text of a body. Other encodings than UTF-8 are refused: they would be stored with replacement characters. */
-function textOf(body: Buffer): string {
-  if (!isUtf8(body)) throw new RpcError("bad_request", "the body is not valid UTF-8");
-  return body.toString();
-}
 
 function keyOf(request: IncomingMessage): string | undefined {
   const key = headerOf(request, "idempotency-key");
