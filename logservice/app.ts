@@ -1,8 +1,7 @@
-import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { BlockList } from "node:net";
 import { crc32 } from "node:zlib";
 import polka from "polka";
+import type { Network } from "../grammar/address/network.ts";
 import { openApi } from "../schema/openapi.ts";
 import type { Operations } from "../schema/rpc.generated.ts";
 import { rpcReference } from "../schema/rpc-reference.ts";
@@ -13,11 +12,12 @@ import type { Grant } from "./access/grant.ts";
 import type { OpenExchange } from "./access/open-exchanges.ts";
 import { Refusals } from "./access/refusals.ts";
 import { deviceOf } from "./account/pages/device.ts";
-import { FAVICON_PATH } from "./account/pages/document.ts";
 import { authenticate, type Needed, requireGranted } from "./authenticate.ts";
 import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
 import { exportAnswer, type InTurn, teamOfExport } from "./export/route.ts";
+import { FAVICON_PATH } from "./html/head.ts";
+import { INLINE_STYLE_POLICY } from "./html/headers.ts";
 import { RequestBodies } from "./http/body.ts";
 import { runExchange, runHandler, type ServiceLog } from "./http/exchange.ts";
 import { Metrics } from "./http/metrics.ts";
@@ -30,14 +30,12 @@ import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { addPages } from "./pages/routes.ts";
 import { eventsKeyOf, type ProjectMode } from "./records/projects.ts";
-import { addScanned, append, type BatchKey, reportOf } from "./rpc/append.ts";
+import { append, type BatchKey, reportOf } from "./rpc/append.ts";
 import type { Service } from "./rpc/call.ts";
 import { operations } from "./rpc/operations.ts";
-import { parseJson } from "./rpc/parse-json.ts";
-import { readInput } from "./rpc/read-input.ts";
+import { readBody, textOf } from "./rpc/read-body.ts";
 import { readQuery } from "./rpc/read-range.ts";
 import { Repeats } from "./rpc/repeats.ts";
-import { scanEvents } from "./rpc/scan-events.ts";
 import { addUi, isForPerson } from "./web/routes.ts";
 
 export interface AppOptions {
@@ -47,7 +45,7 @@ export interface AppOptions {
   /** Aborted when the service begins to stop: it is no longer ready, and tails end. */
   readonly stopping: AbortSignal;
   /** Proxies whose X-Forwarded-For counts. */
-  readonly trusted?: BlockList | undefined;
+  readonly trusted?: readonly Network[] | undefined;
 }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -112,10 +110,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
   get("/openapi.json", (response) => sendJson(response, 200, document));
   const page = rpcReference(rpcSchema, version, { path: "/", icon: FAVICON_PATH });
   get("/reference", (response) => {
-    response.setHeader(
-      "Content-Security-Policy",
-      "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'",
-    );
+    response.setHeader("Content-Security-Policy", INLINE_STYLE_POLICY);
     sendText(response, 200, "text/html; charset=utf-8", page);
   });
   get("/_health", (response) => sendJson(response, 200, { status: "ok" }));
@@ -205,10 +200,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
       const output = await (isPublic ? smallBodies : bodies).receive(request, signal, async (body) => {
         signal.throwIfAborted();
         const batchKey = batchKeyOf(idempotencyKey, body);
-        const batch = name === "add_events" ? scanEvents(body, service.nowMs()) : undefined;
-        if (batch !== undefined) return addScanned(service, grant.team, batch, batchKey);
-        const text = textOf(body);
-        const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
+        const input = readBody(name, body, service.nowMs());
         if (!isLimited) {
           const run = async () => operations[name](service, input, { grant, signal, batchKey, ...caller });
           if (batchKey === undefined || grant.kind !== "session") return run();
@@ -353,12 +345,6 @@ function expectType(request: IncomingMessage, types: readonly string[], { isNeed
 
 /** Names of UTF-8 and of its subset ASCII. */
 const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
-
-/** The text of a body. Other encodings than UTF-8 are refused: they would be stored with replacement characters. */
-function textOf(body: Buffer): string {
-  if (!isUtf8(body)) throw new RpcError("bad_request", "the body is not valid UTF-8");
-  return body.toString();
-}
 
 function keyOf(request: IncomingMessage): string | undefined {
   const key = headerOf(request, "idempotency-key");

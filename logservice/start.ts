@@ -1,18 +1,19 @@
-import type { BlockList } from "node:net";
+import type { Network } from "../grammar/address/network.ts";
 import { type Clock, systemClock } from "../grammar/units/clock.ts";
 import { OpenExchanges } from "./access/open-exchanges.ts";
-import type { Mailer } from "./account/mail/mailer.ts";
-import { MailQueue } from "./account/mail-queue.ts";
 import type { OidcSignIn } from "./account/oidc-sign-in.ts";
 import { PublicAddress } from "./account/public-address.ts";
 import { SignInLimits } from "./account/sign-in-limits.ts";
 import type { SignUp } from "./account/sign-up.ts";
+import { unsentMails } from "./account/unsent-mails.ts";
 import { Evaluator } from "./alerts/evaluator.ts";
 import { createApp } from "./app.ts";
 import type { EventsStore } from "./events/store.ts";
 import type { ServiceLog } from "./http/exchange.ts";
 import { type ListenOptions, listen } from "./http/server.ts";
 import { LIMITS, type Limits } from "./limits.ts";
+import type { Mailer } from "./mail/mailer.ts";
+import { MailQueue } from "./mail/queue.ts";
 import { DeliveryQueue } from "./notify/delivery-queue.ts";
 import { TestLimits } from "./notify/send-limits.ts";
 import { sendTest } from "./notify/send-test.ts";
@@ -47,7 +48,7 @@ export interface StartOptions {
   /** Without one, links are printed on the machine. */
   readonly mailer?: Mailer | undefined;
   readonly oidc?: (redirectUrl: string, clock: Clock) => OidcSignIn;
-  readonly trusted?: BlockList | undefined;
+  readonly trusted?: readonly Network[] | undefined;
   /** How alerts are delivered; to public targets alone unless told otherwise. */
   readonly notify?: NotifySettings;
   /** Whether alerts are evaluated and delivered, as they are unless told otherwise. */
@@ -93,7 +94,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
   );
   const stopping = new AbortController();
   const failed = (message: string, error: unknown) => log.error(message, error);
-  const mails = mailer && new MailQueue({ records, mailer, address, signUp, clock, failed });
+  const unsent = (now: string) => unsentMails({ records, address, signUp }, now);
+  const mails = mailer && new MailQueue({ mailer, unsent, clock, failed });
   const oidc = options.oidc?.(address.link(OIDC_CALLBACK), clock);
   const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
   // Without an address for people, a message has the query and the time instead of a link.

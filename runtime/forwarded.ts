@@ -1,3 +1,4 @@
+import { isLoopback } from "../grammar/address/loopback.ts";
 import { localContext } from "./context.ts";
 import type { Header, ProxyRequest } from "./exchange.ts";
 import { withoutServiceCookies } from "./service-cookies.ts";
@@ -109,7 +110,8 @@ export function headersByName(headers: readonly Header[]): Record<string, string
  */
 function pushForwarded(to: Header[], request: ProxyRequest): void {
   const { headers, ip } = request;
-  const earlier = (name: string) => (isLoopback(ip) ? oneLine(headers[name]) : undefined);
+  const isBelieved = isLoopback(ip);
+  const earlier = (name: string) => (isBelieved ? oneLine(headers[name]) : undefined);
   const hostHeader = headers.host ?? "";
   const host = earlier("x-forwarded-host") ?? hostHeader;
   to.push(
@@ -123,8 +125,4 @@ function pushForwarded(to: Header[], request: ProxyRequest): void {
 function oneLine(value: string | string[] | undefined): string | undefined {
   const text = Array.isArray(value) ? value.join(", ") : value;
   return text === "" ? undefined : text;
-}
-
-function isLoopback(ip: string): boolean {
-  return ip === "::1" || ip.startsWith("127.");
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { unmapped } from "../grammar/address/ip.ts";
 import { Cancellation } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import {
@@ -339,7 +340,7 @@ function requestOf(
 
 /** An IPv4 client of a server that listens on :: shows up as ::ffff:a.b.c.d. */
 function ipOf(socket: Socket): string {
-  return (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
+  return unmapped(socket.remoteAddress ?? "");
 }
 
 function withHost(rawHeaders: readonly string[], host: string): string[] {

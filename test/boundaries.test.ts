@@ -56,6 +56,7 @@ for (const [folder, allowed] of Object.entries(ALLOWED)) {
  */
 const DOORS: Record<string, readonly string[]> = {
   grammar: ["did-you-mean.ts", "entry.ts", "hidden.ts", "highlight.ts", "json-bytes.ts", "problem.ts"],
+  "grammar/address": ["ip.ts", "loopback.ts", "network.ts"],
   "grammar/query": [
     "index.ts",
     "cloudwatch/filter-patterns.ts",

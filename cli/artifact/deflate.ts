@@ -57,7 +57,7 @@ export async function deflateFiles(
   for (const [i, file] of files.entries()) {
     const read = contentOf(file, room);
     if (!read.ok) {
-      problems.push(read.problem);
+      problems.push(...read.problems);
       continue;
     }
     const { content } = read;
@@ -125,7 +125,7 @@ function modeOf(file: FoundFile | MadeFile): number {
 
 type ReadContent =
   | { readonly ok: true; readonly content: Buffer }
-  | { readonly ok: false; readonly problem: BuildProblem };
+  | { readonly ok: false; readonly problems: readonly BuildProblem[] };
 
 function contentOf(file: FoundFile | MadeFile, room: Buffer): ReadContent {
   if (file.kind === "made") return { ok: true, content: file.content };
@@ -144,15 +144,17 @@ function contentOf(file: FoundFile | MadeFile, room: Buffer): ReadContent {
       closeSync(handle);
     }
   } catch (error) {
-    return { ok: false, problem: unreadable(file.name, error) };
+    return { ok: false, problems: [unreadable(file.name, error)] };
   }
   return {
     ok: false,
-    problem: {
-      code: "artifact/changing",
-      message: `${file.name} changed while it was being read`,
-      hint: "stop the program that writes it, or exclude it in .toolignore",
-    },
+    problems: [
+      {
+        code: "artifact/changing",
+        message: `${file.name} changed while it was being read`,
+        hint: "stop the program that writes it, or exclude it in .toolignore",
+      },
+    ],
   };
 }
 

@@ -201,9 +201,9 @@ function givenVariables(context: Context, { variable: words, file }: Options<"en
     return context.misuse("tool env add needs a variable", "write NAME VALUE, NAME=VALUE, NAME -, or --file .env");
   }
   const read = readAssignments(words);
-  if (!read.ok) return context.misuse(read.message, read.hint);
-  const isAsked = read.assignments.some(({ value }) => typeof value === "object");
-  return { kind: "words", assignments: read.assignments, isTyped: isAsked && context.io.stdin.isTTY === true };
+  if (!read.ok) return context.misuse(read.problems[0].message, read.problems[0].hint);
+  const isAsked = read.value.some(({ value }) => typeof value === "object");
+  return { kind: "words", assignments: read.value, isTyped: isAsked && context.io.stdin.isTTY === true };
 }
 
 async function valuesOf(context: Context, given: { readonly assignments: readonly Assignment[] }): Promise<Values> {

@@ -114,7 +114,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     project: options.project ?? "",
     sandbox: options.sandbox,
   });
-  if (!chosen.ok) return context.misuse(chosen.message, chosen.hint);
+  if (!chosen.ok) return context.misuse(chosen.problems[0].message, chosen.problems[0].hint);
   if (chosen.source.note !== undefined) await context.say(chosen.source.note);
 
   const stop = new AbortController();

@@ -12,6 +12,7 @@ import {
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
+import { type Refused, refused } from "../refused.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
 import { peopleOptions, wrongPeopleFlags } from "../service/people-options.ts";
 import { printLink } from "../service/print-link.ts";
@@ -71,7 +72,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       return context.misuse(`${written} is not an address`, "write :5000, 127.0.0.1:8080, 0.0.0.0:443 or [::1]:5000");
     }
     const tls = await tlsFiles(context, flags["tls-cert"], flags["tls-key"]);
-    if (!tls.ok) return context.misuse(tls.message, tls.hint);
+    if (!tls.ok) return context.misuse(tls.problems[0].message, tls.problems[0].hint);
     if (address.isExposed && tls.value === undefined) {
       return context.misuse(
         `${flags.address} can be reached by other machines, and plain HTTP would show them every token`,
@@ -143,7 +144,7 @@ export async function token(context: Context, options: Options<"service token">)
 
 async function added(context: Context, folder: string, options: Options<"service token">): Promise<number> {
   const scopes = readScopes(options.scope);
-  if (!scopes.ok) return context.misuse(scopes.message, `write --scope all, or some of ${SCOPES.join(", ")}`);
+  if (!scopes.ok) return context.misuse(scopes.problems[0].message, scopes.problems[0].hint);
   const token = { scopes: scopes.value, description: options.description ?? "", team: options.team };
   const { secret, id } = await addToken(folder, token, context.io.nowMs());
   if (context.format === "json") await context.print(JSON.stringify({ id, token: secret }));
@@ -170,16 +171,13 @@ async function listed(context: Context, folder: string): Promise<number> {
 }
 
 const SCOPES = rpcSchema.definitions.Scope!.enum as readonly Scope[];
+const SCOPES_HINT = `write --scope all, or some of ${SCOPES.join(", ")}`;
 
-type Scopes =
-  | { readonly ok: true; readonly value: readonly Scope[] }
-  | { readonly ok: false; readonly message: string };
-
-function readScopes(words: readonly string[]): Scopes {
+function readScopes(words: readonly string[]): { readonly ok: true; readonly value: readonly Scope[] } | Refused {
   const scopes = words.flatMap((word) => word.split(",")).map((word) => word.trim());
-  if (scopes.length === 0) return { ok: false, message: "a token needs scopes" };
+  if (scopes.length === 0) return refused("a token needs scopes", SCOPES_HINT);
   const unknown = scopes.find((scope) => scope !== "all" && !SCOPES.includes(scope as Scope));
-  if (unknown !== undefined) return { ok: false, message: `there is no scope ${JSON.stringify(unknown)}` };
+  if (unknown !== undefined) return refused(`there is no scope ${JSON.stringify(unknown)}`, SCOPES_HINT);
   if (scopes.includes("all")) return { ok: true, value: SCOPES };
   return { ok: true, value: scopes as Scope[] };
 }

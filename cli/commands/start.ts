@@ -134,7 +134,7 @@ async function serviceOf(context: Context, url: string, name: string) {
   // The name of an app has letters, so that it has an id.
   const project = projectIdOf(name)!;
   const address = await serviceAddress(context, url, project);
-  if (!address.ok) return context.misuse(address.message, address.hint);
+  if (!address.ok) return context.misuse(address.problems[0].message, address.problems[0].hint);
   const { rpcClient } = await import("../../schema/rpc-client.ts");
   const { shipEntries } = await import("../service/ship-entries.ts");
   const { userAgent } = await import("../user-agent.ts");

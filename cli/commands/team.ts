@@ -205,7 +205,8 @@ function addressOf(context: Context, { url, team }: Options<"team login">, confi
   if (written !== undefined) {
     const origin = readOrigin(written);
     if (origin.ok) return origin.value;
-    return context.misuse(url === undefined ? `TOOL_ACCOUNT_URL: ${origin.message}` : origin.message, origin.hint);
+    const [{ message, hint }] = origin.problems;
+    return context.misuse(url === undefined ? `TOOL_ACCOUNT_URL: ${message}` : message, hint);
   }
   const known = config.credentials.find(({ key }) => key === team) ?? config.current;
   if (known !== undefined) return known.url;

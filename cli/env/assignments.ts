@@ -1,6 +1,8 @@
 // The words of `tool env add`: NAME VALUE, NAME=VALUE, or NAME - for a value from stdin. Pure.
+
 import { variableNameProblem, variableValueProblem, withCommas } from "../../schema/index.ts";
 import type { Misuse } from "../argv.ts";
+import { type Refused, refused } from "../refused.ts";
 
 export interface Assignment {
   readonly name: string;
@@ -8,9 +10,7 @@ export interface Assignment {
   readonly value: string | { readonly from: "stdin" | "asked" };
 }
 
-export type Assignments =
-  | { readonly ok: true; readonly assignments: readonly Assignment[] }
-  | ({ readonly ok: false } & Misuse);
+export type Assignments = { readonly ok: true; readonly value: readonly Assignment[] } | Refused;
 
 /** The largest value: well below what a process can be started with, and about what a snapshot can hold. */
 export const MAX_VALUE_BYTES = 65_536;
@@ -20,7 +20,6 @@ const USAGE = "write NAME VALUE, NAME=VALUE, or NAME - for a value from stdin";
 /** No message quotes a word that may be a value. */
 export function readAssignments(words: readonly string[]): Assignments {
   const assignments: Assignment[] = [];
-  const fail = (message: string, hint: string): Assignments => ({ ok: false, message, hint });
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
     const at = word.indexOf("=");
@@ -30,14 +29,14 @@ export function readAssignments(words: readonly string[]): Assignments {
     }
     const next = words[i + 1];
     if (at === 0 || next?.startsWith("=")) {
-      return fail("there is a space before or after =", "write NAME=VALUE as one word");
+      return refused("there is a space before or after =", "write NAME=VALUE as one word");
     }
     // The words of a value that is not quoted would make names of its words.
     if (words.length > 2 && !/^[A-Z][A-Z0-9_]*$/.test(word)) {
-      return fail(`word ${i + 1} is not the name of a variable`, `quote a value with spaces; ${USAGE}`);
+      return refused(`word ${i + 1} is not the name of a variable`, `quote a value with spaces; ${USAGE}`);
     }
     if (next === undefined) {
-      if (i > 0) return fail("the last word has no value", `quote a value with spaces; ${USAGE}`);
+      if (i > 0) return refused("the last word has no value", `quote a value with spaces; ${USAGE}`);
       assignments.push({ name: word, value: { from: "asked" } });
     } else assignments.push({ name: word, value: next === "-" ? { from: "stdin" } : next });
     i++;
@@ -47,15 +46,18 @@ export function readAssignments(words: readonly string[]): Assignments {
     if (problem === undefined) continue;
     // A word that no variable can be called may be a value; reserved names are known.
     return problem.isKnown
-      ? fail(problem.message, problem.hint)
-      : fail(assignments.length === 1 ? "the name is not valid" : `the name of variable ${i + 1} is not valid`, NAMES);
+      ? refused(problem.message, problem.hint)
+      : refused(
+          assignments.length === 1 ? "the name is not valid" : `the name of variable ${i + 1} is not valid`,
+          NAMES,
+        );
   }
   const twice = assignments.find(({ name }, i) => assignments.findIndex((one) => one.name === name) < i);
-  if (twice !== undefined) return fail(`${twice.name} is given twice`, "remove one of them");
+  if (twice !== undefined) return refused(`${twice.name} is given twice`, "remove one of them");
   if (assignments.filter(({ value }) => typeof value === "object").length > 1) {
-    return fail("only one value can come from stdin", "use --file for several");
+    return refused("only one value can come from stdin", "use --file for several");
   }
-  return { ok: true, assignments };
+  return { ok: true, value: assignments };
 }
 
 export const NAMES = "a name is a letter, then at least one more letter, digit or _";

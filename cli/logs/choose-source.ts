@@ -3,6 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { type Query, stagesNamed } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { hasCredentials } from "../open-platform.ts";
+import { refused } from "../refused.ts";
 import type { Block } from "./line-blocks.ts";
 import { followFiles, type OnRead, readRotated, readStream, reasonOf, STDIN } from "./read-files.ts";
 import type { Chosen, Source } from "./source.ts";
@@ -56,7 +57,7 @@ export async function chooseSource(
   if (deployed !== undefined) return { ok: true, source: deployed };
   if (!development.ok) {
     const isPiped = follow && stdinHoldsData();
-    return isPiped ? { ...development, hint: "to follow what is piped in, add --file -" } : development;
+    return isPiped ? refused(development.problems[0].message, "to follow what is piped in, add --file -") : development;
   }
   const asksForDeployed = stagesNamed(asked.query).some(({ name }) => name !== "development");
   if (!asksForDeployed || !isThere(join(context.directory, "tool.json"))) return development;
@@ -79,11 +80,10 @@ async function fileSource(
     const found = await expand(context.directory, pattern);
     const path = found[0];
     if (path === undefined)
-      return {
-        ok: false,
-        message: `no file matches ${JSON.stringify(pattern)}`,
-        hint: "quote the pattern, so that the shell does not expand it",
-      };
+      return refused(
+        `no file matches ${JSON.stringify(pattern)}`,
+        "quote the pattern, so that the shell does not expand it",
+      );
     for (const file of found) {
       // Each file that a pattern matches gets its own name.
       names.set(
@@ -91,17 +91,12 @@ async function fileSource(
         found.length === 1 && file === resolve(context.directory, pattern) ? pattern : nameOf(context, file),
       );
       const wrong = file === "-" ? undefined : unreadable(file, follow);
-      if (wrong !== undefined)
-        return { ok: false, message: `cannot read ${JSON.stringify(names.get(file))}: ${wrong}` };
+      if (wrong !== undefined) return refused(`cannot read ${JSON.stringify(names.get(file))}: ${wrong}`);
     }
   }
   const paths = await list();
   if (follow && paths.includes("-") && paths.length > 1) {
-    return {
-      ok: false,
-      message: "stdin cannot be followed together with files",
-      hint: "omit -f, or the files",
-    };
+    return refused("stdin cannot be followed together with files", "omit -f, or the files");
   }
   const source: Source = {
     sinceMs,
@@ -209,11 +204,10 @@ function developmentSource(
   const path = join(directory, DEVELOPMENT_LOG);
   const hasLog = hasDevelopmentLog(directory);
   if (!hasLog && !isThere(join(directory, "tool.json"))) {
-    return {
-      ok: false,
-      message: `there is no log to read: neither tool.json nor ${DEVELOPMENT_LOG} is in ${directory}`,
-      hint: "name a log with --file, or a project with -C",
-    };
+    return refused(
+      `there is no log to read: neither tool.json nor ${DEVELOPMENT_LOG} is in ${directory}`,
+      "name a log with --file, or a project with -C",
+    );
   }
   const note = hasLog
     ? `reading ${DEVELOPMENT_LOG}, the log of tool start`

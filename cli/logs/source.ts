@@ -1,4 +1,5 @@
 import type { Pipeline, StagesResult } from "../../grammar/query/index.ts";
+import type { Refused } from "../refused.ts";
 import type { Block } from "./line-blocks.ts";
 import type { OnRead, PlainFile } from "./read-files.ts";
 
@@ -43,6 +44,4 @@ export interface SourceAggregation {
 export type Input = PlainFile | AsyncIterable<Block>;
 
 /** A source, or what is wrong with the options that name it. */
-export type Chosen =
-  | { readonly ok: true; readonly source: Source }
-  | { readonly ok: false; readonly message: string; readonly hint?: string };
+export type Chosen = { readonly ok: true; readonly source: Source } | Refused;

@@ -35,7 +35,7 @@ export function placeOf(world: World, host: string, url: string): Place | Elsewh
     const place = placeOfApi(world, { id, region, path, host });
     return place ?? (domain === "localhost" ? "sandbox" : "nothing-here");
   }
-  if (isLoopback(host)) {
+  if (isOwnHost(host)) {
     const [, app, stage, rest = ""] = /^\/_app\/([^/]+)\/([^/]+)(.*)$/.exec(path) ?? [];
     const found = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
     if (found === undefined) return "sandbox";
@@ -56,14 +56,18 @@ export function placeOf(world: World, host: string, url: string): Place | Elsewh
 export function namesIn(host: string, url: string): { readonly app: string; readonly stage?: string } | undefined {
   const [path = "/"] = url.split(/[?#]/, 1);
   const { app, stage } =
-    (isLoopback(host)
+    (isOwnHost(host)
       ? /^\/_app\/(?<app>[^/]+)(?:\/(?<stage>[^/]+))?/.exec(path)
       : /^(?:(?<stage>[^.]+)\.)?(?<app>[^.]+)\.localhost$/.exec(host)
     )?.groups ?? {};
   return app === undefined ? undefined : { app, ...(stage !== undefined && { stage }) };
 }
 
-const isLoopback = (host: string) => host === "127.0.0.1" || host === "localhost";
+/**
+ * Whether a host is a name of the sandbox itself. Not all of loopback: it listens on 127.0.0.1 alone, the names below localhost
+ * are apps, and a web page whose name was made to lead here has another.
+ */
+export const isOwnHost = (host: string) => host === "127.0.0.1" || host === "localhost";
 
 /** The name of the API is the app's. */
 function stageOf(world: World, app: string, stage: string) {

@@ -1,6 +1,6 @@
 // Requests to deployed apps: from an address through the stage of an API to the alias of a function.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { addressesOf, namesIn, type Place, placeOf } from "./addresses.ts";
+import { addressesOf, isOwnHost, namesIn, type Place, placeOf } from "./addresses.ts";
 import type { Deployment, Integration, Stage } from "./cloud/api-gateway.ts";
 import { mayInvoke } from "./cloud/lambda/aliases.ts";
 import { recordThrottle } from "./cloud/lambda/figures.ts";
@@ -27,7 +27,7 @@ export async function serveApp(
   if (place === "nothing-here") return refuse(res, 403, "Forbidden");
   if (place === "foreign") return sendPage(req, res, FOREIGN_HOST);
   if (place === "sandbox") {
-    const isFront = /^(?:127\.0\.0\.1|localhost)$/.test(host) && /^\/(?:\?|$)/.test(req.url ?? "/");
+    const isFront = isOwnHost(host) && /^\/(?:\?|$)/.test(req.url ?? "/");
     const isHtml = /\btext\/html\b/.test(req.headers.accept ?? "");
     const apps = world.reading(() => addressesOf(world, req.socket.localPort ?? 0));
     const url = req.url ?? "/";

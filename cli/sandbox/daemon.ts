@@ -1,6 +1,8 @@
 // The sandbox's process: one per person. It ends by itself after an hour in which nobody used it.
+
 import { lookup } from "node:dns";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
 import { serveApp } from "./apps.ts";
 import { openWorld } from "./cloud/open-world.ts";
@@ -127,7 +129,7 @@ async function listenAtFreePort(known: number | undefined, options: ServerOption
 function resolvesNames(): Promise<boolean> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(false), RESOLVE_MS).unref();
-    lookup("stage.app.localhost", (error, address) => resolve(error === null && /^(127\.|::1$)/.test(address)));
+    lookup("stage.app.localhost", (error, address) => resolve(error === null && isLoopback(address)));
   });
 }
 

@@ -1,6 +1,8 @@
 // The address of the sandbox: calls to services, by the service that their signature is for, and all else to the apps.
+
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isOwnHost } from "./addresses.ts";
 import { type FunctionKey, isOfFunction } from "./cloud/function-keys.ts";
 import { AwsError } from "./cloud/protocol/error.ts";
 import { readRequest, writeError, writeOutput } from "./cloud/protocol/exchange.ts";
@@ -85,7 +87,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Server
   const scope = scopeOf(req.headers) ?? options.unsigned?.(req);
   // Clients may sign requests to an API, too.
   if (scope === undefined || scope.service === "execute-api") return options.serveApp(req, res);
-  if (!OWN_HOST.test(req.headers.host ?? "")) {
+  if (!isOwnHost((req.headers.host ?? "").replace(/:\d+$/, ""))) {
     const refusal = new AwsError("InvalidHost", "Services are called at 127.0.0.1 or localhost only.", 403);
     return refuse(req, res, refusal);
   }
@@ -121,9 +123,6 @@ async function refuse(req: IncomingMessage, res: ServerResponse, refusal: AwsErr
   res.setHeader("Connection", "close");
   await send(req, res, writeError(undefined, refusal));
 }
-
-/** A web page whose name was made to lead here has another. */
-const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 
 /** The service in signatures of calls to the sandbox itself, whose path is the operation. */
 const CONTROL = "sandbox";

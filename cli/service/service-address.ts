@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import { type Refused, refused } from "../refused.ts";
 import { TeamError } from "../team/error.ts";
 import { type ServiceToken, tokenForService } from "../team/token-for-service.ts";
 
@@ -25,32 +26,28 @@ export async function serviceAddress(
   context: Context,
   url: string,
   project: string,
-): Promise<
-  ({ readonly ok: true } & ServiceAddress) | { readonly ok: false; readonly message: string; readonly hint: string }
-> {
+): Promise<({ readonly ok: true } & ServiceAddress) | Refused> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    return {
-      ok: false,
-      message: `${JSON.stringify(url)} is not an address of a log service`,
-      hint: "write http://localhost:5000 or https://...",
-    };
+    return refused(
+      `${JSON.stringify(url)} is not an address of a log service`,
+      "write http://localhost:5000 or https://...",
+    );
   }
   let found: ServiceToken;
   try {
     found = tokenForService(context, url);
   } catch (error) {
-    if (error instanceof TeamError) return { ok: false, message: error.message, hint: error.hint };
+    if (error instanceof TeamError) return refused(error.message, error.hint);
     throw error;
   }
   if (project !== "") return { ok: true, url, ...found, project };
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const id = projectIdOf((await nameHere(context)) ?? "");
   if (id === undefined) {
-    return {
-      ok: false,
-      message: "the project of the log service is not known",
-      hint: "name it with --project, or run this in the folder of tool.json",
-    };
+    return refused(
+      "the project of the log service is not known",
+      "name it with --project, or run this in the folder of tool.json",
+    );
   }
   return { ok: true, url, ...found, project: id };
 }

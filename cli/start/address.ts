@@ -1,3 +1,5 @@
+import { isLoopback } from "../../grammar/address/loopback.ts";
+
 export interface Address {
   readonly host: string;
   /** 0 for any free port. */
@@ -17,8 +19,4 @@ export function parseAddress(text: string): Address | undefined {
   const port = Number(match[3]);
   if (port > 65535) return undefined;
   return { host: host === "" ? "127.0.0.1" : host, port, isExposed: host !== "" && !isLoopback(host) };
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

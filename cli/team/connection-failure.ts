@@ -1,4 +1,4 @@
-import { isLoopback } from "./origin.ts";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 
 export interface ConnectionFailure {
   readonly reason: string;

@@ -55,7 +55,7 @@ export class CredentialsFile {
         this.#check(file, fstatSync(file));
         const read = readTeamConfig(readFileSync(file, "utf8").replace(/^\ufeff/, ""));
         if (read.ok) return read.value;
-        throw this.#damaged(read.message);
+        throw this.#damaged(read.problems[0].message);
       } finally {
         closeSync(file);
       }

@@ -1,6 +1,7 @@
-type Origin =
-  | { readonly ok: true; readonly value: string }
-  | { readonly ok: false; readonly message: string; readonly hint: string };
+import { isLoopback } from "../../grammar/address/loopback.ts";
+import { type Refused, refused } from "../refused.ts";
+
+type Origin = { readonly ok: true; readonly value: string } | Refused;
 
 /**
  * Reads the address of a log service that people sign in to, as an origin: a token is sent to the origin that it came from
@@ -9,27 +10,20 @@ type Origin =
 export function readOrigin(text: string): Origin {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    return {
-      ok: false,
-      message: `${JSON.stringify(text)} is not an address of a log service`,
-      hint: "write https://logs.example.com, or http://127.0.0.1:5000 for one on this machine",
-    };
+    return refused(
+      `${JSON.stringify(text)} is not an address of a log service`,
+      "write https://logs.example.com, or http://127.0.0.1:5000 for one on this machine",
+    );
   }
   if (url.pathname !== "/" || url.search + url.hash + url.username + url.password !== "") {
     // The rest is not quoted: it may be a password.
-    return { ok: false, message: `the address has more than ${url.origin}`, hint: `write ${url.origin}` };
+    return refused(`the address has more than ${url.origin}`, `write ${url.origin}`);
   }
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    return {
-      ok: false,
-      message: `plain HTTP would show the token to everybody between here and ${url.host}`,
-      hint: `write https://${url.host}`,
-    };
+    return refused(
+      `plain HTTP would show the token to everybody between here and ${url.host}`,
+      `write https://${url.host}`,
+    );
   }
   return { ok: true, value: url.origin };
-}
-
-/** Takes a host name as `URL` writes it: in lower case, IPv4 addresses in four parts. RFC 6761 section 6.3 for localhost. */
-export function isLoopback(hostname: string): boolean {
-  return /^(?:.+\.)?localhost$/.test(hostname) || /^127(?:\.\d+){3}$/.test(hostname) || hostname === "[::1]";
 }

@@ -1,4 +1,5 @@
 import { parseJson } from "../../schema/json.ts";
+import { type Refused, refused } from "../refused.ts";
 import { readOrigin } from "./origin.ts";
 
 /** A token of the command line, or of CI, with what it is for. */
@@ -31,7 +32,7 @@ interface Document {
   readonly teams?: Readonly<Record<string, object>>;
 }
 
-type Read = { readonly ok: true; readonly value: TeamConfig } | { readonly ok: false; readonly message: string };
+type Read = { readonly ok: true; readonly value: TeamConfig } | Refused;
 
 export const NO_TEAMS: TeamConfig = configOf({}, []);
 
@@ -41,18 +42,18 @@ export function readTeamConfig(text: string): Read {
   try {
     document = JSON.parse(text);
   } catch {
-    return { ok: false, message: `is not valid JSON${placeOf(text)}` };
+    return refused(`is not valid JSON${placeOf(text)}`);
   }
-  if (!isObject(document)) return { ok: false, message: "is not a JSON object" };
+  if (!isObject(document)) return refused("is not a JSON object");
   const { team, teams = {} } = document as { team?: unknown; teams?: unknown };
   if (team !== undefined && team !== null && typeof team !== "string") {
-    return { ok: false, message: 'has a "team" that is not a string' };
+    return refused('has a "team" that is not a string');
   }
-  if (!isObject(teams)) return { ok: false, message: 'has "teams" that are not an object' };
+  if (!isObject(teams)) return refused('has "teams" that are not an object');
   const credentials: KeyedCredential[] = [];
   for (const [key, entry] of Object.entries(teams)) {
     const read = readCredential(entry);
-    if (!read.ok) return { ok: false, message: `has ${read.message} for the team ${JSON.stringify(key)}` };
+    if (!read.ok) return refused(`has ${read.problems[0].message} for the team ${JSON.stringify(key)}`);
     credentials.push({ key, ...read.value });
   }
   return { ok: true, value: configOf(document, credentials) };
@@ -100,13 +101,13 @@ function configOf(document: Document, credentials: readonly KeyedCredential[]): 
 
 /** Reads an entry of the file, or what is about to become one: what the file refuses must not get into it. */
 export function readCredential(entry: unknown) {
-  if (!isObject(entry)) return { ok: false, message: "no object" } as const;
+  if (!isObject(entry)) return refused("no object");
   const { team, email, url, token } = entry as Record<string, unknown>;
-  if (!isTeamId(team)) return { ok: false, message: 'no valid "team"' } as const;
-  if (typeof email !== "string") return { ok: false, message: 'no "email"' } as const;
+  if (!isTeamId(team)) return refused('no valid "team"');
+  if (typeof email !== "string") return refused('no "email"');
   const origin = typeof url === "string" ? readOrigin(url) : undefined;
-  if (!origin?.ok) return { ok: false, message: 'no valid "url"' } as const;
-  if (!isToken(token)) return { ok: false, message: 'no valid "token"' } as const;
+  if (!origin?.ok) return refused('no valid "url"');
+  if (!isToken(token)) return refused('no valid "token"');
   return { ok: true, value: { team, email, url: origin.value, token } } as const;
 }
 

@@ -1,7 +1,7 @@
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Context } from "../context.ts";
 import { readCredentials, remedyOf, TOOL_CONFIG_REMEDY } from "./credentials.ts";
 import { TeamError } from "./error.ts";
-import { isLoopback } from "./origin.ts";
 
 /** A token for a service, and what to do if the service refuses it. */
 export interface ServiceToken {

@@ -9,7 +9,7 @@ export function readToolConfig(value: string): TeamConfig {
   const text = value.trim().startsWith("{") ? value : decoded(value);
   const read = text === undefined ? undefined : readTeamConfig(text);
   if (read?.ok) return read.value;
-  const why = read === undefined ? "is neither JSON nor base64 of it" : `is not valid: it ${read.message}`;
+  const why = read === undefined ? "is neither JSON nor base64 of it" : `is not valid: it ${read.problems[0].message}`;
   throw new TeamError(`TOOL_CONFIG ${why}`, "set it to what tool team ci prints, or unset it");
 }
 

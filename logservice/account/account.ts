@@ -1,4 +1,4 @@
-import type { MailQueue } from "./mail-queue.ts";
+import type { MailQueue } from "../mail/queue.ts";
 import type { OidcSignIn } from "./oidc-sign-in.ts";
 import type { PublicAddress } from "./public-address.ts";
 import type { SignInLimits } from "./sign-in-limits.ts";

@@ -1,7 +1,7 @@
 import { RpcError } from "../error.ts";
+import { readEmailAddress } from "../mail/address.ts";
 import { ensureUser, linkIdentity, userOf, userOfIdentity } from "../records/people.ts";
 import type { UserRow } from "../records/tables.ts";
-import { readEmailAddress } from "./mail/address.ts";
 import type { Oidc, OidcPerson } from "./oidc.ts";
 import { type Asker, type BegunSignIn, beginSignIn, type Entrance, noteSignIn } from "./sign-in.ts";
 import { mayComeIn } from "./sign-up.ts";

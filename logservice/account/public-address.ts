@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { OperatorError, RpcError } from "../error.ts";
 
 export interface PublicAddressOptions {
@@ -135,12 +136,7 @@ export function readPublicUrl(text: string): URL {
   return url;
 }
 
-/** Whether a name or an address is this machine itself. */
-export function isLoopback(name: string): boolean {
-  return /^(?:localhost|[a-z0-9.-]+\.localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(name);
-}
-
-const nameOf = (host: string) => host.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
+const nameOf = (host: string) => host.replace(/:\d+$/, "");
 
 function portOf(host: string, isSecure: boolean): number {
   const text = /:(\d+)$/.exec(host)?.[1];

@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import { newToken, tokenHash } from "../access/token.ts";
 import { addToken } from "../access/tokens.ts";
 import { RpcError } from "../error.ts";
+import { readEmailAddress } from "../mail/address.ts";
 import { writeAudit } from "../records/audit.ts";
 import { invitesOf } from "../records/invites.ts";
 import type { Records } from "../records/open.ts";
@@ -21,7 +22,6 @@ import {
 import type { SignInKind, SignInRow, Tables, UserRow } from "../records/tables.ts";
 import { acceptInvite } from "./invites.ts";
 import { idOfLink, isEqual } from "./links.ts";
-import { readEmailAddress } from "./mail/address.ts";
 import type { SignInLimits } from "./sign-in-limits.ts";
 import { mayComeIn, type SignUp } from "./sign-up.ts";
 

@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import { linkOf } from "../account/links.ts";
-import { readEmailAddress } from "../account/mail/address.ts";
 import { readPublicUrl } from "../account/public-address.ts";
 import { makeSignInLink } from "../account/sign-in-link.ts";
 import { OperatorError } from "../error.ts";
+import { readEmailAddress } from "../mail/address.ts";
 import { writeAudit } from "../records/audit.ts";
 import { publicUrl } from "../records/instance.ts";
 import { invitesOf } from "../records/invites.ts";

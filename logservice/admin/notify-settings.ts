@@ -1,5 +1,5 @@
-import type { Mailer } from "../account/mail/mailer.ts";
 import { OperatorError } from "../error.ts";
+import type { Mailer } from "../mail/mailer.ts";
 import { type NotifySettings, PAGERDUTY_URL } from "../notify/settings.ts";
 import { readSmsSettings } from "../notify/sms-settings.ts";
 

@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
 import { readNetworks } from "../access/client-address.ts";
-import { isLoopback, readPublicUrl } from "../account/public-address.ts";
+import { readPublicUrl } from "../account/public-address.ts";
 import { readSignUp } from "../account/sign-up.ts";
 import { OperatorError } from "../error.ts";
 import type { StartOptions } from "../start.ts";
@@ -67,7 +68,7 @@ function defaultSender(host: string): string {
 
 // Both are loaded by the services that need them.
 async function mailerOf(url: string, from: string) {
-  const { openMailer } = await import("../account/mail/mailer.ts");
+  const { openMailer } = await import("../mail/mailer.ts");
   return openMailer({ url, from });
 }
 

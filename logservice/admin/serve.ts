@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { systemClock } from "../../grammar/units/clock.ts";
-import { MailFailure } from "../account/mail/failure.ts";
-import { isLoopback } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
+import { MailFailure } from "../mail/failure.ts";
 import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";

@@ -1,4 +1,4 @@
-import { shownText } from "../account/shown-text.ts";
+import { shownText } from "../html/shown-text.ts";
 
 /**
  * A text from logs for a mail. Whoever can cause a line of a log could lead people to a site of their choice, since clients

@@ -1,4 +1,4 @@
-import { shownText } from "../account/shown-text.ts";
+import { shownText } from "../html/shown-text.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 
 /** Makes a text that others chose harmless for one channel, and cuts it. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../grammar/units/clock.ts";
-import { MailFailure } from "../account/mail/failure.ts";
+import { MailFailure } from "../mail/failure.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { alertMail, digestMail } from "./channels/email.ts";
 import { pagerDutyPost } from "./channels/pagerduty.ts";

@@ -1,4 +1,4 @@
-import type { Mailer } from "../account/mail/mailer.ts";
+import type { Mailer } from "../mail/mailer.ts";
 import type { SmsSettings } from "./sms-settings.ts";
 
 /** What the operator has set for the delivery of alerts. */

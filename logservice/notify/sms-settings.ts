@@ -1,3 +1,4 @@
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { OperatorError } from "../error.ts";
 
 /** A provider of text messages that is reached over HTTP. In the texts of the body, {to}, {from} and {text} are replaced. */
@@ -109,7 +110,7 @@ function readUrl(url: unknown): string {
   if (read === undefined || !/^https?:$/.test(read.protocol)) throw wrong("url", "a URL that begins with https://");
   if (read.username !== "" || read.password !== "")
     throw wrong("url", "without a login: write it as user and password");
-  if (read.protocol === "http:" && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(read.hostname)) {
+  if (read.protocol === "http:" && !isLoopback(read.hostname)) {
     throw wrong("url", "a URL that begins with https://, but for a provider on this machine");
   }
   return read.href;

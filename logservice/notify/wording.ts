@@ -1,4 +1,4 @@
-import { utcTime } from "../account/utc-time.ts";
+import { utcTime } from "../html/utc-time.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { condition, durationText, isCount, limit, numberText } from "./condition.ts";
 import { plainText } from "./harmless-message.ts";

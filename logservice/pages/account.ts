@@ -1,7 +1,7 @@
 import { accountPage } from "../account/pages/account.ts";
-import { messagePage } from "../account/pages/message.ts";
 import { confirmBySession } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
+import { messagePage } from "../html/message.ts";
 import { teamsOf } from "../records/people.ts";
 import type { Browser, PageRoute } from "./browser.ts";
 

@@ -6,6 +6,7 @@ import { deviceOf } from "../account/pages/device.ts";
 import type { CookieName } from "../account/public-address.ts";
 import { hashOf } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
+import { PAGE_HEADERS } from "../html/headers.ts";
 import { sendText } from "../http/send.ts";
 import type { PersonIn } from "../records/people.ts";
 import { personIn } from "../records/people.ts";
@@ -129,21 +130,6 @@ export class Browser {
     if (this.#cookies.size > 0) this.#response.setHeader("Set-Cookie", [...this.#cookies.values()]);
   }
 }
-
-/**
- * Nothing runs in our pages but what is ours, nobody shows them in a frame, and nothing keeps them. Their addresses, which
- * hold links for one use, are told to nobody else. Not `no-referrer`: with that, browsers send `Origin: null` with our own
- * forms (Fetch, section 3.2 "append a request `Origin` header").
- */
-const PAGE_HEADERS = [
-  [
-    "Content-Security-Policy",
-    "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'; object-src 'none'",
-  ],
-  ["Referrer-Policy", "same-origin"],
-  ["Cache-Control", "no-store"],
-  ["Cross-Origin-Opener-Policy", "same-origin"],
-] as const;
 
 /**
  * The longest path to go back to: a view of events holds its query, and many proxies take heads of 16 KiB, in which this path is

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { messagePage } from "../account/pages/message.ts";
 import { ERROR_STATUS, RpcError } from "../error.ts";
+import { messagePage } from "../html/message.ts";
 import { runExchange, type ServiceLog } from "../http/exchange.ts";
 import type { Service } from "../rpc/call.ts";
 import { Browser } from "./browser.ts";

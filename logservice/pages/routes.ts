@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { STYLESHEET_PATH } from "../account/pages/document.ts";
-import { PAGES_STYLE } from "../account/pages/style.ts";
 import { RpcError } from "../error.ts";
+import { STYLESHEET_PATH } from "../html/document.ts";
+import { PAGES_STYLE } from "../html/style.ts";
 import type { RequestBodies } from "../http/body.ts";
 import { sendText } from "../http/send.ts";
 import { sendAccept, sendAcceptSignIn, showAccept } from "./accept.ts";

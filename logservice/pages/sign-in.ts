@@ -1,7 +1,6 @@
 import { idOfLink } from "../account/links.ts";
 import { confirmPage } from "../account/pages/confirm.ts";
 import { linkPage } from "../account/pages/link.ts";
-import { messagePage } from "../account/pages/message.ts";
 import { signInPage } from "../account/pages/sign-in.ts";
 import { waitPage } from "../account/pages/wait.ts";
 import {
@@ -17,6 +16,7 @@ import {
   signInOfLink,
 } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
+import { messagePage } from "../html/message.ts";
 import { removeSession, SESSION_MS } from "../records/sessions.ts";
 import { signInOf } from "../records/sign-ins.ts";
 import type { SignInRow } from "../records/tables.ts";

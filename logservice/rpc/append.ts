@@ -4,7 +4,6 @@ import type { EventsStore } from "../events/store.ts";
 import type { Records } from "../records/open.ts";
 import { eventsPlaceOf, type ProjectKey, type ProjectMode } from "../records/projects.ts";
 import type { ReadBatch } from "./read-events.ts";
-import type { ScannedBatch } from "./scan-events.ts";
 
 /** What an append works on. */
 interface Stores {
@@ -35,18 +34,6 @@ export function append(
     if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
     return batch;
   });
-}
-
-/** `add_events` for a batch that was scanned instead of parsed. */
-export async function addScanned(
-  stores: Stores,
-  team_id: string,
-  { project, events, isPartial }: ScannedBatch,
-  batchKey: BatchKey | undefined,
-): Promise<BatchReport | undefined> {
-  const batch = { events, errors: [] };
-  await append(stores, { team_id, id: project }, (mode) => inMode(batch, mode), batchKey);
-  return isPartial ? reportOf(batch) : undefined;
 }
 
 /** The batch as a project of this mode keeps it: in one of plain text, an event has no fields. */

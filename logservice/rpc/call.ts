@@ -18,6 +18,7 @@ import type { BatchKey, OpenAppends } from "./append.ts";
 import type { ExportTickets } from "./export-tickets.ts";
 import type { Printable } from "./json-text.ts";
 import type { OpenExports } from "./open-exports.ts";
+import type { ScannedBatch } from "./scan-events.ts";
 
 /** What the operations work on. */
 export interface Service {
@@ -62,11 +63,16 @@ export interface Call {
   readonly device: string;
 }
 
+/** The input of an operation. A batch of events may have been scanned instead of parsed. */
+export type Input<Name extends keyof Operations> =
+  | Operations[Name]["input"]
+  | (Name extends "add_events" ? ScannedBatch : never);
+
 /** One function for each operation. It is called with checked input and a granted scope. */
 export type Handlers<Names extends keyof Operations = keyof Operations> = {
   readonly [Name in Names]: (
     service: Service,
-    input: Operations[Name]["input"],
+    input: Input<Name>,
     call: Call,
   ) => Promise<Printable<Operations[Name]["output"]>>;
 };

@@ -6,9 +6,9 @@ import type { Range, Stats } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
 import { eventsKeyOf } from "../records/projects.ts";
 import { append, inMode, reportOf } from "./append.ts";
-import { type Call, type Handlers, projectOf, type Service } from "./call.ts";
+import { type Call, type Handlers, type Input, projectOf, type Service } from "./call.ts";
 import { JsonText } from "./json-text.ts";
-import { readEvents } from "./read-events.ts";
+import { type ReadBatch, readEvents } from "./read-events.ts";
 import { readField, readRange, readStages } from "./read-range.ts";
 import { wireEvent } from "./wire-event.ts";
 
@@ -25,10 +25,10 @@ export const events: Handlers<
   | "get_boolean_field_stats"
   | "get_numeric_field_stats"
 > = {
-  async add_events(service, { project_id, events: values, strict = false, partial = false }, call) {
-    const batch = readEvents(values, service.nowMs(), { isStrict: strict, isPartial: partial });
-    await append(service, projectOf(call, project_id), (mode) => inMode(batch, mode), call.batchKey);
-    return partial ? reportOf(batch) : undefined;
+  async add_events(service, input, call) {
+    const { project, batch, isPartial } = readBatch(input, service.nowMs());
+    await append(service, projectOf(call, project), (mode) => inMode(batch, mode), call.batchKey);
+    return isPartial ? reportOf(batch) : undefined;
   },
 
   async search(service, input, call) {
@@ -120,6 +120,20 @@ export const events: Handlers<
     return { min, avg, max, stats: statsOf(stats) };
   },
 };
+
+/** The batch of `add_events`, whichever way its body was read. */
+function readBatch(
+  input: Input<"add_events">,
+  nowMs: number,
+): { readonly project: string; readonly batch: ReadBatch; readonly isPartial: boolean } {
+  // A body that was parsed has the members of the schema alone.
+  if ("isPartial" in input) {
+    const { project, events, isPartial } = input;
+    return { project, batch: { events, errors: [] }, isPartial };
+  }
+  const { project_id, events, strict: isStrict = false, partial: isPartial = false } = input;
+  return { project: project_id, batch: readEvents(events, nowMs, { isStrict, isPartial }), isPartial };
+}
 
 const namedLevel = <One extends { readonly value: string }>(one: One): One => ({ ...one, value: levelName(one.value) });
 

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import type { NotificationInput } from "../../schema/rpc.generated.ts";
-import { readEmailAddress } from "../account/mail/address.ts";
 import { alertsUsing } from "../alerts/stored-alerts.ts";
 import { RpcError } from "../error.ts";
+import { readEmailAddress } from "../mail/address.ts";
 import { rotateWebhookSecret } from "../notify/webhook-secrets.ts";
 import { makeDue } from "../records/deliveries.ts";
 import {

@@ -34,7 +34,7 @@ export function compareFilterPatterns(count: number, seed: number): Weakened {
       const { patterns: conditions, expressions, isExact } = filterPatterns(query);
       const patterns = [...conditions, ...(expressions.length > 0 ? [textPattern(expressions)] : [])];
       const parsed = patterns.map((pattern) => parseFilterPattern(pattern));
-      for (const [i, one] of parsed.entries()) if (!one.ok) invalid.push(`${patterns[i]} | ${one.error}`);
+      for (const [i, one] of parsed.entries()) if (!one.ok) invalid.push(`${patterns[i]} | ${one.problems[0]}`);
       const matchers = parsed.filter((one): one is FilterPattern & { ok: true } => one.ok);
       const selects = compilePredicate(query, { nowMs: NOW_MS });
       for (const text of nearLines(query, random)) {

@@ -11,14 +11,14 @@ const MAX_CHARACTERS = 1024;
 
 export type FilterPattern =
   | { readonly ok: true; matches(message: string): boolean }
-  /** What the service would say in its InvalidParameterException. */
-  | { readonly ok: false; readonly error: string };
+  /** The one text that the service would say in its InvalidParameterException. */
+  | { readonly ok: false; readonly problems: readonly [string] };
 
 export function parseFilterPattern(text: string): FilterPattern {
   try {
     return { ok: true, matches: parse(text) };
   } catch (error) {
-    if (error instanceof PatternSyntaxError) return { ok: false, error: error.message };
+    if (error instanceof PatternSyntaxError) return { ok: false, problems: [error.message] };
     throw error;
   }
 }

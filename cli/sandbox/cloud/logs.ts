@@ -197,7 +197,7 @@ export function openLogs(world: World, region: string) {
     async FilterLogEvents(input: FilterLogEventsCommandInput) {
       const group = groupNamed(input.logGroupName ?? input.logGroupIdentifier);
       const pattern = parseFilterPattern(input.filterPattern ?? "");
-      if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.error);
+      if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.problems[0]);
       if (input.logStreamNames !== undefined && input.logStreamNamePrefix !== undefined) {
         throw new AwsError(
           "InvalidParameterException",
@@ -244,7 +244,7 @@ export function openLogs(world: World, region: string) {
     StartLiveTail(input: StartLiveTailCommandInput) {
       const groups = (input.logGroupIdentifiers ?? []).map((name) => groupNamed(name).name);
       const pattern = parseFilterPattern(input.logEventFilterPattern ?? "");
-      if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.error);
+      if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.problems[0]);
       return {
         responseStream: tailOf(input, { groups, matches: pattern.matches, followers, accountId: world.accountId }),
       };

@@ -1,3 +1,4 @@
+import { isLoopback } from "../../../grammar/address/loopback.ts";
 import { OperatorError } from "../../error.ts";
 
 /** What the operator of the service says about the provider. */
@@ -76,11 +77,6 @@ function checkUrl(what: string, text: string): URL {
   if (!isSafeUrl(url)) throw wrong("give an https URL; http is for loopback only");
   if (/[?#]/.test(text)) throw wrong("give it without a query and fragment");
   return url;
-}
-
-/** By its text, without a look-up: a name that resolves to loopback here may resolve elsewhere tomorrow. */
-function isLoopback(hostname: string): boolean {
-  return /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 function isPlainText(text: string): boolean {

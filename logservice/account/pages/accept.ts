@@ -1,8 +1,8 @@
-import { html } from "../html.ts";
-import { readEmailAddress } from "../mail/address.ts";
-import { shownText } from "../shown-text.ts";
-import { pageDocument } from "./document.ts";
-import { postForm } from "./form.ts";
+import { pageDocument } from "../../html/document.ts";
+import { postForm } from "../../html/form.ts";
+import { html } from "../../html/html.ts";
+import { shownText } from "../../html/shown-text.ts";
+import { readEmailAddress } from "../../mail/address.ts";
 
 export interface AcceptPage {
   readonly team: string;

@@ -1,8 +1,8 @@
-import { html } from "../html.ts";
-import { shownText } from "../shown-text.ts";
-import { utcTime } from "../utc-time.ts";
-import { pageDocument } from "./document.ts";
-import { describedBy, postForm, problemOf } from "./form.ts";
+import { pageDocument } from "../../html/document.ts";
+import { describedBy, postForm, problemOf } from "../../html/form.ts";
+import { html } from "../../html/html.ts";
+import { shownText } from "../../html/shown-text.ts";
+import { utcTime } from "../../html/utc-time.ts";
 
 export interface ConfirmPage {
   readonly email: string;

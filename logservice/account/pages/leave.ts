@@ -1,6 +1,6 @@
-import { html } from "../html.ts";
-import { shownText } from "../shown-text.ts";
-import { pageDocument } from "./document.ts";
+import { pageDocument } from "../../html/document.ts";
+import { html } from "../../html/html.ts";
+import { shownText } from "../../html/shown-text.ts";
 
 export interface LeavePage {
   /** What people call the provider. */

@@ -1,6 +1,6 @@
-import { html } from "../html.ts";
-import { pageDocument } from "./document.ts";
-import { postForm } from "./form.ts";
+import { pageDocument } from "../../html/document.ts";
+import { postForm } from "../../html/form.ts";
+import { html } from "../../html/html.ts";
 
 export interface LinkPage {
   readonly email: string;

@@ -1,4 +1,4 @@
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../../html/html.ts";
 
 /** The command that prints a link for signing in, on the machine that the service runs on, when there is no mail. */
 export function signInCommand(email: string): Html {

@@ -1,7 +1,7 @@
-import { html } from "../html.ts";
-import { shownText } from "../shown-text.ts";
-import { pageDocument } from "./document.ts";
-import { describedBy, postForm, problemOf } from "./form.ts";
+import { pageDocument } from "../../html/document.ts";
+import { describedBy, postForm, problemOf } from "../../html/form.ts";
+import { html } from "../../html/html.ts";
+import { shownText } from "../../html/shown-text.ts";
 import { signInCommand } from "./on-machine.ts";
 
 export interface SignInPage {

@@ -1,6 +1,6 @@
-import { html } from "../html.ts";
-import { utcTime } from "../utc-time.ts";
-import { pageDocument } from "./document.ts";
+import { pageDocument } from "../../html/document.ts";
+import { html } from "../../html/html.ts";
+import { utcTime } from "../../html/utc-time.ts";
 import { signInCommand } from "./on-machine.ts";
 
 export interface WaitPage {

@@ -1,7 +1,8 @@
-import { type Html, html } from "../../account/html.ts";
-import type { MailMessage } from "../../account/mail/mailer.ts";
-import { shownText } from "../../account/shown-text.ts";
 import type { Event } from "../../events/store.ts";
+import { type Html, html } from "../../html/html.ts";
+import { mailDocument } from "../../html/mail-document.ts";
+import { shownText } from "../../html/shown-text.ts";
+import type { MailMessage } from "../../mail/mailer.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import { defangedText } from "../defanged-text.ts";
 import { harmlessMessage, plainText } from "../harmless-message.ts";
@@ -75,7 +76,7 @@ ${rows}${more !== "" && html`<p style="margin:16px 0">${more}</p>`}`;
     id,
     subject: title,
     text: `${text.filter((part) => part !== "").join("\n\n")}\n`,
-    html: document(title, intro, body),
+    html: mailDocument({ title, preview: intro, maxWidthPx: 600, content: body }),
   };
 }
 
@@ -152,7 +153,7 @@ ${facts.map(
 `,
 )}</table>
 ${events.length > 0 && eventsTable(events, hasMore)}`;
-  return document(title, summary, body);
+  return mailDocument({ title, preview: summary, maxWidthPx: 600, content: body });
 }
 
 function eventsTable(events: readonly Event[], hasMore: boolean): Html {
@@ -165,15 +166,6 @@ function eventsTable(events: readonly Event[], hasMore: boolean): Html {
 <table cellpadding="0" cellspacing="0" style="width:100%;border-collapse:collapse;table-layout:fixed;font-size:14px">
 ${rows}</table>
 `;
-}
-
-function document(title: string, preview: string, body: Html): string {
-  // Clients show the first text of a mail next to its subject.
-  return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><meta name="format-detection" content="telephone=no,address=no,email=no,date=no"><title>${title}</title></head>
-<body style="margin:0;padding:24px 16px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"><div style="display:none;max-height:0;overflow:hidden">${preview}</div><div style="max-width:600px;margin:0 auto;overflow-wrap:anywhere">
-${body}</div></body></html>
-`.toString();
 }
 
 /** A headline without what it begins with in brackets. */

@@ -1,4 +1,4 @@
-import { shownText } from "../../account/shown-text.ts";
+import { shownText } from "../../html/shown-text.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";

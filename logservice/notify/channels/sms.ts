@@ -1,4 +1,4 @@
-import { unlinkedText } from "../../account/shown-text.ts";
+import { unlinkedText } from "../../html/shown-text.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import { cutToOnePart } from "../gsm-text.ts";
 import { harmlessMessage } from "../harmless-message.ts";

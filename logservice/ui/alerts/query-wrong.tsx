@@ -5,7 +5,7 @@ import { kindOfQuery } from "../language/query.ts";
 /** What the service would answer to the query, as it says it. */
 export function refusalOf(answer: AlertAnswer | undefined): string | undefined {
   if (answer === undefined || answer.ok) return undefined;
-  return `alert.query: ${answer.refusals[0] ?? "is not a valid query: fix what is underlined"}`;
+  return `alert.query: ${answer.problems[0] ?? "is not a valid query: fix what is underlined"}`;
 }
 
 interface QueryWrongProps {
@@ -18,7 +18,7 @@ interface QueryWrongProps {
 /** Why an alert cannot have the query, below it, and what would do. */
 export function QueryWrong({ query, answer, wrong, onQuery }: QueryWrongProps) {
   const isEmpty = query.trim() === "";
-  const refusal = isEmpty || answer === undefined || answer.ok ? undefined : answer.refusals[0];
+  const refusal = isEmpty || answer === undefined || answer.ok ? undefined : answer.problems[0];
   const text = refusal === undefined ? wrong : `The query of an alert ${refusal}.`;
   const bare = withoutStages(query);
   const fixes = isEmpty

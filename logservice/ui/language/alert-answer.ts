@@ -8,7 +8,7 @@ import type { AlertAnswer } from "./messages.ts";
 export function alertAnswer(text: string, groups: readonly (readonly AlertGroupValue[])[] = []): AlertAnswer {
   const read = readAlertQuery(text);
   // What is wrong with a text that is no query is said where it is typed.
-  if (!read.ok) return { ok: false, refusals: parsePipeline(text).ok ? read.problems : [] };
+  if (!read.ok) return { ok: false, problems: parsePipeline(text).ok ? read.problems : [] };
   const { what, unit, columns } = read.value;
   const queries = groups.map((group) => {
     const query = queryOfGroup(read.value, group);

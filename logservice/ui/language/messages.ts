@@ -59,7 +59,7 @@ export type AlertAnswer =
       readonly queries: readonly string[];
     }
   /** Why no alert may have the query: "must have no timeseries". Empty if the text is no query at all. */
-  | { readonly ok: false; readonly refusals: readonly string[] };
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 export interface Numbered<T> {
   readonly id: number;

@@ -46,7 +46,7 @@ t.test("the words of env add", (t) => {
   for (const [words, expected] of good) {
     const read = readAssignments(words);
     t.ok(read.ok, words.join(" "));
-    if (read.ok) t.same(Object.fromEntries(read.assignments.map(({ name, value }) => [name, value])), expected);
+    if (read.ok) t.same(Object.fromEntries(read.value.map(({ name, value }) => [name, value])), expected);
   }
   const bad: [words: string[], message: RegExp][] = [
     [["KEY", "=", "value"], /^there is a space before or after =$/],
@@ -69,7 +69,7 @@ t.test("the words of env add", (t) => {
   ];
   for (const [words, message] of bad) {
     const read = readAssignments(words);
-    t.match(read, { ok: false, message }, words.join(" "));
+    t.match(read, { ok: false, problems: [{ message }] }, words.join(" "));
     t.notMatch(JSON.stringify(read), /secret|horse|value 2|pa\$\$|51Habc/, "quotes nothing that may be a value");
   }
   t.end();

@@ -22,7 +22,7 @@ for (const area of new Set(rows.map((row) => row.area))) {
       const parsed = parseFilterPattern(pattern);
       if (message === undefined) t.equal(parsed.ok, false, `${pattern} is refused`);
       else if (parsed.ok) t.equal(parsed.matches(message), match, `${pattern} on ${message}`);
-      else t.fail(`${pattern}: ${parsed.error}`);
+      else t.fail(`${pattern}: ${parsed.problems[0]}`);
     }
     t.end();
   });

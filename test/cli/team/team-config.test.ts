@@ -73,7 +73,7 @@ t.test("origins that a token may go to", (t) => {
   for (const [address, expected, hint = /^write http/] of rows) {
     const read = readOrigin(address);
     if (typeof expected === "string") t.same(read, { ok: true, value: expected }, address);
-    else t.match(read, { ok: false, message: expected, hint }, address);
+    else t.match(read, { ok: false, problems: [{ message: expected, hint }] }, address);
   }
   t.end();
 });
@@ -101,7 +101,7 @@ t.test("what a file may hold", (t) => {
   ];
   for (const [text, message] of rows) {
     const read = readTeamConfig(text);
-    t.equal(read.ok ? undefined : read.message, message, text);
+    t.equal(read.ok ? undefined : read.problems[0].message, message, text);
   }
   t.end();
 });
@@ -128,7 +128,7 @@ t.test("adding, choosing and removing teams", (t) => {
 
   const text = json({ later: [1], team: "acme", teams: { acme: { ...ACME, note: "mine" }, shop: SHOP } });
   const read = readTeamConfig(text);
-  if (!read.ok) throw new Error(read.message);
+  if (!read.ok) throw new Error(read.problems[0].message);
   const changed = withCredential(read.value, { ...ACME, token: "lgs_new" });
   t.match(JSON.parse(printTeamConfig(changed)), { later: [1], teams: { acme: { note: "mine", token: "lgs_new" } } });
   t.match(JSON.parse(printTeamConfig(withoutCredential(read.value, "shop"))), { later: [1], teams: { acme: ACME } });

@@ -313,6 +313,7 @@ t.test("on loopback without a public address: its own names, and no others", asy
     `LOCALHOST:${port}`,
     `tool.localhost:${port}`,
     `[::1]:${port}`,
+    `[0:0:0:0:0:0:0:1]:${port}`,
   ])
     t.equal(await statusOf(host), 200, host);
   for (const host of [
@@ -330,6 +331,9 @@ t.test("on loopback without a public address: its own names, and no others", asy
       `10.0.0.1:${port}`,
       `0.0.0.0:${port}`,
       `user@localhost:${port}`,
+      `[localhost]:${port}`,
+      `[::ffff:127.0.0.1]:${port}`,
+      `localhost.:${port}`,
     ],
   ])
     t.equal(await statusOf(host), 421, host);

@@ -199,8 +199,8 @@ t.test("queries that an alert may have, as the service reads them", (t) => {
     isGrouped: true,
     queries: ['path = "/a"', ""],
   });
-  t.match(alertAnswer("| timeseries 5m"), { ok: false, refusals: [/^must have no timeseries/] });
-  t.same(alertAnswer("error and"), { ok: false, refusals: [] }, "what is no query is said where it is typed");
+  t.match(alertAnswer("| timeseries 5m"), { ok: false, problems: [/^must have no timeseries/] });
+  t.same(alertAnswer("error and"), { ok: false, problems: [] }, "what is no query is said where it is typed");
   t.end();
 });
 

@@ -2,7 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
-import { openMailer } from "../../../logservice/account/mail/mailer.ts";
+import { openMailer } from "../../../logservice/mail/mailer.ts";
 
 export interface ReceivedMail {
   readonly to: string;

@@ -1,7 +1,7 @@
 // A delivery queue in a process of its own, which may be killed. Arguments: the folder of the records, the URL of the mail
 // server.
 import { systemClock } from "../../../grammar/units/clock.ts";
-import { openMailer } from "../../../logservice/account/mail/mailer.ts";
+import { openMailer } from "../../../logservice/mail/mailer.ts";
 import { DeliveryQueue } from "../../../logservice/notify/delivery-queue.ts";
 import { openRecords } from "../../../logservice/records/open.ts";
 import { SETTINGS } from "./world.ts";

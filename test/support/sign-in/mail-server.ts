@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
 import type { Test } from "tap";
-import { type Mailer, openMailer } from "../../../logservice/account/mail/mailer.ts";
+import { type Mailer, openMailer } from "../../../logservice/mail/mailer.ts";
 import { until } from "../until.ts";
 
 export interface Mail {

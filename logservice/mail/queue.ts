@@ -1,20 +1,11 @@
 import type { Clock } from "../../grammar/units/clock.ts";
-import { noteInviteMailed, unmailedInvites } from "../records/invites.ts";
-import type { Records } from "../records/open.ts";
-import { noteSignInMailed, unmailedSignIns } from "../records/sign-ins.ts";
-import { teamNamed } from "../records/teams.ts";
-import { linkOf } from "./links.ts";
-import { MailFailure } from "./mail/failure.ts";
-import type { Mailer, MailMessage } from "./mail/mailer.ts";
-import { inviteMessage, signInMessage } from "./mail/messages.ts";
-import type { PublicAddress } from "./public-address.ts";
-import { mayComeIn, type SignUp } from "./sign-up.ts";
+import { MailFailure } from "./failure.ts";
+import type { Mailer, MailMessage } from "./mailer.ts";
 
 export interface MailQueueOptions {
-  readonly records: Records;
   readonly mailer: Mailer;
-  readonly address: PublicAddress;
-  readonly signUp: SignUp;
+  /** The mails that are not sent at a time, also those from before a crash. */
+  unsent(now: string): Promise<readonly UnsentMail[]>;
   readonly clock: Clock;
   /** Takes failures, for the operators of the service. */
   readonly failed: (message: string, error: unknown) => void;
@@ -29,17 +20,14 @@ const LONGEST_PAUSE_MS = 5 * 60_000;
 const MOST_AT_ONCE = 20;
 
 /** A mail to send, and what notes that there is no more to do about it. */
-interface Waiting {
+export interface UnsentMail {
   readonly id: string;
   /** Undefined if the address may not come in: nothing is sent, and whoever asked does not learn it. */
   message(): Promise<MailMessage | undefined>;
   done(now: string): Promise<void>;
 }
 
-/**
- * Sends the mails of sign-ins and invites that the records say are not sent: also those from before a crash. Links are made
- * from the id of the record when a mail is written, so that no secret is stored for it.
- */
+/** Sends the mails that its owner says are not sent. It keeps none itself: what is lost with the process is asked for again. */
 export class MailQueue {
   readonly #options: MailQueueOptions;
   readonly #closing = new AbortController();
@@ -102,7 +90,7 @@ export class MailQueue {
     }
   }
 
-  #start(one: Waiting): void {
+  #start(one: UnsentMail): void {
     const work = this.#send(one)
       .catch((error) => {
         if (!this.#closing.signal.aborted) this.#options.failed("what was sent could not be noted", error);
@@ -126,56 +114,12 @@ export class MailQueue {
     await this.#options.clock.sleep(ms, signal, { isBackground: true }).catch(() => {});
   }
 
-  async #waiting(): Promise<Waiting[]> {
-    const { records, address, signUp, clock } = this.#options;
-    const { db, seal } = records;
-    const now = new Date(clock.nowMs()).toISOString();
-    const signIns = (await unmailedSignIns(db, now)).map(
-      (row): Waiting => ({
-        id: row.id,
-        message: async () =>
-          (await mayComeIn(db, signUp, row.email_key, now))
-            ? {
-                ...signInMessage({
-                  to: row.email,
-                  url: address.link(`/sign-in/confirm/${linkOf(seal, "confirm", row.id)}`),
-                  device: row.device,
-                  address: row.address,
-                  startedAt: new Date(row.created_at),
-                  expiresAt: new Date(row.expires_at),
-                }),
-                id: row.id,
-              }
-            : undefined,
-        done: (at) => noteSignInMailed(db, row.id, at),
-      }),
-    );
-    const invites = (await unmailedInvites(db, now)).map(
-      (row): Waiting => ({
-        id: row.id,
-        message: async () => {
-          const inviter = await db
-            .selectFrom("users")
-            .select("email")
-            .where("id", "=", row.created_by)
-            .executeTakeFirst();
-          const invite = inviteMessage({
-            to: row.email,
-            url: address.link(`/accept/${linkOf(seal, "invite", row.id)}`),
-            team: (await teamNamed(db, row.team_id))?.name ?? row.team_id,
-            invitedBy: inviter?.email ?? "Whoever runs the service",
-            role: row.role,
-            expiresAt: new Date(row.expires_at),
-          });
-          return { ...invite, id: row.id };
-        },
-        done: (at) => noteInviteMailed(db, row.id, at),
-      }),
-    );
-    return [...signIns, ...invites];
+  async #waiting(): Promise<readonly UnsentMail[]> {
+    const { unsent, clock } = this.#options;
+    return unsent(new Date(clock.nowMs()).toISOString());
   }
 
-  async #send({ id, message, done }: Waiting): Promise<void> {
+  async #send({ id, message, done }: UnsentMail): Promise<void> {
     const { mailer, clock, failed } = this.#options;
     const finish = async () => {
       await done(new Date(clock.nowMs()).toISOString());
@@ -197,7 +141,7 @@ export class MailQueue {
   }
 
   /** Drops the failures of mails that need not be sent any more. */
-  #forget(waiting: readonly Waiting[]): void {
+  #forget(waiting: readonly UnsentMail[]): void {
     const left = new Set(waiting.map(({ id }) => id));
     for (const id of this.#failures.keys()) if (!left.has(id)) this.#failures.delete(id);
   }

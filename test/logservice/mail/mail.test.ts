@@ -8,11 +8,11 @@ import { promisify } from "node:util";
 import { simpleParser } from "mailparser";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import t from "tap";
-import { readEmailAddress } from "../../../logservice/account/mail/address.ts";
-import { MailFailure } from "../../../logservice/account/mail/failure.ts";
-import { type Mailer, type MailMessage, mailerTo, openMailer } from "../../../logservice/account/mail/mailer.ts";
-import { inviteMessage, signInMessage } from "../../../logservice/account/mail/messages.ts";
-import { MailSettingsError, readMailSettings } from "../../../logservice/account/mail/settings.ts";
+import { readEmailAddress } from "../../../logservice/mail/address.ts";
+import { MailFailure } from "../../../logservice/mail/failure.ts";
+import { type Mailer, type MailMessage, mailerTo, openMailer } from "../../../logservice/mail/mailer.ts";
+import { inviteMessage, signInMessage } from "../../../logservice/mail/messages.ts";
+import { MailSettingsError, readMailSettings } from "../../../logservice/mail/settings.ts";
 import { root } from "../../support/cli.ts";
 import { requires } from "../../support/require.ts";
 
@@ -207,7 +207,7 @@ t.test("encryption", { skip: requires("openssl") }, async (t) => {
 /** Sends a message in a process that trusts a certificate: Node reads the file when it starts. */
 async function sendWithAuthority(certFile: string, url: string): Promise<void> {
   const code = `
-    import { openMailer } from ${JSON.stringify(join(root, "dist/logservice/account/mail/mailer.js"))};
+    import { openMailer } from ${JSON.stringify(join(root, "dist/logservice/mail/mailer.js"))};
     const mailer = openMailer(${JSON.stringify({ url, from: FROM })});
     await mailer.send(${JSON.stringify(MESSAGE)});`;
   await run(process.execPath, ["--input-type=module", "-e", code], {

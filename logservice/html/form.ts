@@ -1,4 +1,4 @@
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "./html.ts";
 
 export interface FormParts {
   /** A path of this service. */

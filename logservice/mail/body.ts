@@ -1,4 +1,5 @@
-import { html } from "../html.ts";
+import { html } from "../html/html.ts";
+import { mailDocument } from "../html/mail-document.ts";
 
 /** What a mail says: paragraphs around one link. */
 export interface MailBody {
@@ -8,20 +9,13 @@ export interface MailBody {
   readonly after: readonly string[];
 }
 
-/**
- * The two forms of a mail's body. The HTML has inline styles alone, as clients drop the rest, and nothing remote. It sets
- * no colours besides the button's, which is readable on light and dark: the client chooses the others.
- */
+/** The two forms of a mail's body. The button's colours are readable on light and dark. */
 export function mailBody({ title, before, link, after }: MailBody): { readonly text: string; readonly html: string } {
   const paragraph = (text: string) => html`<p style="margin:0 0 16px">${text}</p>\n`;
-  const page = html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title></head>
-<body style="margin:0;padding:24px 16px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"><div style="max-width:560px;margin:0 auto;overflow-wrap:anywhere">
-<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${title}</h1>
+  const content = html`<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${title}</h1>
 ${before.map(paragraph)}<p style="margin:24px 0"><a href="${link.url}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#2855d9;color:#ffffff;font-weight:600;text-decoration:none">${link.text}</a></p>
 <p style="margin:0 0 16px;font-size:14px">If the button does not work, open this address:<br><a href="${link.url}" style="color:inherit">${link.url}</a></p>
-${after.map(paragraph)}</div></body></html>
-`;
+${after.map(paragraph)}`;
   const text = [...before, `${link.text}:\n${link.url}`, ...after].join("\n\n");
-  return { text: `${text}\n`, html: page.toString() };
+  return { text: `${text}\n`, html: mailDocument({ title, maxWidthPx: 560, content }) };
 }

@@ -1,6 +1,6 @@
-import { html } from "../html.ts";
 import { pageDocument } from "./document.ts";
 import { ownPath } from "./form.ts";
+import { html } from "./html.ts";
 
 export interface MessagePage {
   readonly title: string;

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import { OperatorError } from "../../error.ts";
+import { isLoopback } from "../../grammar/address/loopback.ts";
+import { OperatorError } from "../error.ts";
 import { asciiDomain, type EmailAddress, readEmailAddress } from "./address.ts";
 
 /** How mail is sent, as the operator writes it. */
@@ -47,16 +48,16 @@ export function readMailSettings({ url: text, from }: MailSettings): SmtpServer 
     throw new MailSettingsError("the URL of the SMTP server has a path or a fragment", URL_HINT);
   }
   const host = hostOf(url);
-  const isLoopback = isLoopbackHost(host);
+  const isHere = isLoopback(host);
   const isSmtps = url.protocol === "smtps:";
   return {
     host,
     // Names below localhost are never looked up (RFC 6761, section 6.3): a resolver could answer with another machine.
-    dialedHost: isLoopback && isIP(host) === 0 ? "127.0.0.1" : host,
+    dialedHost: isHere && isIP(host) === 0 ? "127.0.0.1" : host,
     port: portOf(url, isSmtps ? 465 : 587),
     login: loginOf(url),
-    encryption: isSmtps ? "at-once" : isLoopback ? "if-offered" : "required",
-    isVerified: !isInsecure(url, isLoopback),
+    encryption: isSmtps ? "at-once" : isHere ? "if-offered" : "required",
+    isVerified: !isInsecure(url, isHere),
     from: readSender(from),
   };
 }
@@ -73,12 +74,6 @@ function hostOf(url: URL): string {
     throw new MailSettingsError("the host in the URL of the SMTP server is neither a name nor an IP address", URL_HINT);
   }
   return ascii;
-}
-
-/** Whether a host is this machine by its spelling. */
-function isLoopbackHost(host: string): boolean {
-  if (isIP(host) === 4) return host.startsWith("127.");
-  return host === "::1" || host === "localhost" || host.endsWith(".localhost");
 }
 
 function portOf(url: URL, usual: number): number {
@@ -105,7 +100,7 @@ function decoded(text: string, part: string): string {
 }
 
 /** The one parameter is `insecure=1`: development has certificates that nobody signed, but only on its own machine. */
-function isInsecure(url: URL, isLoopback: boolean): boolean {
+function isInsecure(url: URL, isHere: boolean): boolean {
   const parameters = [...url.searchParams];
   if (parameters.length === 0) return false;
   const [[name, value]] = parameters as [[string, string]];
@@ -115,7 +110,7 @@ function isInsecure(url: URL, isLoopback: boolean): boolean {
       "the only one is ?insecure=1, which accepts any certificate of a server on this machine",
     );
   }
-  if (!isLoopback) {
+  if (!isHere) {
     throw new MailSettingsError(
       "insecure=1 is for an SMTP server on this machine only",
       "remove it; if an authority of your own signed the certificate, name its file in NODE_EXTRA_CA_CERTS",

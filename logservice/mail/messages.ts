@@ -1,5 +1,5 @@
-import { looksLikeLink, shownText, unlinkedText } from "../shown-text.ts";
-import { utcTime } from "../utc-time.ts";
+import { looksLikeLink, shownText, unlinkedText } from "../html/shown-text.ts";
+import { utcTime } from "../html/utc-time.ts";
 import { type MailBody, mailBody } from "./body.ts";
 import type { MailMessage } from "./mailer.ts";
 
