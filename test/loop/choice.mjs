@@ -39,6 +39,7 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
       const chosen = isFolder ? ofFolder(path) : ofFiles([path]);
       return chosen.length > 0 ? found(chosen) : { why: `no test imports ${path}` };
     }
+    if (existsSync(join(root, "test/vectors", word))) return found(ofFiles([`test/vectors/${word}`]));
     const name = (file) => basename(file, ".ts").replace(/\.test$/, "");
     const same = (test) => [name(test), basename(test), basename(test, ".ts")].includes(word);
     for (const [isMeant, list] of [

@@ -83,6 +83,7 @@ t.test("words", (t) => {
   };
   t.same(word("units"), ["grammar/units/units"]);
   t.same(word("metrics"), ["cli/aws/domains-metrics"], "a command");
+  t.ok(word("argv.json").includes("cli/cli"), "a file of test/vectors");
   t.same(word("logs"), ["cli/logs/logs"], "a test of that name, not all that have it in theirs");
   t.same(word("soak"), "test/slow/soak.ts is not run by a part of its name: npm run t -- test/slow/soak.ts");
   t.same(word("test/slow/fixes.ts"), ["slow/fixes.ts"]);

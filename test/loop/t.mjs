@@ -7,6 +7,7 @@
 //   --all      also those that are more than a minute away
 //   --slow     slow tests alone: those of test/slow, and those that test/support/slow.ts marks, which are skipped otherwise
 //   --list     what would be run
+//   --record   write what the tests find into the rows of test/vectors that expect something else, and print which; read the difference
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -14,8 +15,6 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isGeneratedStale } from "../../cli/build/generated.mjs";
 import { argumentsOf } from "./arguments.mjs";
-import { chooser, ordered, withinBudget } from "./choice.mjs";
-import { runFiles } from "./run-files.mjs";
 import { isUsual } from "./test-files.mjs";
 
 /** As `npm test` has it. */
@@ -36,7 +35,12 @@ const { values, positionals: words } = argumentsOf(import.meta.url, {
   slow: { type: "boolean" },
   list: { type: "boolean" },
   since: { type: "string" },
+  record: { type: "boolean" },
 });
+// test/support/vectors.ts; before what takes the environment of tests as it is when it is loaded.
+if (values.record) process.env.RECORD = "1";
+const { chooser, ordered, withinBudget } = await import("./choice.mjs");
+const { runFiles } = await import("./run-files.mjs");
 
 if (!existsSync(join(root, "node_modules/esbuild"))) {
   console.error("what the tests need is not installed: npm ci");
@@ -84,6 +88,10 @@ const results = await runFiles(tests, {
   isSorted: true,
   ...(values.slow && { onlySlow: isUsual }),
 });
+if (values.record) {
+  const recorded = results.flatMap(({ output }) => output.match(/^ *recorded: .*$/gm) ?? []).map((line) => line.trim());
+  console.log(recorded.length > 0 ? recorded.join("\n") : "recorded: nothing, all rows expect what is there");
+}
 const sum = (name) => results.reduce((so, result) => so + result[name], 0);
 const counts = [`${sum("passed")} passed`];
 if (sum("failed") > 0) counts.push(`${sum("failed")} failed`);
