@@ -13,6 +13,7 @@ import { rpcReference } from "../../schema/rpc-reference.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { isRunning, shell, spawnTool, tool } from "../support/cli.ts";
 import { until } from "../support/until.ts";
+import { recorderOf } from "../support/vectors.ts";
 import vectors from "../vectors/argv.json" with { type: "json" };
 
 const { version } = JSON.parse(readFileSync(fileURLToPath(new URL("../../../package.json", import.meta.url)), "utf8"));
@@ -27,6 +28,11 @@ interface ReadRow {
   hint?: string;
   globals?: { chdir?: string; verbose?: boolean; format?: string };
 }
+
+const record = recorderOf("argv.json", vectors);
+/** What a row may expect. */
+const NOTHING_READ = { command: undefined, help: undefined, version: undefined, unknown: undefined };
+const NOTHING_ELSE = { misuse: undefined, hint: undefined, globals: undefined };
 
 const words = (argv: string) => (argv === "" ? [] : argv.split(" "));
 
@@ -50,6 +56,7 @@ t.test("what the words mean", (t) => {
       // After misuse nothing runs that could look at them.
       ...(read.kind !== "misuse" && Object.keys(globals).length > 0 && { globals }),
     };
+    record(row, { ...NOTHING_READ, ...NOTHING_ELSE, ...got });
     t.same(got, row, `tool ${row.argv}`);
   }
   t.end();
@@ -80,6 +87,12 @@ t.test("what it answers", async (t) => {
       text === ""
         ? []
         : text.replaceAll(cwd, "$PROJECT").replaceAll(version, "$VERSION").replace(/\n$/, "").split("\n");
+    const orNothing = (text: string) => (text === "" ? undefined : lines(text));
+    record(row, {
+      code,
+      stdout: orNothing(stdout) ?? row.stdout?.slice(0, 0),
+      stderr: orNothing(stderr) ?? row.stderr?.slice(0, 0),
+    });
     t.same(
       { code, stdout: lines(stdout), stderr: lines(stderr) },
       { code: row.code, stdout: row.stdout ?? [], stderr: row.stderr ?? [] },

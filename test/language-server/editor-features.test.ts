@@ -37,10 +37,12 @@ import { projectOf } from "../support/editor.ts";
 import { applyLspEdits, type Fixture, fixture, marked } from "../support/editor-fixture.ts";
 import { holds } from "../support/property.ts";
 import { slow } from "../support/slow.ts";
+import { recorderOf } from "../support/vectors.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 const read = (path: string) => JSON.parse(readFileSync(join(root, path), "utf8"));
 const vectors: Record<string, Row[]> = read("test/vectors/editor-features.json");
+const record = recorderOf("editor-features.json", vectors);
 
 /** `|` is the cursor; what else a feature is asked is in `ask`. */
 interface Row {
@@ -219,7 +221,9 @@ for (const [feature, rows] of Object.entries(vectors)) {
   t.test(feature, (t) => {
     for (const row of rows) {
       const it = fixture(row.text.join("\n"), { kind: row.kind ?? "config", files: row.files });
-      t.same(features[feature]!(it, row), row.expect, row.name);
+      const found = features[feature]!(it, row);
+      record(row, { expect: found });
+      t.same(found, row.expect, row.name);
     }
     t.end();
   });

@@ -1,5 +1,5 @@
 // What is offered after each key while a text is typed from nothing, in an editor that closes brackets and quotes by
-// itself and filters by what has been typed. TYPING_RECORD=1 writes the lists again, to be read through.
+// itself and filters by what has been typed. `npm run t -- --record editor-typing` writes the lists again, to be read through.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -9,6 +9,7 @@ import type { ToolDocument } from "../../language-server/service/index.ts";
 import { checkConfig } from "../../schema/index.ts";
 import { root } from "../support/cli.ts";
 import { accept, CLIENT, cursor, documentOf, FILES, projectOf } from "../support/editor.ts";
+import { isRecording } from "../support/vectors.ts";
 
 interface Row {
   readonly name: string;
@@ -51,7 +52,7 @@ for (const row of rows) {
         );
       }
     }
-    if (process.env.TYPING_RECORD) row.shows = shows;
+    if (isRecording) row.shows = shows;
     t.same(shows, row.shows);
     const whole = text.slice(0, offset) + row.typed + text.slice(offset);
     t.same(checkConfig(whole).problems, [], "all of it is valid");
@@ -98,7 +99,7 @@ for (const [marked, labels] of EXPECTED) {
 }
 
 t.teardown(() => {
-  if (!process.env.TYPING_RECORD) return;
+  if (!isRecording) return;
   const lines = rows.map(({ shows, ...row }) => {
     const lists = shows.map((list) => `    ${JSON.stringify(list)}`).join(",\n");
     return `  ${JSON.stringify(row).slice(0, -1)},"shows":[\n${lists}\n  ]}`;

@@ -19,8 +19,15 @@ import { accept, CLIENT, cursor, documentOf, expand, FILES, type Files, projectO
 import { applyLspEdits } from "../support/editor-fixture.ts";
 import { holds } from "../support/property.ts";
 import { slow } from "../support/slow.ts";
+import { recorderOf } from "../support/vectors.ts";
 
 const rows = <Row>(name: string): Row[] => JSON.parse(readFileSync(join(root, "test/vectors", name), "utf8"));
+/** The rows of a file, each with what sets its members when rows are recorded. */
+const recordedRows = <Row extends object>(name: string) => {
+  const all = rows<Row>(name);
+  const record = recorderOf(name, all);
+  return all.map((row) => ({ row, record: (actual: Record<string, unknown>) => record(row, actual) }));
+};
 
 interface CompletionRow {
   readonly name: string;
@@ -35,7 +42,7 @@ interface CompletionRow {
 }
 
 t.test("completion", (t) => {
-  for (const row of rows<CompletionRow>("editor-completion.json")) {
+  for (const { row, record } of recordedRows<CompletionRow>("editor-completion.json")) {
     const { text, offset } = cursor(row.text.join("\n"));
     const document = documentOf(text, row.kind);
     const { items } = complete(
@@ -45,9 +52,11 @@ t.test("completion", (t) => {
       CLIENT,
     );
     const sorted = [...items].sort((a, b) => ((a.sortText ?? a.label) < (b.sortText ?? b.label) ? -1 : 1));
+    record({ first: sorted.slice(0, 6).map(({ label }) => label), count: items.length });
     t.same([sorted.slice(0, 6).map(({ label }) => label), items.length], [row.first, row.count], row.name);
     if (row.take === undefined) continue;
     const item = items.find(({ label }) => label === row.take);
+    record({ gives: item && accept(document, item).text.split("\n") });
     t.same(item && accept(document, item).text.split("\n"), row.gives, `${row.name}: ${row.take} is taken`);
   }
   t.end();
@@ -215,7 +224,7 @@ t.test("hover", (t) => {
     readonly on: string | null;
     readonly says: readonly string[] | null;
   }
-  for (const row of rows<Row>("editor-hover.json")) {
+  for (const { row, record } of recordedRows<Row>("editor-hover.json")) {
     const { text, offset } = cursor(row.text);
     const document = documentOf(text, row.kind);
     const found = hover(document, offset, projectOf(FILES), CLIENT);
@@ -227,6 +236,7 @@ t.test("hover", (t) => {
         .split("\n")
         .filter(Boolean)
         .slice(0, Math.max(3, row.says?.length ?? 0));
+    record({ on, says: said ?? null });
     t.same([on, said ?? null], [row.on, row.says], row.text);
   }
   const plain = hover(documentOf('{ "stages": {} }'), 4, {}, { ...CLIENT, markdown: false });
@@ -235,12 +245,17 @@ t.test("hover", (t) => {
 });
 
 t.test("signature help", (t) => {
-  for (const { kind, text: marked, shows } of rows<{ kind: DocumentKind; text: string; shows: string | null }>(
-    "editor-signature.json",
-  )) {
-    const { text, offset } = cursor(marked);
-    const found = signatureHelp(documentOf(text, kind), offset);
-    t.equal(found ? `${found.signatures[0]!.label} @${found.activeParameter}` : null, shows, marked);
+  interface Row {
+    readonly kind: DocumentKind;
+    readonly text: string;
+    readonly shows: string | null;
+  }
+  for (const { row, record } of recordedRows<Row>("editor-signature.json")) {
+    const { text, offset } = cursor(row.text);
+    const found = signatureHelp(documentOf(text, row.kind), offset);
+    const shows = found ? `${found.signatures[0]!.label} @${found.activeParameter}` : null;
+    record({ shows });
+    t.equal(shows, row.shows, row.text);
   }
   t.end();
 });
@@ -275,9 +290,10 @@ t.test("diagnostics", (t) => {
     readonly kind?: DocumentKind;
     readonly marked: readonly string[];
   }
-  for (const row of rows<Row>("editor-diagnostics.json")) {
+  for (const { row, record } of recordedRows<Row>("editor-diagnostics.json")) {
     const text = row.marked.filter((line) => !/^ *\^+ [a-z]+\//.test(line)).join("\n");
     const document = documentOf(text, row.kind);
+    record({ marked: marked(document, diagnosticsOf(document)) });
     t.same(marked(document, diagnosticsOf(document)), row.marked, row.name);
   }
   t.end();

@@ -1,32 +1,29 @@
 // `npm run t`: runs tests without a whole build, within seconds. Types are not checked: `npm run build` and `npm test` do.
 //
-//   npm run t                         the tests that import what changed since the last commit, the nearest first
-//   npm run t -- route                a test by its name or a part of it
-//   npm run t -- grammar/route/x.ts   the tests that import a source, the nearest first
+//   npm run t                         the tests of what changed since the last commit, the likeliest to fail first
+//   npm run t -- --since main         the tests of what changed since the branch left main, committed or not
+//   npm run t -- route                a test by its name or a part of it, or the tests of a command
+//   npm run t -- grammar/route/x.ts   the tests of a source: those of its room, and the nearest that import it
 //   --all      also those that are more than a minute away
-//   --slow     of the files named, the tests that test/support/slow.ts marks, which are skipped otherwise
+//   --slow     slow tests alone: those of test/slow, and those that test/support/slow.ts marks, which are skipped otherwise
 //   --list     what would be run
+//   --record   write what the tests find into the rows of test/vectors that expect something else, and print which; read the difference
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isGeneratedStale } from "../../cli/build/generated.mjs";
 import { argumentsOf } from "./arguments.mjs";
-import { recordedCosts, secondsOf } from "./cost.mjs";
-import { runFiles } from "./run-files.mjs";
-import { hasSlow, isTest, isUsual } from "./test-files.mjs";
+import { isUsual } from "./test-files.mjs";
 
 /** As `npm test` has it. */
 const LIMIT_S = 900;
-/** The limit for tests that are not named: what a person waits for between two changes. */
-const BUDGET_S = 60;
 /** A part of each bundle, which may have been removed since. */
 const OUTPUTS = { command: "dist/bin/main.cjs", extension: "vscode-extension/dist/extension.cjs" };
-const SANDBOX_OPERATIONS = "cli/sandbox/cloud/protocol/operations.json";
 /** What finds the built web UI: tests that import it, or start the command, which has it too, are shown pages. */
 const UI_FILES = "logservice/web/files.ts";
 const UI_TESTS = /^test\/logservice\/ui\//;
-const BOUNDARIES = "test/boundaries.test.ts";
 const JOBS = Math.min(2, availableParallelism());
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -37,7 +34,13 @@ const { values, positionals: words } = argumentsOf(import.meta.url, {
   all: { type: "boolean" },
   slow: { type: "boolean" },
   list: { type: "boolean" },
+  since: { type: "string" },
+  record: { type: "boolean" },
 });
+// test/support/vectors.ts; before what takes the environment of tests as it is when it is loaded.
+if (values.record) process.env.RECORD = "1";
+const { chooser, ordered, withinBudget } = await import("./choice.mjs");
+const { runFiles } = await import("./run-files.mjs");
 
 if (!existsSync(join(root, "node_modules/esbuild"))) {
   console.error("what the tests need is not installed: npm ci");
@@ -49,29 +52,29 @@ const written = await transpile(root).catch(() => process.exit(1)); // esbuild h
 if (written.some((file) => !file.startsWith("test/"))) {
   for (const name of ["command", "extension"]) rmSync(stampOf(name), { force: true });
 }
-const { importsOf, testsOf } = await import("../../dist/test/mutate/imports.js");
-const imports = importsOf(root, FOLDERS);
-const all = [...imports.keys()].filter(isTest);
-const usual = all.filter(isUsual);
+const graph = await import("../../dist/test/mutate/imports.js");
+const { testsOf } = graph;
+const { imports, ofWord, ofFiles } = chooser(root, graph, { folders: FOLDERS, isSlow: values.slow });
 
 if (words.includes("")) refuse("a word is empty: give a file, or a part of a name");
+if (words.length > 0 && values.since !== undefined) refuse("--since chooses by what changed: name no test beside it");
+const since = values.since === undefined ? "the last commit" : `the branch left ${values.since}`;
 const changes = words.length > 0 ? [] : changed();
-const candidates = words.length > 0 ? merged(words.map(named)) : merged([reached(changes), readersOfAll(changes)]);
+const candidates = ordered(words.length > 0 ? words.map(named) : [ofFiles(changes)]);
 if (candidates.length === 0) {
-  if (changes.length === 0)
-    console.log("Nothing changed since the last commit. To run a test by its name: npm run t -- route");
-  else
-    console.log(
-      "Nothing to run: no test imports what changed since the last commit. To run a test by its name: npm run t -- route",
-    );
+  const nothing =
+    changes.length === 0
+      ? `Nothing changed since ${since}.`
+      : `Nothing to run: no test imports what changed since ${since}.`;
+  const more = values.since === undefined ? " What changed since the branch left main: npm run t -- --since main." : "";
+  console.log(`${nothing}${more} To run a test by its name: npm run t -- route`);
   process.exit(0);
 }
-const chosen = values.all ? candidates : withinBudget(candidates);
+const chosen = values.all ? candidates : withinBudget(candidates, JOBS);
 announce(chosen, candidates);
 if (values.list) process.exit(0);
 
-const tests = chosen.map(({ test }) => test).filter((test) => !values.slow || !isUsual(test) || hasSlow(root, test));
-if (tests.length === 0) refuse("none of these files has slow tests: run it without --slow");
+const tests = chosen.map(({ test }) => test);
 if (tests.some((test) => testsOf(imports, [test], "cli/cli.ts").length > 0)) bundle("command", "cli/build/bundle.mjs");
 if (tests.some((test) => /^test\/(vscode-extension\/.*|clients\/.*)\.ts$/.test(test))) {
   bundle("extension", "cli/build/extension.mjs");
@@ -85,6 +88,10 @@ const results = await runFiles(runs, {
   limitS: LIMIT_S,
   isSorted: true,
 });
+if (values.record) {
+  const recorded = results.flatMap(({ output }) => output.match(/^ *recorded: .*$/gm) ?? []).map((line) => line.trim());
+  console.log(recorded.length > 0 ? recorded.join("\n") : "recorded: nothing, all rows expect what is there");
+}
 const sum = (name) => results.reduce((so, result) => so + result[name], 0);
 const counts = [`${sum("passed")} passed`];
 if (sum("failed") > 0) counts.push(`${sum("failed")} failed`);
@@ -92,64 +99,15 @@ if (sum("skipped") > 0) counts.push(`${sum("skipped")} skipped${values.slow ? ""
 console.log(`${counts.join(", ")}, after ${seconds()}`);
 process.exit(sum("failed") > 0 ? 1 : 0);
 
-/**
- * The tests that a word means, with the steps of imports from the test to it; 0 if the test itself is named.
- */
+/** The tests that a word means. */
 function named(word) {
-  const path = relative(root, resolve(word)).replace(/^dist\/(.*)\.js$/, "$1.ts");
-  if (all.includes(path)) return [{ test: path, steps: 0 }];
-  if (existsSync(join(root, path)) && statSync(join(root, path)).isFile()) {
-    const tests = reached([path]);
-    return tests.length > 0 ? tests : refuse(`no test imports ${path}`);
-  }
-  const name = (file) => basename(file, ".ts").replace(/\.test$/, "");
-  const same = all.filter((file) => [name(file), basename(file), basename(file, ".ts")].includes(word));
-  if (same.length > 0) return same.map((test) => ({ test, steps: 0 }));
-  const part = usual.filter((file) => name(file).includes(word));
-  if (part.length > 0) return part.map((test) => ({ test, steps: 1 }));
-  const fromSources = reached([...imports.keys()].filter((file) => !file.startsWith("test/") && file.includes(word)));
-  if (fromSources.length > 0) return fromSources;
-  return refuse(`no test or source is named ${word}: give a file, or a part of a name`);
+  const { chosen, why } = ofWord(word);
+  return chosen ?? refuse(values.slow ? "none of these files has slow tests: run it without --slow" : why);
 }
 
 function refuse(why) {
   console.error(why);
   process.exit(2);
-}
-
-/** The tests that reach files by their imports, the nearest first. */
-function reached(files) {
-  return merged(
-    files.flatMap(modulesOf).map((file) => {
-      if (all.includes(file)) return [{ test: file, steps: 0 }];
-      return testsOf(imports, usual, file).map(({ test, steps }) => ({ test, steps: Math.max(1, steps) }));
-    }),
-  );
-}
-
-/** The tests of the import directions, which read every source and import none. */
-function readersOfAll(files) {
-  const isSource = (file) => FOLDERS.some((folder) => file.startsWith(`${folder}/`)) && /\.(?:ts|mjs)$/.test(file);
-  return files.some(isSource) && all.includes(BOUNDARIES) ? [{ test: BOUNDARIES, steps: 1 }] : [];
-}
-
-/** Each test once, by its shortest way; the nearest first, and of these the quickest. */
-function merged(lists) {
-  const nearest = new Map();
-  for (const { test, steps } of lists.flat()) nearest.set(test, Math.min(steps, nearest.get(test) ?? Infinity));
-  const recorded = recordedCosts();
-  return [...nearest]
-    .map(([test, steps]) => ({ test, steps, seconds: secondsOf(recorded, test) }))
-    .sort((a, b) => a.steps - b.steps || a.seconds - b.seconds || (a.test < b.test ? -1 : 1));
-}
-
-/** The nearest tests until the time is used up; what is named itself, and one test, in any case. */
-function withinBudget(tests) {
-  let used = 0;
-  return tests.filter(({ steps, seconds }, index) => {
-    used += seconds;
-    return steps === 0 || index === 0 || used <= BUDGET_S * JOBS;
-  });
 }
 
 function announce(chosen, candidates) {
@@ -158,48 +116,43 @@ function announce(chosen, candidates) {
   );
   const files = (count) => `${count} test file${count === 1 ? "" : "s"}`;
   const more = candidates.length - chosen.length;
-  const rest = more === 0 ? "" : `, the nearest; ${more} more: npm run t -- ${[...words, "--all"].join(" ")}`;
+  const rest =
+    more === 0
+      ? ""
+      : `, the nearest; ${more} more: npm run t -- ${[...words, ...(values.since === undefined ? [] : ["--since", values.since]), "--all"].join(" ")}`;
   console.log(`${files(chosen.length)}, about ${about} s${rest}`);
-  for (const { test, steps } of chosen) console.log(`  ${test}${steps > 1 ? ` (${steps} imports away)` : ""}`);
+  for (const { test, steps, isOwn } of chosen) {
+    console.log(`  ${test}${steps > 1 && !isOwn ? ` (${steps} imports away)` : ""}`);
+  }
 }
 
-/** The modules that a file is a part of: itself, what is generated of it, or those that name it if it is data. */
-function modulesOf(file) {
-  if (file.endsWith(".ohm")) return [file.replace(/\.ohm$/, ".generated.ts")];
-  if (file === "schema/tool.schema.json") return ["schema/tool-schema.generated.ts"];
-  if (file === "schema/rpc.schema.json") return ["schema/rpc.generated.ts"];
-  if (file === SANDBOX_OPERATIONS) return ["cli/sandbox/cloud/protocol/model.generated.ts"];
-  if (/\.(ts|mjs)$/.test(file) && !/^test\/(apps|fixtures)\//.test(file)) return [file];
-  // test/vectors/route.json is read as "route.json", test/apps/echo/server.mjs as "echo/server.mjs" or by its folder.
-  const known = /^test\/(?:vectors|fixtures)\/(.+)$|^test\/apps\/([^/]+)\//.exec(file);
-  if (known === null) return [];
-  const text = known[1] ?? `${known[2]}/`;
-  return [...imports.keys()].filter((module) => readFileSync(join(root, module), "utf8").includes(text));
-}
-
+/** The files that changed since the last commit, or since the branch left another; also those that git does not know yet. */
 function changed() {
-  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
+  if (values.since === undefined) {
+    const lines = git("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames");
+    return lines.map((line) => line.slice(3));
+  }
+  const [base] = git("merge-base", values.since, "HEAD");
+  return [
+    ...git("diff", "--name-only", "-z", "--no-renames", base.trim()),
+    ...git("ls-files", "-z", "--others", "--exclude-standard"),
+  ];
+}
+
+function git(...args) {
   const { status, stdout, stderr } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
   if (status !== 0) refuse(`git does not tell what changed, so name a test: ${stderr.trim()}`);
-  return stdout.split("\0").flatMap((line) => (line === "" ? [] : line.slice(3)));
+  return stdout.split("\0").filter((line) => line !== "");
 }
 
-/** Makes the generated modules if a grammar, a schema or what makes them changed. */
+/** Makes the generated modules if anything changed that they are made of. */
 function generate() {
-  const inputs = [
-    ...filesIn("grammar").filter((file) => file.endsWith(".ohm") || /\/(actions|build\/[^/]+)\.ts$/.test(file)),
-    ...filesIn("schema").filter((file) => /\.schema\.json$|\/(?:rpc-)?generate[^/]*\.ts$/.test(file)),
-    ...filesIn("cli/build"),
-    SANDBOX_OPERATIONS,
-  ];
-  if (!isOlder("generated", inputs)) return;
-  must("cli/build/generate.mjs");
-  stamp("generated");
+  if (isGeneratedStale(root)) must("cli/build/generate.mjs");
 }
 
 /** What tests start as a process: a file for each command, or the extension with its server. */
 function bundle(name, script) {
-  if (existsSync(stampOf(name)) && existsSync(join(root, OUTPUTS[name]))) return;
+  if (existsSync(join(root, OUTPUTS[name])) && !isOlder(name, [...filesIn("cli/build"), "package-lock.json"])) return;
   must(script);
   stamp(name);
 }
@@ -235,5 +188,5 @@ function stamp(name) {
 function isOlder(name, inputs) {
   if (!existsSync(stampOf(name))) return true;
   const madeMs = statSync(stampOf(name)).mtimeMs;
-  return inputs.some((file) => statSync(join(root, file)).mtimeMs > madeMs);
+  return inputs.some((file) => existsSync(join(root, file)) && statSync(join(root, file)).mtimeMs > madeMs);
 }

@@ -5,8 +5,15 @@ import { dirname, join, relative, resolve } from "node:path";
 const IMPORT = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*|\bnew URL\(\s*)["'](\.[^"']+)["']/g;
 /** No more than the path of the project, which is no reason to start the command. */
 const PATH_ALONE = /import \{ root \} from "[./]*\/cli\.ts";/;
-/** The command is a bundle of these, which tests start as a process. */
-const COMMAND = { "test/support/cli.ts": ["cli/cli.ts", "cli/main.ts"] } as const;
+/** The command and others are bundles of these, which are started as processes. */
+const STARTED = {
+  "test/support/cli.ts": ["cli/cli.ts", "cli/main.ts"],
+  "test/support/server-thread.ts": ["vscode-extension/server-worker.ts"],
+  "logservice/events/duckdb/flusher.ts": ["logservice/events/duckdb/flusher-process.ts"],
+  "logservice/events/duckdb/sql/run-sql.ts": ["logservice/events/duckdb/sql/sql-process.ts"],
+} as const;
+/** Programs of the tests, which they start by the path of what is built. */
+const BUILT = /"dist\/(test\/[^"]+)\.js"/g;
 /** A process is a longer way than an import: what fails in it is often noticed by other tests, too. */
 const PROCESS_STEPS = 3;
 
@@ -16,19 +23,19 @@ export type Imports = ReadonlyMap<string, readonly { readonly file: string; read
 export function importsOf(root: string, folders: readonly string[]): Imports {
   const files = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.(ts|mjs)$/.test(name) && !name.includes("node_modules"))
+      .filter((name) => /\.(tsx?|mjs)$/.test(name) && !name.includes("node_modules"))
       .map((name) => join(folder, name)),
   );
   return new Map(
     files.map((file) => {
-      const found = [...readFileSync(join(root, file), "utf8").replace(PATH_ALONE, "").matchAll(IMPORT)].map(
-        ([, specifier = ""]) => ({
-          file: relative(root, resolve(root, dirname(file), specifier)).replace(/\.js$/, ".ts"),
-          steps: 1,
-        }),
-      );
-      const command = COMMAND[file as keyof typeof COMMAND] ?? [];
-      return [file, [...found, ...command.map((file) => ({ file, steps: PROCESS_STEPS }))]];
+      const text = readFileSync(join(root, file), "utf8");
+      const found = [...text.replace(PATH_ALONE, "").matchAll(IMPORT)].map(([, specifier = ""]) => ({
+        file: relative(root, resolve(root, dirname(file), specifier)).replace(/\.js$/, ".ts"),
+        steps: 1,
+      }));
+      const built = file.startsWith("test/") ? [...text.matchAll(BUILT)].map(([, path]) => `${path}.ts`) : [];
+      const started = [...(STARTED[file as keyof typeof STARTED] ?? []), ...built];
+      return [file, [...found, ...started.map((file) => ({ file, steps: PROCESS_STEPS }))]];
     }),
   );
 }

@@ -26,11 +26,13 @@ import {
 import { randomOf } from "../support/random.ts";
 import { richConfig } from "../support/rich-config.ts";
 import { slow } from "../support/slow.ts";
+import { recorderOf } from "../support/vectors.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 const corpus = join(root, "../shared/corpus/older-dialect");
 const hasCorpus = existsSync(corpus);
 const vectors: Vectors = JSON.parse(readFileSync(join(root, "test/vectors/config.json"), "utf8"));
+const record = recorderOf("config.json", vectors);
 
 /** Path to text, or to null for a directory. */
 type Files = Record<string, string | null>;
@@ -266,6 +268,7 @@ t.test("problems", (t) => {
     const source = row.text.join("\n");
     const { config, problems } = checkConfig(source, optionsOf(row.files));
     const rendered = problems.map((problem) => renderProblem(problem, { source, file: "tool.json" }));
+    record(row, { problems: rendered.map((lines) => lines.split("\n")) });
     t.same(
       rendered,
       row.problems.map((lines) => lines.join("\n")),
@@ -314,6 +317,7 @@ t.test("defaults", (t) => {
     const { config } = checkConfig(row.text.join("\n"));
     const { env = {}, profileRegion, command } = row;
     const resolved = withDefaults(config!, { env, profileRegion, command });
+    record(row, { resolved });
     // As text, so that the order of the keys counts.
     t.equal(JSON.stringify(resolved, null, 2), JSON.stringify(row.resolved, null, 2), row.name);
   }
@@ -446,6 +450,7 @@ t.test("stages", (t) => {
     const { config } = checkConfig(row.text.join("\n"));
     const before = JSON.stringify(config);
     const { stages: _stages, ...rest } = forStage(config!, row.stage);
+    record(row, { config: rest });
     t.same(rest, row.config, row.name);
     t.equal(JSON.stringify(config), before, `${row.name}: nothing is changed in place`);
   }
@@ -469,6 +474,7 @@ t.test("inference", (t) => {
       development: row.development ?? false,
       hasCommand: (command) => !missing.includes(command),
     });
+    record(row, { inference });
     t.same(JSON.parse(JSON.stringify(inference)), row.inference, row.name);
   }
   t.end();
@@ -478,6 +484,7 @@ t.test("migration", (t) => {
   for (const row of vectors.migration) {
     const before = row.before.join("\n");
     const { text, notes } = migrate(before);
+    record(row, { after: text.split("\n"), notes });
     t.same({ text: text.split("\n"), notes }, { text: row.after, notes: row.notes }, row.name);
     t.same(migrate(text), { text, notes: [] }, `${row.name}: once is enough`);
     const old = checkConfig(text).problems.filter(({ code }) => code.startsWith("config/deprecated-"));

@@ -1,4 +1,4 @@
-// Which slips are found where they are, and which of them a fix undoes. TOOL_TEST_RECORD=1 writes the rows of
+// Which slips are found where they are, and which of them a fix undoes. `npm run t -- --record mutants` writes the rows of
 // vectors/mutants.json again, to be read through: a row that gets worse is a mistake, however good the shares are.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { type Base, kindsFor, type Mutant, mutate } from "../support/mutants.ts"
 import { type Random, randomOf } from "../support/random.ts";
 import { richConfig } from "../support/rich-config.ts";
 import { slow } from "../support/slow.ts";
+import { isRecording } from "../support/vectors.ts";
 
 const SEED = 20;
 const COUNT = 1500;
@@ -171,7 +172,7 @@ t.test("each of these slips is found and undone as before", slow(), (t) => {
     return rowOf(judge(mutant), here);
   });
   const path = join(root, "test/vectors/mutants.json");
-  if (process.env.TOOL_TEST_RECORD) {
+  if (isRecording) {
     writeFileSync(path, `[\n${rows.map((row) => `  ${JSON.stringify(row)}`).join(",\n")}\n]\n`);
   }
   const recorded: string[][] = JSON.parse(read("test/vectors/mutants.json"));

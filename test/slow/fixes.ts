@@ -10,6 +10,7 @@ import { drawMutants, OPERATOR_NAMES } from "../support/config-mutants.ts";
 import { endlessFixes } from "../support/fix-walk.ts";
 import { type Judged, measureFixes } from "../support/judge-fixes.ts";
 import { randomOf } from "../support/random.ts";
+import { isRecording } from "../support/vectors.ts";
 
 const COUNT = 500;
 const SEEDS = [1, 2, 3];
@@ -18,7 +19,7 @@ const SEEDS = [1, 2, 3];
 const MIN_FLAGGED = 0.97;
 const MIN_RIGHT = 0.6;
 
-/** The result of the first seed, fault by fault. TOOL_TEST_RECORD writes it again. */
+/** The result of the first seed, fault by fault. `npm run t -- --record test/slow/fixes.ts` writes it again. */
 const RECORDED = join(root, "test/vectors/config-faults.json");
 
 const bases = configBases(root);
@@ -61,7 +62,7 @@ t.test("faults are flagged, and come right by fixes", (t) => {
 
 t.test("each fault comes out as written down", (t) => {
   const rows = measured[0]!.judged.map(rowOf);
-  if (process.env.TOOL_TEST_RECORD) writeFileSync(RECORDED, `${JSON.stringify(rows, null, 2)}\n`);
+  if (isRecording) writeFileSync(RECORDED, `${JSON.stringify(rows, null, 2)}\n`);
   t.same(rows, JSON.parse(readFileSync(RECORDED, "utf8")));
   t.end();
 });

@@ -38,8 +38,14 @@ const write = (name: string, text: string) => {
 };
 for (const name of FOLDERS) mkdirSync(join(folder, name), { recursive: true });
 for (const [name, text] of Object.entries(FILES)) write(name, text);
-for (const name of ["test/loop", "test/mutate/imports.ts", "cli/build/processes.mjs", "cli/build/duckdb-driver.mjs"]) {
-  cpSync(join(root, name), join(folder, name), { recursive: true });
+for (const name of [
+  "test/loop",
+  "test/mutate/imports.ts",
+  "cli/build/generated.mjs",
+  "cli/build/processes.mjs",
+  "cli/build/duckdb-driver.mjs",
+]) {
+  cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
 }
 const setSeconds = (seconds: Record<string, number>) => {
   const costs = Object.entries(seconds).map(([test, wallS]) => [test, { wallS, cpuS: wallS }]);
@@ -148,12 +154,43 @@ t.test("a test that fails", (t) => {
 });
 
 t.test("what changed since the last commit", (t) => {
-  git("init", "-q");
+  git("init", "-q", "-b", "main");
   git("add", "-A");
   git("commit", "-qm", "one");
   t.match(loop("t.mjs").stdout, /^Nothing changed since the last commit/);
   write("grammar/two.ts", `${FILES["grammar/two.ts"]}// changed\n`);
   t.match(loop("t.mjs", "--list").stdout, /^2 test files, .*\n {2}test\/far\.test\.ts\n {2}test\/failing\.test\.ts\n$/);
+  git("checkout", "-q", "-b", "mine");
+  git("commit", "-qam", "two");
+  t.match(loop("t.mjs").stdout, /^Nothing changed since the last commit\. .*: npm run t -- --since main\./);
+  const ofBranch = /^2 test files, .*\n {2}test\/far\.test\.ts\n {2}test\/failing\.test\.ts\n$/;
+  t.match(loop("t.mjs", "--list", "--since", "main").stdout, ofBranch, "what is committed on the branch");
+  write("grammar/alone.ts", `${FILES["grammar/alone.ts"]}// changed\n`);
+  write("test/new.test.ts", testOf("grammar/alone.ts"));
+  t.match(
+    loop("t.mjs", "--list", "--since", "main").stdout,
+    /^3 test files, .*\n {2}test\/new\.test\.ts\n {2}test\/far\.test\.ts\n/,
+    "and what is not, also what git does not know yet",
+  );
+  rmSync(join(folder, "test/new.test.ts"));
+  write("grammar/alone.ts", FILES["grammar/alone.ts"]);
+  t.match(loop("t.mjs", "--since", "nowhere"), { status: 2, stderr: /^git does not tell what changed/ });
+  t.match(loop("t.mjs", "--since", "main", "near"), { status: 2, stderr: /^--since chooses by what changed/ });
+  t.end();
+});
+
+t.test("a slow file", (t) => {
+  write("test/slow/near-and-slow.ts", testOf("../grammar/one.ts"));
+  t.notMatch(loop("t.mjs", "--list", "grammar/one.ts").stdout, /slow/, "of a source");
+  t.match(loop("t.mjs", "--list", "near").stdout, /^1 test file, /, "that has the word in its name");
+  t.match(loop("t.mjs", "--list", "and-slow"), {
+    status: 2,
+    stderr: "test/slow/near-and-slow.ts is not run by a part of its name: npm run t -- test/slow/near-and-slow.ts\n",
+  });
+  for (const args of [["test/slow/near-and-slow.ts"], ["--slow", "and-slow"], ["--slow", "grammar/one.ts"]]) {
+    t.match(loop("t.mjs", "--list", ...args).stdout, /\n {2}test\/slow\/near-and-slow\.ts\n$/, args.join(" "));
+  }
+  rmSync(join(folder, "test/slow/near-and-slow.ts"));
   t.end();
 });
 

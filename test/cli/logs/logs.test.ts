@@ -14,16 +14,25 @@ import { applyEdits, renderProblem } from "../../../grammar/problem.ts";
 import { parsePipeline, printPipeline } from "../../../grammar/query/index.ts";
 import { cliPath, shell, spawnTool, tool } from "../../support/cli.ts";
 import { until } from "../../support/until.ts";
+import { recorderOf } from "../../support/vectors.ts";
 import rows from "../../vectors/logs.json" with { type: "json" };
 
 const NOW_MS = Date.parse("2025-06-30T12:00:00Z");
 
 t.test("entries as text", (t) => {
-  for (const { name, entry, text, color, expanded } of rows) {
+  const record = recorderOf("logs.json", rows);
+  for (const row of rows) {
+    const { name, entry } = row;
     const lines = (options: { color: boolean; expand: boolean }) =>
       logText({ ...options, nowMs: NOW_MS, offsetMinutes: () => 0 })(entry)
         .replace(/\n$/, "")
         .split("\n");
+    record(row, {
+      text: lines({ color: false, expand: false }),
+      color: lines({ color: true, expand: false }),
+      expanded: lines({ color: false, expand: true }),
+    });
+    const { text, color, expanded } = row;
     t.same(lines({ color: false, expand: false }), text, name);
     t.same(lines({ color: true, expand: false }), color, `${name}, in colour`);
     t.same(lines({ color: false, expand: true }), expanded, `${name}, expanded`);

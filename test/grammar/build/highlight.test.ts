@@ -27,6 +27,7 @@ import { random, subjects, textsNear } from "../../support/parser-fuzz.ts";
 import { queries, queryText } from "../../support/query-arbitrary.ts";
 import { slow } from "../../support/slow.ts";
 import { painted, type ScopedToken, textMate, typesOf } from "../../support/textmate.ts";
+import { recorderOf } from "../../support/vectors.ts";
 import vectors from "../../vectors/highlight.json" with { type: "json" };
 import queryVectors from "../../vectors/query.json" with { type: "json" };
 
@@ -103,9 +104,13 @@ function flaws(source: string, tokens: readonly HighlightToken[]): string[] {
 }
 
 t.test("rows: what each piece is", (t) => {
-  for (const { language, source, tokens } of vectors.rows) {
+  const record = recorderOf("highlight.json", vectors);
+  for (const row of vectors.rows) {
+    const { language, source } = row;
     const found = languages[language]!.highlight(source);
     const shown = found.map(({ type, start, end }) => `${type} ${source.slice(start, end)}`);
+    record(row, { tokens: shown });
+    const { tokens } = row;
     t.same(shown, tokens, `${language} ${JSON.stringify(source)}`);
     t.same(
       differences(languages[language]!, source),

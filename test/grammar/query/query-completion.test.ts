@@ -19,11 +19,15 @@ import {
 } from "../../../grammar/query/index.ts";
 import { queries, queryText } from "../../support/query-arbitrary.ts";
 import { slow } from "../../support/slow.ts";
+import { recorderOf } from "../../support/vectors.ts";
 import vectors from "../../vectors/query.json" with { type: "json" };
 import completions from "../../vectors/query-completion.json" with { type: "json" };
 import errors from "../../vectors/query-errors.json" with { type: "json" };
 import explanations from "../../vectors/query-explain.json" with { type: "json" };
 import pipes from "../../vectors/query-pipes.json" with { type: "json" };
+
+const recordCompletion = recorderOf("query-completion.json", completions);
+const recordWords = recorderOf("query-explain.json", explanations);
 
 const supplied = completions.sources.values as Readonly<Record<string, readonly KnownValue[]>>;
 const sources: CompletionSources = {
@@ -46,12 +50,20 @@ const pipelines = [
 t.test("what is offered at the cursor", (t) => {
   // In pipelines a bar is a bar.
   const rows = [
-    ...completions.rows.map((row) => ({ ...row, mark: "|" })),
-    ...completions.stages.map((row) => ({ ...row, mark: "¦" })),
+    ...completions.rows.map((row) => ({ row, mark: "|" })),
+    ...completions.stages.map((row) => ({ row, mark: "¦" })),
   ];
-  for (const { at, offers, count, first, mark } of rows as CompletionRow[]) {
-    const [source, offset] = cursor(at, mark);
+  for (const { row, mark } of rows as { row: CompletionRow; mark: string }[]) {
+    const [source, offset] = cursor(row.at, mark);
     const { items } = complete(source, offset, sources);
+    const [top] = items;
+    const shown = items.slice(0, row.offers.length || 1).map(({ kind, label }) => `${kind} ${label}`);
+    recordCompletion(row, {
+      offers: shown,
+      count: row.count === undefined && items.length === shown.length ? undefined : items.length,
+      first: top && applyEdits(source, [{ span: top.span, text: top.insertText }]),
+    });
+    const { at, offers, count, first } = row;
     t.same(
       items.slice(0, offers.length || 1).map(({ kind, label }) => `${kind} ${label}`),
       offers,
@@ -187,7 +199,10 @@ t.test("completion in a session answers within a key's time, in a long query as 
 });
 
 t.test("queries in words", (t) => {
-  for (const { query, words } of explanations.words) t.equal(explain(parsed(query)), words, JSON.stringify(query));
+  for (const row of explanations.words) {
+    recordWords(row, { words: explain(parsed(row.query)) });
+    t.equal(explain(parsed(row.query)), row.words, JSON.stringify(row.query));
+  }
   fc.assert(
     fc.property(queries, (query) => {
       const read = parsed(printQuery(query));
@@ -205,9 +220,11 @@ t.test("queries in words", (t) => {
 });
 
 t.test("what stands under the cursor, in words", (t) => {
-  for (const { at, of, text } of explanations.hovers as HoverRow[]) {
-    const [source, offset] = cursor(at);
+  for (const row of explanations.hovers as HoverRow[]) {
+    const [source, offset] = cursor(row.at);
     const found = explainAt(parsed(source), offset);
+    recordWords(row, { of: found && source.slice(found.span.start, found.span.end), text: found?.text });
+    const { at, of, text } = row;
     t.equal(found && source.slice(found.span.start, found.span.end), of, `${at}, of what`);
     t.equal(found?.text, text, at);
   }
@@ -215,9 +232,11 @@ t.test("what stands under the cursor, in words", (t) => {
 });
 
 t.test("what is under the cursor in a stage, in words", (t) => {
-  for (const { at, of, text } of explanations.stages as HoverRow[]) {
-    const [source, offset] = cursor(at, "¦");
+  for (const row of explanations.stages as HoverRow[]) {
+    const [source, offset] = cursor(row.at, "¦");
     const found = explainStageAt(piped(source), offset);
+    recordWords(row, { of: found && source.slice(found.span.start, found.span.end), text: found?.text });
+    const { at, of, text } = row;
     t.equal(found && source.slice(found.span.start, found.span.end), of, `${at}, of what`);
     t.equal(found?.text, text, at);
   }
@@ -236,8 +255,6 @@ t.test("what is under the cursor in a stage, in words", (t) => {
 });
 
 interface CompletionRow {
-  /** What stands for the cursor. */
-  readonly mark: string;
   readonly at: string;
   readonly offers: readonly string[];
   readonly count?: number;

@@ -8,10 +8,15 @@ import { loadGrammar } from "../../../grammar/query/query.generated.ts";
 import { tokenize } from "../../../grammar/query/tokens.ts";
 import { queryText } from "../../support/query-arbitrary.ts";
 import { slow } from "../../support/slow.ts";
+import { recorderOf } from "../../support/vectors.ts";
 import rows from "../../vectors/query-errors.json" with { type: "json" };
 
+const record = recorderOf("query-errors.json", rows);
+
 t.test("bad queries: all that is said of them, and what their fixes lead to", (t) => {
-  for (const { query, problems, fixed } of rows as Row[]) {
+  for (const row of rows as Row[]) {
+    record(row, { problems: rendered(row.query).split("\n"), fixed: allFixed(row.query) });
+    const { query, problems, fixed } = row;
     t.equal(rendered(query), problems.join("\n"), JSON.stringify(query));
     t.equal(allFixed(query), fixed, `${JSON.stringify(query)}, fixed`);
     if (fixed !== undefined) t.ok(parseQuery(fixed).ok, fixed);

@@ -9,6 +9,7 @@ import { parseQuery } from "../../../grammar/query/index.ts";
 import { root } from "../../support/cli.ts";
 import { compareFilterPatterns } from "../../support/pattern-fuzz.ts";
 import { slow } from "../../support/slow.ts";
+import { recorderOf } from "../../support/vectors.ts";
 
 interface Row {
   readonly query: string;
@@ -17,10 +18,13 @@ interface Row {
 }
 
 const rows: readonly Row[] = JSON.parse(readFileSync(join(root, "test/vectors/filter-patterns.json"), "utf8"));
+const record = recorderOf("filter-patterns.json", rows);
 
 t.test("a query becomes these patterns, which the service takes", async (t) => {
-  for (const { query, exact, patterns } of rows) {
-    const found = patternsOf(query);
+  for (const row of rows) {
+    const found = patternsOf(row.query);
+    record(row, { exact: found.isExact, patterns: found.patterns });
+    const { query, exact, patterns } = row;
     t.strictSame({ exact: found.isExact, patterns: found.patterns }, { exact, patterns }, query || "the empty query");
     for (const pattern of found.patterns) t.ok(parseFilterPattern(pattern).ok, pattern);
   }

@@ -14,7 +14,10 @@ import {
 } from "../../../grammar/query/index.ts";
 import { random, textsNear } from "../../support/parser-fuzz.ts";
 import { byOracle, parsed } from "../../support/pipe-oracle.ts";
+import { recorderOf } from "../../support/vectors.ts";
 import vectors from "../../vectors/query-pipes.json" with { type: "json" };
+
+const record = recorderOf("query-pipes.json", vectors);
 
 const NOW = Date.parse("2026-05-01T12:00:00Z");
 
@@ -44,8 +47,14 @@ function rowsOf(source: string, of?: readonly Entry[], range?: object) {
 }
 
 t.test("rows: what the stages give, and the canonical text", (t) => {
-  for (const { query, canonical = query, ...expected } of vectors.valid) {
-    const parsed = parsePipeline(query);
+  for (const row of vectors.valid) {
+    const parsed = parsePipeline(row.query);
+    if (parsed.ok) {
+      const text = printPipeline(parsed.value);
+      const nothing = { entries: undefined, columns: undefined, rows: undefined };
+      record(row, { canonical: text === row.query ? undefined : text, ...nothing, ...rowsOf(row.query) });
+    }
+    const { query, canonical = query, ...expected } = row;
     if (!parsed.ok) {
       t.fail(`${query}: ${JSON.stringify(parsed.problems)}`);
       continue;
@@ -59,9 +68,18 @@ t.test("rows: what the stages give, and the canonical text", (t) => {
 });
 
 t.test("rows: what is wrong, where, and the query that the fix leads to", (t) => {
-  for (const { query, code, at, fixed } of vectors.invalid) {
+  for (const row of vectors.invalid) {
+    const { query } = row;
     const parsed = parsePipeline(query);
     const [problem] = parsed.ok ? [] : parsed.problems;
+    if (problem !== undefined) {
+      record(row, {
+        code: problem.code.replace(/^query\//, ""),
+        at: query.slice(problem.span.start, problem.span.end),
+        fixed: problem.fix && applyEdits(query, problem.fix.edits),
+      });
+    }
+    const { code, at, fixed } = row;
     if (problem === undefined) {
       t.fail(`${query} is accepted`);
       continue;
@@ -104,7 +122,9 @@ function allFixed(query: string): string | undefined {
 }
 
 t.test("texts of other languages: the same in ours, and what is left out", (t) => {
-  for (const { query, language, fixed, left = [] } of vectors.foreign as ForeignRow[]) {
+  for (const row of vectors.foreign as ForeignRow[]) {
+    record(row, { fixed: allFixed(row.query) });
+    const { query, language, fixed, left = [] } = row;
     t.equal(allFixed(query), fixed, query);
     t.ok(parsePipeline(fixed).ok, `${fixed} is right`);
     const parsed = parsePipeline(query);
@@ -147,8 +167,12 @@ interface ForeignRow {
 }
 
 t.test("stages without their bar are refused with it, and terms that look like them are terms", (t) => {
-  for (const { query, code, fixed } of vectors.withoutBar) {
-    const parsed = parsePipeline(query);
+  for (const row of vectors.withoutBar) {
+    const parsed = parsePipeline(row.query);
+    if (!parsed.ok) {
+      record(row, { code: parsed.problems[0]!.code.replace(/^query\//, ""), fixed: allFixed(row.query) });
+    }
+    const { query, code, fixed } = row;
     t.equal(parsed.ok ? "" : parsed.problems[0]!.code, `query/${code}`, query);
     t.equal(allFixed(query), fixed, query);
   }

@@ -16,6 +16,7 @@ import { tokenize } from "../../../grammar/query/tokens.ts";
 import { queries, queryText } from "../../support/query-arbitrary.ts";
 import { sexpr } from "../../support/query-sexpr.ts";
 import { slow } from "../../support/slow.ts";
+import { recorderOf } from "../../support/vectors.ts";
 import vectors from "../../vectors/query.json" with { type: "json" };
 
 interface ValidRow {
@@ -26,6 +27,7 @@ interface ValidRow {
 }
 
 const { nowMs } = vectors;
+const record = recorderOf("query.json", vectors);
 const entries = Object.entries(vectors.entries as Record<string, Entry>);
 const valid = (vectors.valid as (Partial<ValidRow> & { about?: string })[]).filter(
   (row): row is ValidRow => row.query !== undefined,
@@ -45,6 +47,12 @@ t.test("valid queries: tree, canonical text, what they select", (t) => {
   for (const row of valid) {
     const query = parsed(row.query);
     const name = JSON.stringify(row.query);
+    const names = selected(query);
+    record(row, {
+      ast: sexpr(query),
+      print: printQuery(query),
+      selects: row.selects === "all" && names.length === entries.length ? "all" : names,
+    });
     t.equal(sexpr(query), row.ast, `${name}, tree`);
     t.equal(printQuery(query), row.print, `${name}, canonical`);
     t.same(selected(query), row.selects === "all" ? entries.map(([entry]) => entry) : row.selects, `${name}, selects`);
@@ -56,7 +64,9 @@ t.test("valid queries: tree, canonical text, what they select", (t) => {
 });
 
 t.test("invalid queries: everything that is said of them", (t) => {
-  for (const { query, problems } of vectors.invalid) {
+  for (const row of vectors.invalid) {
+    record(row, { problems: rendered(row.query).split("\n") });
+    const { query, problems } = row;
     t.equal(rendered(query), problems.join("\n"), JSON.stringify(query));
   }
   t.end();

@@ -5,6 +5,7 @@ import { applyEdits, type Problem, renderProblem } from "../../../grammar/proble
 import { parseTemplate, renderTemplate, type Template } from "../../../grammar/template/index.ts";
 import { printTemplate } from "../../../grammar/template/print.ts";
 import { holds } from "../../support/property.ts";
+import { recorderOf } from "../../support/vectors.ts";
 
 interface Vectors {
   rendered: { source: string; variables?: Record<string, unknown>; code?: number; text?: string; expected: string }[];
@@ -16,10 +17,15 @@ const vectors: Vectors = JSON.parse(
   readFileSync(new URL("../../../../test/vectors/template.json", import.meta.url), "utf8"),
 );
 
-for (const { source, variables = {}, code = 404, text = "Not Found", expected } of vectors.rendered) {
+const record = recorderOf("template.json", vectors);
+
+for (const row of vectors.rendered) {
+  const { source, variables = {}, code = 404, text = "Not Found" } = row;
   t.test(`${source} with ${JSON.stringify(variables)} ${code}`, (t) => {
     const data = { StatusCode: code, StatusText: text, Variables: variables };
     const value = template(source);
+    record(row, { expected: renderTemplate(value, data) });
+    const { expected } = row;
     t.equal(renderTemplate(value, data), expected);
     t.equal(renderTemplate(template(printTemplate(value)), data), expected, "also from its canonical text");
     t.end();
@@ -27,15 +33,22 @@ for (const { source, variables = {}, code = 404, text = "Not Found", expected } 
 }
 
 t.test("canonical text", (t) => {
-  for (const [source, printed] of vectors.printed) t.equal(printTemplate(template(source)), printed, source);
+  for (const row of vectors.printed) {
+    record(row, { 1: printTemplate(template(row[0])) });
+    t.equal(printTemplate(template(row[0])), row[1], row[0]);
+  }
   t.end();
 });
 
-for (const { source, problems } of vectors.invalid) {
+for (const row of vectors.invalid) {
+  const { source } = row;
   t.test(`invalid ${JSON.stringify(source)}`, (t) => {
     const parsed = parseTemplate(source);
     t.notOk(parsed.ok);
-    if (!parsed.ok) t.equal(render(parsed.problems, source), problems.join("\n"));
+    if (!parsed.ok) {
+      record(row, { problems: render(parsed.problems, source).split("\n") });
+      t.equal(render(parsed.problems, source), row.problems.join("\n"));
+    }
     t.end();
   });
 }
