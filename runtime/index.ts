@@ -2,11 +2,13 @@ import { resolve } from "node:path";
 import type { Entry } from "../grammar/entry.ts";
 import { describe, type Parsed } from "../grammar/problem.ts";
 import { parseLocation, parseRoute } from "../grammar/route/index.ts";
-import { type ResolvedConfig, servesStatic } from "../schema/index.ts";
+import { type Injection, type ResolvedConfig, servesStatic } from "../schema/index.ts";
 import { EntryLog } from "./entries.ts";
 import type { Handler, ProxyRequest, ProxyResponse } from "./exchange.ts";
 import { hop } from "./hop.ts";
 import type { CorsOptions } from "./middleware/cors.ts";
+import type { ErrorPageOptions } from "./middleware/error-pages.ts";
+import type { InjectionOptions } from "./middleware/injection.ts";
 import type { EntryTimes } from "./output.ts";
 import { type PipelineOptions, pipeline } from "./pipeline.ts";
 import { Supervisor, type SupervisorOptions } from "./process.ts";
@@ -169,7 +171,7 @@ function supervisionOf(options: ApplicationOptions, entries: EntryLog): Supervis
 function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "entries" | "app"> {
   const { config, command } = options;
   const directory = resolve(options.directory);
-  const { type, error_pages: pages, inject } = config;
+  const { type } = config;
   return {
     logsRequests: !config.logs.disable,
     headers: Object.entries(config.headers).map(([pattern, headers]) => ({
@@ -177,30 +179,61 @@ function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "en
       headers,
     })),
     cors: corsOptions(config.cors),
-    redirects: Object.entries(config.redirects).map(([pattern, { location, status, force }]) => ({
-      route: checked(pattern, parseRoute(pattern)),
-      location: checked(location, parseLocation(location)),
-      status,
-      force,
-    })),
-    errorPages: pages.disable ? undefined : { dir: resolve(directory, pages.dir), variables: pages.variables },
-    inject: inject.head.length + inject.body.length > 0 ? { ...inject, directory } : undefined,
+    redirects: Object.entries(config.redirects).map(([pattern, { location, status, force, ...unread }]) => {
+      allRead(unread);
+      return {
+        route: checked(pattern, parseRoute(pattern)),
+        location: checked(location, parseLocation(location)),
+        status,
+        force,
+      };
+    }),
+    errorPages: errorPageOptions(config.error_pages, directory),
+    inject: injectionOptions(config.inject, directory),
     static: servesStatic(config)
-      ? { type, directory, ...config.static, command, namesRefused: options.isDevelopment }
+      ? { type, directory, ...folderOf(config.static), command, namesRefused: options.isDevelopment }
       : undefined,
   };
 }
 
+/** What is left of a section of the configuration when every option is taken out: an option that nothing reads does not compile. */
+function allRead(_unread: Readonly<Record<string, never>>): void {}
+
+function errorPageOptions(pages: ResolvedConfig["error_pages"], directory: string): ErrorPageOptions | undefined {
+  const { disable, dir, variables, ...unread } = pages;
+  allRead(unread);
+  return disable ? undefined : { dir: resolve(directory, dir), variables };
+}
+
+function injectionOptions(inject: ResolvedConfig["inject"], directory: string): InjectionOptions | undefined {
+  const { head, body, ...unread } = inject;
+  allRead(unread);
+  return head.length + body.length > 0 ? { head: head.map(injected), body: body.map(injected), directory } : undefined;
+}
+
+function injected({ type, value, file, ...unread }: Injection): InjectionOptions["head"][number] {
+  allRead(unread);
+  return { type, value, file };
+}
+
+function folderOf({ dir, prefix, ...unread }: NonNullable<ResolvedConfig["static"]>) {
+  allRead(unread);
+  return { dir, prefix };
+}
+
 function corsOptions(cors: ResolvedConfig["cors"]): CorsOptions | undefined {
   if (!cors?.enable) return undefined;
+  const { enable: _, allowed_origins, allowed_methods, allowed_headers, exposed_headers, ...others } = cors;
+  const { max_age, allow_credentials, debug, ...unread } = others;
+  allRead(unread);
   return {
-    origins: cors.allowed_origins,
-    methods: cors.allowed_methods,
-    headers: cors.allowed_headers,
-    exposedHeaders: cors.exposed_headers,
-    maxAgeSeconds: cors.max_age,
-    credentials: cors.allow_credentials,
-    debug: cors.debug,
+    origins: allowed_origins,
+    methods: allowed_methods,
+    headers: allowed_headers,
+    exposedHeaders: exposed_headers,
+    maxAgeSeconds: max_age,
+    credentials: allow_credentials,
+    debug,
   };
 }
 

@@ -1,24 +1,14 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Injection as ConfigInjection } from "../schema/config.generated.ts";
 import type { EntryLog } from "./entries.ts";
 
-type InjectionType =
-  | "literal"
-  | "comment"
-  | "style"
-  | "script"
-  | "inline style"
-  | "inline script"
-  | "analytics"
-  | "tracker";
+type InjectionType = ConfigInjection["type"];
 
-/** Exactly one of `value` and `file`. */
-export interface Injection {
+/** Exactly one of `value` and `file`, whose content is the value; a file is relative to the project's folder. */
+export type Injection = { readonly [name in keyof ConfigInjection]: ConfigInjection[name] | undefined } & {
   readonly type: InjectionType;
-  readonly value?: string | undefined;
-  /** Its content is the value. Relative to the project's folder. */
-  readonly file?: string | undefined;
-}
+};
 
 /**
  * The HTML of an item. Undefined if the value would end the element that contains it: the check of tool.json refuses
@@ -43,6 +33,8 @@ export function injectedHtml(type: InjectionType, value: string): string | undef
       return analytics(value.trim());
     case "tracker":
       return tracker(value.trim());
+    default:
+      return type satisfies never;
   }
 }
 

@@ -1,5 +1,6 @@
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
+import type { Backoff as ConfigBackoff } from "../schema/config.generated.ts";
 import type { CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import { Pool } from "./http1/pool.ts";
@@ -29,16 +30,8 @@ const REPORTED_LINES = 20;
 /** Idle connections to the app are closed early: below the keep-alive time of common servers (gunicorn has 2 s). */
 const IDLE_CONNECTION_MS = 1_500;
 
-interface Backoff {
-  /** Milliseconds before the first restart. */
-  readonly min: number;
-  /** Milliseconds, at most. */
-  readonly max: number;
-  readonly factor: number;
-  /** Failed starts in a row before the supervisor waits for a request to try again. */
-  readonly attempts: number;
-  readonly jitter: boolean;
-}
+/** Of the configuration, with its defaults: `min` and `max` in milliseconds. */
+type Backoff = Readonly<Required<ConfigBackoff>>;
 
 export interface SupervisorOptions {
   readonly command: string;

@@ -9,6 +9,7 @@ import type {
   Hooks,
   Inject,
   Logs,
+  Proxy as ProxySettings,
   Redirect,
   Stage,
   Static,
@@ -39,13 +40,8 @@ export interface ResolvedConfig {
   /** Absent if the file has none; `enable` says whether it is on. */
   cors?: Required<Omit<Cors, "max_age">> & Pick<Cors, "max_age">;
   /** `command` is absent for a static site. */
-  proxy: {
-    command?: string;
-    timeout: number;
-    listen_timeout: number;
-    shutdown_timeout: number;
-    backoff: Required<Backoff>;
-  };
+  proxy: Pick<ProxySettings, "command"> &
+    Required<Omit<ProxySettings, "command" | "backoff">> & { backoff: Required<Backoff> };
   dns: Record<string, Required<DnsRecord>[]>;
   /** The default stages, then the file's own. Overrides stay overrides: `forStage` applies them. */
   stages: Record<string, Omit<Stage, "hooks"> & { hooks?: ResolvedHooks }>;

@@ -77,7 +77,9 @@ for (const { path, actions, starts, syntax } of grammars) {
   if (!actions) continue;
   const module = await load(join(folder, actions));
   const lengths = Object.fromEntries(Object.entries(module.actions).map(([rule, action]) => [rule, action.length]));
-  const source = compileGrammar({ grammar, actions: lengths, starts, actionsPath: `./${actions}`, grammarPath: path });
+  const { withoutValue } = module;
+  const names = { actionsPath: `./${actions}`, grammarPath: path };
+  const source = compileGrammar({ grammar, actions: lengths, withoutValue, starts, ...names });
   write(`${file.slice(0, -4)}-parser.generated.ts`, source, [
     path,
     ...modules(join(folder, actions), "grammar/build/compile.ts"),

@@ -2,10 +2,13 @@ import { POINT } from "../../grammar/json-bytes.ts";
 import {
   type Accumulator,
   accumulator,
+  aggregatesOf,
   type Cell,
   type Column,
   type FunctionKind,
+  factsOf,
   functionOf,
+  groupsOf,
   type Packed,
   Packing,
   type Pipeline,
@@ -192,10 +195,10 @@ export function fastGroups(wanted: Wanted, pipeline: Pipeline): FastGroups | und
 const OF_NUMBERS: ReadonlySet<string> = new Set(["sum", "avg", "min", "max", "pNN"]);
 
 function fastStage(stage: Stage | undefined): FastStage | undefined {
-  if (stage?.kind !== "count" && stage?.kind !== "top" && stage?.kind !== "stats") return undefined;
+  if (stage === undefined || factsOf(stage).gives !== "groups") return undefined;
   const numbers: SoughtValue[] = [];
   const aggregates: FastAggregate[] = [];
-  for (const { call } of stage.kind === "stats" ? stage.aggregates : []) {
+  for (const { call } of aggregatesOf(stage)) {
     const kind = functionOf(call.name)!;
     if (call.argument === undefined) {
       if (kind.name !== "count") return undefined;
@@ -208,7 +211,7 @@ function fastStage(stage: Stage | undefined): FastStage | undefined {
     aggregates.push({ kind, list: known < 0 ? numbers.push(of) - 1 : known });
   }
   if (aggregates.length === 0) aggregates.push({ kind: { name: "count", percent: 0 }, list: -1 });
-  const by = (stage.kind === "top" ? [stage.column] : stage.by).map(soughtValue);
+  const by = groupsOf(stage)!.map(soughtValue);
   const all = [...by, ...numbers];
   // A value of a line is read for one purpose.
   if (all.some((one, at) => one === undefined || all.slice(0, at).some((other) => isSame(one, other))))

@@ -1,7 +1,7 @@
 import {
+  factsOf,
   isStreaming,
   readsOfPipeline,
-  type Stage,
   type StagesResult,
   type Table,
   TooManyGroups,
@@ -35,7 +35,7 @@ export async function printAggregated(
   const { stages } = aggregation.pipeline;
   const isLive =
     isFollowed && stdout.isTerminal && format === "text" && readsOfPipeline(aggregation.pipeline) !== undefined;
-  if (isFollowed && !isLive && stages.some(({ kind }) => COLLECTING.has(kind))) await context.say(AT_THE_END);
+  if (isFollowed && !isLive && stages.some((stage) => factsOf(stage).collects)) await context.say(AT_THE_END);
   let shownLines = 0;
   const text = (table: Table) => {
     const shown = { width: stdout.columns, color: stdout.color, isTerminal: stdout.isTerminal };
@@ -46,7 +46,7 @@ export async function printAggregated(
     progress.erase();
     const lines = text(result).replace(/\n$/, "").split("\n");
     // What has left the top of the screen cannot be written again.
-    const fitting = fitted(lines, Math.max(3, stdout.rows - 1), !stages.some(({ kind }) => REORDERING.has(kind)));
+    const fitting = fitted(lines, Math.max(3, stdout.rows - 1), !stages.some((stage) => factsOf(stage).reorders));
     await stdout.write(`${erased(shownLines)}${fitting.join("\n")}\n`);
     shownLines = fitting.length;
   };
@@ -101,10 +101,6 @@ export async function printAggregated(
   if (absent !== undefined) await context.say(absent);
 }
 
-/** Stages whose rows may all change with the next entry. */
-const COLLECTING: ReadonlySet<Stage["kind"]> = new Set(["count", "stats", "timeseries", "top", "sort"]);
-/** Stages after which the newest rows are not the last ones. */
-const REORDERING: ReadonlySet<Stage["kind"]> = new Set(["count", "stats", "top", "sort"]);
 const AT_THE_END = `the rows are printed at the end; Ctrl-C ends what reads them, too: end it with kill -INT ${process.pid}`;
 
 /** The lines that a screen has room for, and how many it has not: the newest where they come in the order of time. */

@@ -3,8 +3,9 @@ import type { Parsed, Problem } from "../../grammar/problem.ts";
 import { applyEdits, quote } from "../../grammar/problem.ts";
 import {
   andQueries,
+  conditionOf,
   type Expr,
-  outputOf,
+  givesRows,
   type Pipeline,
   parsePipeline,
   type Stage,
@@ -89,8 +90,8 @@ export function namesInside({ query, stages }: Pipeline): NameInside[] {
   visit(query.expr, true);
   for (const stage of stages) {
     // What comes after rows names columns.
-    if (outputOf(stage, { kind: "events" }).kind === "rows") break;
-    if (stage.kind === "where") visit(stage.expr, false);
+    if (givesRows(stage)) break;
+    visit(conditionOf(stage), false);
   }
   return found;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  isTimed,
   levelOf,
   printPipeline,
   printQuery,
@@ -111,12 +112,7 @@ async function timesOf(
     start: new Date(range.fromMs ?? startMs).toISOString(),
     stop: new Date(range.toMs ?? stopMs).toISOString(),
   };
-  const isTimed = pipeline.stages.some(
-    (stage) =>
-      stage.kind === "timeseries" ||
-      (stage.kind === "stats" && stage.aggregates.some(({ call }) => call.name === "rate")),
-  );
-  if (!isTimed || (range.fromMs !== undefined && range.toMs !== undefined)) return whole;
+  if (!pipeline.stages.some(isTimed) || (range.fromMs !== undefined && range.toMs !== undefined)) return whole;
   const outermost = async (order: "ascending" | "descending") => {
     const input = { project_id: asked.address.project, ...whole, query: printQuery(pipeline.query), limit: 1, order };
     const answer = await withRetries(asked, signal, () => clientOf(asked).call("search", input, { signal }));

@@ -12,6 +12,8 @@ export interface CompileOptions {
   readonly actions: ActionLengths;
   /** The rules that a text can be parsed as; the generated module has a parser for each. */
   readonly starts: readonly string[];
+  /** Rules that need no value, each with the reason: nothing reads what they match. */
+  readonly withoutValue?: Readonly<Record<string, string>>;
   /** From the generated file to the module that exports `actions`. */
   readonly actionsPath: string;
   /** Named in the head of the generated file. */
@@ -21,11 +23,13 @@ export interface CompileOptions {
 /**
  * The source of a TypeScript module with `parsers.<start>(source)`, which answer the start rule's value, or `NO_MATCH`.
  *
- * The value of a rule is what its action returns. A rule without an action has its only child's value, and none if
- * it has several. In an action, a repetition is an array, an option its value or undefined, a terminal undefined.
+ * The value of a rule is what its action returns. A rule without an action has its only child's value. A rule that has
+ * neither is refused where a value is wanted, unless `withoutValue` says why none is needed. In an action, a repetition
+ * is an array, an option its value or undefined, a terminal undefined.
  */
-export function compileGrammar({ grammar, actions, starts, actionsPath, grammarPath }: CompileOptions): string {
-  const compiler = new Compiler(grammar as unknown as OhmGrammar, actions);
+export function compileGrammar(options: CompileOptions): string {
+  const { starts, actionsPath, grammarPath } = options;
+  const compiler = new Compiler(options);
   const entries = starts.map((start) => {
     const skip = isSyntactic(start) ? "skip();\n" : "";
     return `  ${start}(source, from = 0, to = source.length) {
@@ -60,6 +64,7 @@ ${compiler.finish()}`;
 
 // The parts of Ohm's compiled grammar that are read here; its types do not export them.
 export interface OhmGrammar {
+  readonly name: string;
   readonly defaultStartRule: string;
   readonly rules: Readonly<Record<string, { readonly body: Expr; readonly formals: readonly string[] }>>;
 }
@@ -117,13 +122,17 @@ class Compiler {
   /** How often each function is called, and which of them may remember their last result. */
   readonly #calls = new Map<string, number>();
   readonly #memoizable = new Set<string>();
+  readonly #options: CompileOptions;
+  /** Rules without a value of which one is wanted. */
+  readonly #valueless = new Set<string>();
   #labels = 0;
 
-  constructor(grammar: OhmGrammar, actions: ActionLengths) {
-    this.#grammar = grammar;
-    this.#actions = actions;
-    for (const name of Object.keys(actions)) {
-      if (!grammar.rules[name]) throw new Error(`there is an action for "${name}", but no such rule`);
+  constructor(options: CompileOptions) {
+    this.#grammar = options.grammar as unknown as OhmGrammar;
+    this.#actions = options.actions;
+    this.#options = options;
+    for (const name of Object.keys(this.#actions)) {
+      if (!this.#grammar.rules[name]) throw new Error(`there is an action for "${name}", but no such rule`);
     }
   }
 
@@ -144,6 +153,8 @@ class Compiler {
   finish(): string {
     const skip = SKIP.replace("SPACES", this.#skipLoop());
     for (let work = this.#queue.shift(); work; work = this.#queue.shift()) work();
+    this.#refuseWithoutValue();
+    this.#refuseUnused();
     const tables = [...this.#tables].map(([source, name]) => `const ${name} = ${source};`);
     return [...tables, skip, ...this.#remembering(), ...this.#functions.values()].join("\n\n").concat("\n");
   }
@@ -274,6 +285,7 @@ return value;
         if (!context.wantsValue)
           return { code: `${skip}if (!${this.call(expr.ruleName!, expr.args!, false)}) ${fail}`, values: [] };
         if (!this.#hasValue(expr.ruleName!, expr.args!)) {
+          this.#valueless.add(expr.ruleName!);
           return nothing(`${skip}if (!${this.call(expr.ruleName!, expr.args!, false)}) ${fail}`);
         }
         const value = this.#name("x");
@@ -558,6 +570,38 @@ pos += ${moved};
     const set = this.#charSet(this.#grammar.rules.space!.body, { isSyntactic: false, wantsValue: false });
     if (!set) return `while (${this.call("space", [], false)}) ;`;
     return this.#run(set);
+  }
+
+  /** The value would silently be undefined, as that of a rule which was added without its action. */
+  #refuseWithoutValue(): void {
+    const { starts, withoutValue = {}, actionsPath, grammarPath } = this.#options;
+    for (const name of starts) if (!this.#hasValue(name, [])) this.#valueless.add(name);
+    for (const name of this.#valueless) {
+      if (Object.hasOwn(withoutValue, name)) continue;
+      throw new Error(
+        `the rule "${name}" of the grammar ${this.#grammar.name} (${grammarPath}) has no value: write its action in ` +
+          `${actionsPath}, or the reason why it needs none in withoutValue there`,
+      );
+    }
+    for (const name of Object.keys(withoutValue)) {
+      if (this.#valueless.has(name)) continue;
+      throw new Error(`withoutValue in ${actionsPath} names "${name}" for no reason: no value of it is wanted`);
+    }
+  }
+
+  #refuseUnused(): void {
+    const { starts, grammarPath } = this.#options;
+    const used = new Set<string>([...starts, "space"]);
+    const visit = (expr: Expr): void => {
+      if (expr.ruleName !== undefined) used.add(expr.ruleName);
+      for (const part of [...(expr.terms ?? []), ...(expr.factors ?? []), ...(expr.args ?? [])]) visit(part);
+      if (expr.expr !== undefined) visit(expr.expr);
+    };
+    // A set grows while it is read.
+    for (const name of used) visit(this.#body(name, []));
+    const unused = Object.keys(this.#grammar.rules).find((name) => !used.has(name));
+    if (unused === undefined) return;
+    throw new Error(`no rule uses the rule "${unused}" of the grammar ${this.#grammar.name} (${grammarPath})`);
   }
 
   #refuseLeftRecursion(ruleName: string, args: readonly Expr[]): void {

@@ -284,6 +284,13 @@ export const actions = {
   EmptyListOf: (_source: string, _start: number, _end: number): Value[] => [],
 };
 
+/** Rules that have neither an action nor a child whose value they pass on, each with the reason. */
+export const withoutValue = {
+  bar: "only separates",
+  byWord: "the columns after it say all",
+  asWord: "the name after it says all",
+};
+
 /** What the rule Pipeline reads. */
 export interface ReadPipeline {
   readonly expr: Expr | undefined;

@@ -38,6 +38,7 @@ export { type Packed, Packing } from "./pipe/packed.ts";
 export { parsePipeline } from "./pipe/parse.ts";
 export { printPipeline } from "./pipe/print.ts";
 export { fieldsNamed, readsOfPipeline } from "./pipe/reads.ts";
+export { aggregatesOf, conditionOf, factsOf, givesRows, groupsOf, isTimed } from "./pipe/stage-facts.ts";
 export { stepCount, stepFor, stepStart, stepsOf } from "./pipe/steps.ts";
 export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, compareCells, jsonText, keyOf } from "./pipe/values.ts";

@@ -1,3 +1,5 @@
+import type { Stage } from "./ast.ts";
+
 /** The words that stages begin with, each with an example. */
 export const STAGE_USES = {
   count: "count by path",
@@ -9,9 +11,9 @@ export const STAGE_USES = {
   limit: "limit 10",
   fields: "fields timestamp, path, status",
   unique: "unique user.id",
-} as const;
+} as const satisfies Record<Stage["kind"], string>;
 
-export const STAGE_WORDS = Object.keys(STAGE_USES) as (keyof typeof STAGE_USES)[];
+export const STAGE_WORDS = Object.keys(STAGE_USES) as Stage["kind"][];
 
 /** What each stage gives, in a sentence. */
 export const STAGE_DOCS: Readonly<Record<keyof typeof STAGE_USES, string>> = {

@@ -1,6 +1,6 @@
 import type { Span } from "../problem.ts";
 import { type Expr, type Field, type Pipeline, type Query, target, type Value } from "./ast.ts";
-import { outputOf } from "./pipe/columns.ts";
+import { conditionOf, givesRows } from "./pipe/stage-facts.ts";
 
 /** A stage that a query names: `stage = beta`, `stage in (beta, "rc")`, `production`. */
 export interface NamedStage {
@@ -22,8 +22,9 @@ export function stagesNamedIn({ source, query, stages }: Pipeline): NamedStage[]
   const found = stagesNamed({ source, expr: query.expr });
   for (const stage of stages) {
     // What comes after rows names columns.
-    if (outputOf(stage, { kind: "events" }).kind === "rows") break;
-    if (stage.kind === "where") collect(stage.expr, source, found);
+    if (givesRows(stage)) break;
+    const condition = conditionOf(stage);
+    if (condition !== undefined) collect(condition, source, found);
   }
   return found;
 }

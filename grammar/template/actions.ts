@@ -105,6 +105,13 @@ export const actions = {
   symbol: (source: string, start: number, end: number) => token("symbol", source, start, end),
 };
 
+/** Rules that have neither an action nor a child whose value they pass on, each with the reason. */
+export const withoutValue = {
+  open: "only begins an action",
+  closing: "only ends an action",
+  keyword: "the rule that names it knows which one it is",
+};
+
 interface Statement {
   readonly statement: "if" | "elseIf" | "else" | "with" | "end" | "output";
   readonly expr: Expr | undefined;

@@ -1,5 +1,7 @@
 import { describe } from "../../grammar/problem.ts";
 import {
+  aggregatesOf,
+  factsOf,
   functionOf,
   parsePipeline,
   type Query,
@@ -53,13 +55,13 @@ export function checkAlertQuery(text: string): readonly string[] {
 }
 
 function readStages(query: Query | undefined, stages: readonly Stage[]): ReadAlertQuery {
-  if (stages.some(({ kind }) => kind === "timeseries")) {
+  if (stages.some((stage) => factsOf(stage).gives === "steps")) {
     return refused("must have no timeseries: each interval is evaluated by itself, so write count or stats instead");
   }
-  const last = stages.findLastIndex(({ kind }) => kind === "count" || kind === "stats" || kind === "top");
+  const last = stages.findLastIndex((stage) => factsOf(stage).gives === "groups");
   const grouping = stages[last];
   if (grouping === undefined) return refused("must have a stage that gives a number, such as | count by path");
-  const loser = stages.slice(last).find(({ kind }) => kind === "fields" || kind === "unique");
+  const loser = stages.slice(last).find((stage) => factsOf(stage).gives === "columns");
   if (loser !== undefined) {
     return refused(`must have no ${loser.kind} after ${grouping.kind}: the values that it groups by are needed`);
   }
@@ -74,15 +76,16 @@ function readStages(query: Query | undefined, stages: readonly Stage[]): ReadAle
   if (value.type !== "number") {
     return refused(`must give a number, which is compared with the threshold: ${value.name} may be anything`);
   }
-  const isPlainCount = grouping.kind === "count" || grouping.kind === "top";
+  const isPlainCount = aggregatesOf(grouping).length === 0;
   const what = isPlainCount ? "events" : value.name;
   return { ok: true, value: { query, stages, columns, what, unit: value.unit ?? "", isCount: isCounted(grouping) } };
 }
 
 /** Whether the stage gives 0 for no events at all. */
 function isCounted(stage: Stage): boolean {
-  if (stage.kind !== "stats") return true;
-  const kind = functionOf(stage.aggregates[0]!.call.name)?.name;
+  const [first] = aggregatesOf(stage);
+  if (first === undefined) return true;
+  const kind = functionOf(first.call.name)?.name;
   return kind === "count" || kind === "distinct" || kind === "rate";
 }
 

@@ -1,6 +1,7 @@
 import {
   columnName,
   type Expr,
+  groupsOf,
   jsonText,
   parseQuery,
   printField,
@@ -54,8 +55,7 @@ export function queryOfGroup({ query, stages }: AlertQuery, group: GroupValues):
 function termsOf(stages: readonly Stage[], group: GroupValues): Expr[] {
   // Only the first stage that groups has columns that are fields of events.
   const first = stages.find((stage) => stage.kind !== "where");
-  const by =
-    first?.kind === "count" || first?.kind === "stats" ? first.by : first?.kind === "top" ? [first.column] : [];
+  const by = (first && groupsOf(first)) ?? [];
   return by.flatMap((field) => {
     const found = group.find(({ name }) => name === columnName(field));
     if (found === undefined) return [];

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
+import { SECRETS, type SecretMember } from "../notify/members.ts";
 import type { ProjectKey } from "./projects.ts";
 import { changedAt, newId } from "./row.ts";
 import type { Seal } from "./seal.ts";
@@ -79,9 +80,6 @@ export async function listUnopened({
   return rows.filter((row) => SECRETS.some((name) => opened(row, name, seal) === undefined));
 }
 
-/** The members that are secrets. */
-export const SECRETS = ["slack_webhook_url", "webhook_url", "pagerduty_service_key"] as const;
-
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
   // A secret that cannot be decrypted reads as empty: it has to be set again, and the rest stays usable until then.
   const secrets = SECRETS.map((name) => [name, opened(row, name, seal) ?? ""]);
@@ -95,7 +93,7 @@ function notificationOf(row: NotificationRow, seal: Seal): Notification {
   } as Notification;
 }
 
-function opened(row: NotificationRow, name: (typeof SECRETS)[number], seal: Seal): string | undefined {
+function opened(row: NotificationRow, name: SecretMember, seal: Seal): string | undefined {
   try {
     return seal.open(row[name], `${row.id}.${name}`);
   } catch {
@@ -105,7 +103,7 @@ function opened(row: NotificationRow, name: (typeof SECRETS)[number], seal: Seal
 
 function rowOf(notification: NotificationInput, id: string, seal: Seal) {
   const { project_id, type, name, email_addresses = [], sms_numbers = [], slack_channel = "" } = notification;
-  const sealed = (name: (typeof SECRETS)[number]) => seal.close(notification[name] ?? "", `${id}.${name}`);
+  const sealed = SECRETS.map((name) => [name, seal.close(notification[name] ?? "", `${id}.${name}`)]);
   return {
     project_id,
     type,
@@ -113,8 +111,6 @@ function rowOf(notification: NotificationInput, id: string, seal: Seal) {
     email_addresses: JSON.stringify(email_addresses),
     sms_numbers: JSON.stringify(sms_numbers),
     slack_channel,
-    slack_webhook_url: sealed("slack_webhook_url"),
-    webhook_url: sealed("webhook_url"),
-    pagerduty_service_key: sealed("pagerduty_service_key"),
+    ...(Object.fromEntries(sealed) as Record<SecretMember, string>),
   };
 }

@@ -1,6 +1,6 @@
 import type { Notification } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
-import { SECRETS } from "../records/notifications.ts";
+import { SECRETS, type SecretMember } from "../notify/members.ts";
 
 /** A notification with masked secrets: they show enough to be recognized, and not enough to be used. */
 export function masked(notification: Notification): Notification {
@@ -11,7 +11,7 @@ export function masked(notification: Notification): Notification {
 /** A change without the masked secrets that clients send back unchanged: they send every member. */
 export function withoutMasks<Change extends Partial<Notification>>(before: Notification, change: Change): Change {
   const same = SECRETS.filter((name) => before[name] !== "" && change[name] === maskOf(before[name]));
-  const rest = Object.entries(change).filter(([name]) => !same.includes(name as (typeof SECRETS)[number]));
+  const rest = Object.entries(change).filter(([name]) => !same.includes(name as SecretMember));
   return Object.fromEntries(rest) as Change;
 }
 

@@ -3,6 +3,7 @@ import type { NotificationInput } from "../../schema/rpc.generated.ts";
 import { alertsUsing } from "../alerts/stored-alerts.ts";
 import { RpcError } from "../error.ts";
 import { readEmailAddress } from "../mail/address.ts";
+import { ADDRESSES, MEMBERS } from "../notify/members.ts";
 import { rotateWebhookSecret } from "../notify/webhook-secrets.ts";
 import { makeDue } from "../records/deliveries.ts";
 import {
@@ -98,22 +99,13 @@ export const notifications: Handlers<
   },
 };
 
-/** The member without which a notification of each type reaches nobody. */
-const NEEDED = {
-  email: "email_addresses",
-  sms: "sms_numbers",
-  slack: "slack_webhook_url",
-  webhook: "webhook_url",
-  pagerduty: "pagerduty_service_key",
-} as const satisfies Record<NotificationInput["type"], keyof NotificationInput>;
-
 /** Checks what the schema cannot express. */
 function check(notification: NotificationInput): void {
   refuseMasks(notification);
-  const needed = NEEDED[notification.type];
+  const { needed } = MEMBERS[notification.type];
   const value = notification[needed];
   if (value === undefined || value.length === 0) throw new RpcError("invalid", `notification.${needed}: is required`);
-  for (const name of ["slack_webhook_url", "webhook_url"] as const) {
+  for (const name of ADDRESSES) {
     const url = notification[name] ?? "";
     if (url !== "" && !isWebAddress(url)) {
       throw new RpcError("invalid", `notification.${name}: must be an address that begins with https:// or http://`);

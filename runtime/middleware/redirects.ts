@@ -1,14 +1,15 @@
 import { STATUS_CODES } from "node:http";
 import { compileRoutes, type Location, type Route, substitute } from "../../grammar/route/index.ts";
+import type { Redirect } from "../../schema/config.generated.ts";
 import type { Handler, ProxyRequest, ProxyResponse } from "../exchange.ts";
 
-export interface RedirectRule {
+/**
+ * A redirect of the configuration, with its defaults and parsed. `status` 200: the path is rewritten before the app sees
+ * it; any other: the client is sent to the location. `force`: a rewrite goes before a file that answers the path.
+ */
+export interface RedirectRule extends Readonly<Required<Omit<Redirect, "location">>> {
   readonly route: Route;
   readonly location: Location;
-  /** 200: the path is rewritten before the app sees it; any other: the client is sent to the location. */
-  readonly status: number;
-  /** A rewrite goes before a file that answers the path. */
-  readonly force: boolean;
 }
 
 /**

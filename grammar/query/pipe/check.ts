@@ -6,6 +6,7 @@ import { aggregateName, columnName, type Input, outputOf, placeOf, resultOf } fr
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import { printCall } from "./print.ts";
 import * as problems from "./problems.ts";
+import { aggregatesOf, columnsNamed } from "./stage-facts.ts";
 import { isStep } from "./steps.ts";
 
 /**
@@ -84,7 +85,10 @@ function checkStage(stage: Stage, context: Context): void {
         found.push(isThousands ? problems.foreignForm(at, `${count}k`, `${count}000`) : one);
       }
       checkNamed(stage.expr, context);
+      return;
     }
+    default:
+      stage satisfies never;
   }
 }
 
@@ -152,8 +156,8 @@ function checkNamed(expr: Expr, context: Context): void {
 function checkNames(stage: Stage, output: Input, found: Problem[]): void {
   if (output.kind !== "rows") return;
   const seen = new Set<string>();
-  const aggregates = stage.kind === "stats" || stage.kind === "timeseries" ? stage.aggregates : [];
-  const columns = stage.kind === "fields" || stage.kind === "unique" ? stage.columns : "by" in stage ? stage.by : [];
+  const aggregates = aggregatesOf(stage);
+  const columns = columnsNamed(stage);
   const double = output.columns.find(({ name }) => seen.size === seen.add(name).size);
   if (double === undefined) return;
   const aggregate = aggregates.findLast((one) => aggregateName(one) === double.name);

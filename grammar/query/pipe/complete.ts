@@ -5,6 +5,7 @@ import type { Token } from "../tokens.ts";
 import { checkStages } from "./check.ts";
 import { type ColumnType, type Input, placeOf, type RowColumn, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
+import { isOfFunctions } from "./stage-facts.ts";
 
 /** The stage that a cursor is in. */
 export interface StageCursor {
@@ -47,9 +48,9 @@ export function openCall({ tokens }: StageCursor): { readonly name: string; read
   return { name: name.text, isComputed: isComputing({ tokens }) };
 }
 
-/** Whether the cursor is among the functions of stats or timeseries. */
+/** Whether the cursor is among the functions of a stage. */
 export const isComputing = ({ tokens }: Pick<StageCursor, "tokens">) =>
-  /^(?:stats|timeseries)$/.test(tokens[0]?.text ?? "") && !tokens.some(({ text }) => text === "by");
+  isOfFunctions(tokens[0]?.text ?? "") && !tokens.some(({ text }) => text === "by");
 
 /** A column of rows to offer: its name, or after `p99(` the rest of that. */
 export interface OfferedColumn {

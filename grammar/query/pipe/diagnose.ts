@@ -10,6 +10,7 @@ import { type Token, tokenize } from "../tokens.ts";
 import { stepOf } from "./foreign-functions.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import * as problems from "./problems.ts";
+import { isOfFunctions } from "./stage-facts.ts";
 import { stageSlip } from "./stage-slips.ts";
 
 type StageWord = keyof typeof STAGE_USES;
@@ -34,8 +35,7 @@ export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm
   if (word === "where") return inWhere(source, first, end);
   const one = glued(source, tokens, end);
   if (one !== undefined) return [one];
-  const isOfFunctions = word === "stats" || word === "timeseries";
-  const found = isOfFunctions ? inAggregates(word, rest) : [inStage(word, first, rest) ?? []].flat();
+  const found = isOfFunctions(word) ? inAggregates(word, rest) : [inStage(word, first, rest) ?? []].flat();
   return found.length > 0 ? found : [problems.wrongStage(spanOf(tokens), word)];
 }
 

@@ -34,6 +34,7 @@ import {
   Where,
 } from "./operators.ts";
 import type { Packed } from "./packed.ts";
+import { factsOf, isAggregate } from "./stage-facts.ts";
 import type { Table } from "./table.ts";
 
 export interface StagesOptions {
@@ -123,7 +124,7 @@ export class StagesRun {
 
 /** Whether rows are given as entries come, and never change. */
 export const isStreaming = ({ stages }: Pick<Pipeline, "stages">) =>
-  stages.every(({ kind }) => !COLLECTING.has(kind)) && resultOf(stages).kind === "rows";
+  stages.every((stage) => !factsOf(stage).collects) && resultOf(stages).kind === "rows";
 
 /** What stages give of rows that earlier ones gave. Throws `TooManyGroups` as `StagesRun` does. */
 export function stagesOver(
@@ -147,10 +148,8 @@ export function stagesOver(
  */
 export function isMergeable({ stages }: Pick<Pipeline, "stages">): boolean {
   const first = stages.find(({ kind }) => kind !== "where");
-  return first !== undefined && AGGREGATING.has(first.kind);
+  return first !== undefined && isAggregate(first);
 }
-
-const AGGREGATING: ReadonlySet<Stage["kind"]> = new Set(["count", "stats", "timeseries", "top"]);
 
 interface ChainOptions {
   readonly nowMs: number;
@@ -175,7 +174,7 @@ class Chain {
   constructor(stages: readonly Stage[], input: Input, options: ChainOptions) {
     const budget = new Budget(options.budgetBytes);
     this.#budget = budget;
-    const at = stages.findIndex(({ kind }) => COLLECTING.has(kind));
+    const at = stages.findIndex((stage) => factsOf(stage).collects);
     const passing = at < 0 ? stages : stages.slice(0, at);
     const inputs: Input[] = [input];
     for (const stage of passing) inputs.push(outputOf(stage, inputs.at(-1)!));
@@ -244,8 +243,6 @@ class Chain {
   }
 }
 
-const COLLECTING: ReadonlySet<Stage["kind"]> = new Set([...AGGREGATING, "sort"]);
-
 interface Making {
   readonly input: Input;
   readonly budget: Budget;
@@ -275,8 +272,14 @@ function passingOf(stage: Stage, making: Making, next: Sink<Item>): Sink<Item> {
       return new Select(stage.columns.map(read), rows);
     case "unique":
       return new Select(stage.columns.map(read), new Unique(budget, rows));
-    default:
+    case "count":
+    case "stats":
+    case "timeseries":
+    case "top":
+    case "sort":
       throw new TypeError(`the stage ${stage.kind} collects`);
+    default:
+      return stage satisfies never;
   }
 }
 
@@ -302,8 +305,13 @@ function collectorOf(stage: Stage, making: Collecting): Collector<Item, unknown>
       const stepMs = stage.step?.kind === "number" ? stage.step.value : undefined;
       return new Timeseries(groupingOf(stage.by, stage.aggregates, making), stepMs);
     }
-    default:
+    case "where":
+    case "limit":
+    case "fields":
+    case "unique":
       throw new TypeError(`the stage ${stage.kind} collects nothing`);
+    default:
+      return stage satisfies never;
   }
 }
 

@@ -7,6 +7,7 @@ import { KEYWORD_DOCS, STAGE_DOCS } from "../stage-words.ts";
 import { aboutColumn, aggregateName, columnName, placeOf, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import { printStage } from "./print.ts";
+import { aggregatesOf, columnsNamed, conditionOf, givesRows, isAggregate } from "./stage-facts.ts";
 
 /** Each stage in plain words, a sentence each. */
 export const explainStages = (stages: readonly Stage[]): string[] => stages.map((stage) => `${inWords(stage)}.`);
@@ -87,27 +88,20 @@ const holds = ({ start, end }: Span, offset: number) => offset >= start && offse
 function partAt(stage: Stage, place: Place): Explanation | undefined {
   const { source, offset, before } = place;
   if (holds(stage.word, offset)) return { span: stage.word, text: `${inWords(stage)}. ${STAGE_DOCS[stage.kind]}` };
-  if (stage.kind === "where") return conditionAt(stage.expr, place);
-  for (const one of "aggregates" in stage ? stage.aggregates : []) {
+  const condition = conditionOf(stage);
+  if (condition !== undefined) return conditionAt(condition, place);
+  for (const one of aggregatesOf(stage)) {
     const { call, as } = one;
     if (as !== undefined && holds(as.span, offset))
       return { span: as.span, text: `The column ${as.name}: ${aggregate({ ...one, as: undefined })}.` };
     if (holds(call.span, offset)) return callAt(call, place);
   }
-  const column = columnsOf(stage).find(({ span }) => holds(span, offset));
+  const column = columnsNamed(stage).find(({ span }) => holds(span, offset));
   if (column !== undefined) return { span: column.span, text: columnDocs(column, before) };
   const start = source.slice(0, offset).search(/[a-z]*$/);
   const [word = ""] = /^[a-z]*/.exec(source.slice(start))!;
   if (!Object.hasOwn(KEYWORD_DOCS, word) || offset >= start + word.length) return undefined;
   return { span: { start, end: start + word.length }, text: KEYWORD_DOCS[word as keyof typeof KEYWORD_DOCS] };
-}
-
-/** The columns that a stage names outside of functions. */
-function columnsOf(stage: Stage): readonly Column[] {
-  if ("by" in stage) return stage.by;
-  if ("keys" in stage) return stage.keys.map(({ column }) => column);
-  if ("columns" in stage) return stage.columns;
-  return stage.kind === "top" ? [stage.column] : [];
 }
 
 function callAt({ name, nameSpan, argument, span }: Call, { offset, before }: Place): Explanation {
@@ -144,20 +138,17 @@ function columnDocs(column: Column, before: readonly Stage[]): string {
 
 /** What a column of the rows comes from. */
 function originOf(name: string, stages: readonly Stage[]): string {
-  const at = stages.findLastIndex((stage) => !PASSING.has(stage.kind));
+  const at = stages.findLastIndex(givesRows);
   const stage = stages[at]!;
   const earlier = stages.slice(0, at);
   const isOfEvents = resultOf(earlier).kind === "events";
-  const made = "aggregates" in stage ? stage.aggregates.find((one) => aggregateName(one) === name) : undefined;
+  const made = aggregatesOf(stage).find((one) => aggregateName(one) === name);
   if (made !== undefined) return `${aggregate({ ...made, as: undefined })}, from ${printStage(stage)}`;
-  if (columnsOf(stage).some((column) => columnName(column) === name)) {
+  if (columnsNamed(stage).some((column) => columnName(column) === name)) {
     if (!isOfEvents) return originOf(name, earlier);
-    return "by" in stage || stage.kind === "top" ? `the groups of ${printStage(stage)}` : `the field ${name}`;
+    return isAggregate(stage) ? `the groups of ${printStage(stage)}` : `the field ${name}`;
   }
   return name === "time"
     ? `the beginning of each step of ${printStage(stage)}`
     : `how many there are in each row of ${printStage(stage)}`;
 }
-
-/** Stages that give the columns that they get. */
-const PASSING: ReadonlySet<string> = new Set(["where", "sort", "limit"]);

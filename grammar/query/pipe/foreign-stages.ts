@@ -1,5 +1,7 @@
 import { grepped, outsideQuotes, topLevel, words } from "../foreign-query.ts";
+import { STAGE_WORDS } from "../stage-words.ts";
 import { columnOf, columnsOf, type Names, stepOf, summaryOf, summaryStage } from "./foreign-functions.ts";
+import { givesRows } from "./stage-facts.ts";
 
 /** A stage of another language by the text after its word: stages of ours that mean the same; undefined if there are none. */
 type Translate = (rest: string, names: Names, isKusto: boolean) => readonly string[] | undefined;
@@ -188,10 +190,12 @@ function each(names: string, translate: Translate): Record<string, Translate> {
   return Object.fromEntries(names.split(" ").map((name) => [name, translate]));
 }
 
+const ROWS = new RegExp(`\\|\\s*(?:${STAGE_WORDS.filter((kind) => givesRows({ kind })).join("|")})\\b`);
+
 /** `rename hits as n`, `project-rename n = hits`: the text with another name for what its last stage computes. */
 export function renamed(text: string, stage: string, { columns }: Names): string | undefined {
   const pairs = /^\s*(?:project-)?rename\s+([\s\S]+)$/i.exec(stage)?.[1] ?? "";
-  const isOfEvents = !/\|\s*(?:count|stats|timeseries|top|fields|unique)\b/.test(text);
+  const isOfEvents = !ROWS.test(text);
   const at = text.lastIndexOf("|") + 1;
   let last = text.slice(at);
   for (const pair of pairs.split(",")) {

@@ -1,6 +1,7 @@
 import type { Span } from "../../problem.ts";
 import type { Column, Expr, Pipeline, Stage } from "../ast.ts";
 import { aggregateName, columnName } from "./columns.ts";
+import { aggregatesOf, columnsNamed, conditionOf, factsOf } from "./stage-facts.ts";
 
 /** A column of rows, and every place of the query that names it. */
 export interface NamedColumn {
@@ -34,25 +35,24 @@ function find(rows: readonly Named[], column: Column): Named | undefined {
 
 /** The columns after a stage: those that it passes on are the same. */
 function after(stage: Stage, rows: readonly Named[] | undefined): readonly Named[] | undefined {
-  if (stage.kind === "where" || stage.kind === "sort" || stage.kind === "limit") return rows;
+  const { gives } = factsOf(stage);
+  if (gives === "input") return rows;
   const named = (name: string, span: Span, isGiven = false): Named => ({ name, isGiven, places: [span] });
   const kept = (columns: readonly Column[]) =>
     columns.map((column) => (rows && find(rows, column)) ?? named(columnName(column), column.span));
-  if (stage.kind === "fields" || stage.kind === "unique") return kept(stage.columns);
-  const groups = kept(stage.kind === "top" ? [stage.column] : stage.by);
-  const aggregates = "aggregates" in stage ? stage.aggregates : [];
-  const values = aggregates.map((one) => named(aggregateName(one), (one.as ?? one.call).span, one.as !== undefined));
+  const groups = kept(columnsNamed(stage));
+  if (gives === "columns") return groups;
+  const values = aggregatesOf(stage).map((one) =>
+    named(aggregateName(one), (one.as ?? one.call).span, one.as !== undefined),
+  );
   return [...groups, ...(values.length > 0 ? values : [named("count", stage.word)])];
 }
 
 /** Every column that a stage names: outside of functions, and as their arguments. */
 function columnsIn(stage: Stage): Column[] {
-  const computed = "aggregates" in stage ? stage.aggregates.flatMap(({ call }) => call.argument ?? []) : [];
-  const groups = "by" in stage ? stage.by : [];
-  if (stage.kind === "where") return operandsOf(stage.expr);
-  if (stage.kind === "sort") return stage.keys.map(({ column }) => column);
-  if (stage.kind === "top") return [stage.column];
-  return "columns" in stage ? [...stage.columns] : [...computed, ...groups];
+  const condition = conditionOf(stage);
+  const computed = aggregatesOf(stage).flatMap(({ call }) => call.argument ?? []);
+  return [...(condition === undefined ? [] : operandsOf(condition)), ...computed, ...columnsNamed(stage)];
 }
 
 function operandsOf(expr: Expr): Column[] {

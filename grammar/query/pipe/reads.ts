@@ -1,7 +1,8 @@
 import type { Column, Expr, Field, Pipeline, Stage } from "../ast.ts";
 import { type ReadField, readFields } from "../near.ts";
 import { addExpr, addField, type MutableReads, type Reads, readsOf } from "../reads.ts";
-import { outputOf, resultOf } from "./columns.ts";
+import { resultOf } from "./columns.ts";
+import { aggregatesOf, columnsNamed, conditionOf, givesRows, isTimed } from "./stage-facts.ts";
 
 /** The properties of an entry that a query and its stages look at; undefined if whole entries come out in the end. */
 export function readsOfPipeline({ query, stages }: Pipeline): Reads | undefined {
@@ -11,7 +12,7 @@ export function readsOfPipeline({ query, stages }: Pipeline): Reads | undefined 
   for (const stage of stages) {
     addStage(stage, reads);
     // What comes after rows reads columns.
-    if (outputOf(stage, { kind: "events" }).kind === "rows") break;
+    if (givesRows(stage)) break;
   }
   return reads;
 }
@@ -22,8 +23,9 @@ export function fieldsNamed({ query, stages }: Pipeline): readonly ReadField[] {
   const exprs: Expr[] = query.expr === undefined ? [] : [query.expr];
   for (const stage of stages) {
     columns.push(...columnsOf(stage));
-    if (stage.kind === "where") exprs.push(stage.expr);
-    if (outputOf(stage, { kind: "events" }).kind === "rows") break;
+    const condition = conditionOf(stage);
+    if (condition !== undefined) exprs.push(condition);
+    if (givesRows(stage)) break;
   }
   const tests = columns.map((field): Expr => ({ kind: "exists", field, operator: field.span, span: field.span }));
   const span = { start: 0, end: 0 };
@@ -32,28 +34,13 @@ export function fieldsNamed({ query, stages }: Pipeline): readonly ReadField[] {
 
 function addStage(stage: Stage, reads: MutableReads): void {
   for (const column of columnsOf(stage)) addField(column, reads);
-  if (stage.kind === "where") addExpr(stage.expr, reads);
-  const isTimed = stage.kind === "stats" && stage.aggregates.some(({ call }) => call.name === "rate");
-  if (stage.kind === "timeseries" || isTimed) reads.entry.add("timestamp");
+  const condition = conditionOf(stage);
+  if (condition !== undefined) addExpr(condition, reads);
+  if (isTimed(stage)) reads.entry.add("timestamp");
 }
 
 /** What a stage names, conditions aside. */
-function columnsOf(stage: Stage): readonly Column[] {
-  switch (stage.kind) {
-    case "where":
-    case "limit":
-      return [];
-    case "sort":
-      return stage.keys.map(({ column }) => column);
-    case "fields":
-    case "unique":
-      return stage.columns;
-    case "top":
-      return [stage.column];
-    case "count":
-      return stage.by;
-    case "stats":
-    case "timeseries":
-      return [...stage.by, ...stage.aggregates.flatMap(({ call }) => call.argument ?? [])];
-  }
-}
+const columnsOf = (stage: Stage): readonly Column[] => [
+  ...columnsNamed(stage),
+  ...aggregatesOf(stage).flatMap(({ call }) => call.argument ?? []),
+];

@@ -1,4 +1,5 @@
 import type { Notification, NotificationInput } from "../../../schema/rpc.generated.ts";
+import { hasRecipients, MEMBERS } from "../../notify/members.ts";
 import type { Kind } from "./kinds.ts";
 
 /** A notification as it is typed. */
@@ -16,31 +17,22 @@ export const NEW_NOTIFICATION: NotificationDraft = {
   ...{ type: "slack", name: "", recipients: "", secret: "", channel: "" },
 };
 
-/** The member of a notification that each kind needs. */
-export const MEMBERS = {
-  email: "email_addresses",
-  sms: "sms_numbers",
-  slack: "slack_webhook_url",
-  webhook: "webhook_url",
-  pagerduty: "pagerduty_service_key",
-} as const satisfies Record<Kind, keyof NotificationInput>;
-
 /** A stored notification, to be changed. Its secret is not in it: what is shown of that is `maskOf`. */
-export function draftOfNotification({
-  type,
-  name,
-  email_addresses = [],
-  sms_numbers = [],
-  slack_channel = "",
-}: Notification): NotificationDraft {
-  const recipients = (type === "sms" ? sms_numbers : email_addresses).join("\n");
-  return { type, name, recipients, secret: "", channel: slack_channel };
+export function draftOfNotification(notification: Notification): NotificationDraft {
+  const { type, name, slack_channel = "" } = notification;
+  return { type, name, recipients: listed(notification).join("\n"), secret: "", channel: slack_channel };
+}
+
+/** The recipients of a notification; none if a secret leads to where it goes. */
+export function listed(notification: Notification): readonly string[] {
+  const { type } = notification;
+  return hasRecipients(type) ? (notification[MEMBERS[type].needed] ?? []) : [];
 }
 
 /** What is shown of the secret of a notification. */
 export function maskOf(notification: Notification): string {
   const { type } = notification;
-  return type === "email" || type === "sms" ? "" : (notification[MEMBERS[type]] ?? "");
+  return hasRecipients(type) ? "" : (notification[MEMBERS[type].needed] ?? "");
 }
 
 /** What a draft says of a notification. A secret that was not typed is absent, which keeps the stored one. */
@@ -50,10 +42,9 @@ export function membersOf(draft: NotificationDraft): Omit<NotificationInput, "pr
   return {
     type,
     name: draft.name.trim(),
-    ...(type === "email" && { email_addresses: recipientsOf(draft) }),
-    ...(type === "sms" && { sms_numbers: recipientsOf(draft) }),
+    ...(hasRecipients(type) && { [MEMBERS[type].needed]: recipientsOf(draft) }),
     ...(type === "slack" && { slack_channel: channel.trim() }),
-    ...(type !== "email" && type !== "sms" && secret !== "" && { [MEMBERS[type]]: secret }),
+    ...(!hasRecipients(type) && secret !== "" && { [MEMBERS[type].needed]: secret }),
   };
 }
 
@@ -69,11 +60,12 @@ export function recipientsOf({ type, recipients }: NotificationDraft): string[] 
  */
 export function problemOf(draft: NotificationDraft, isNew: boolean): string | undefined {
   const { type } = draft;
-  const path = `notification.${MEMBERS[type]}`;
+  const { needed, holds } = MEMBERS[type];
+  const path = `notification.${needed}`;
   if (draft.name.trim() === "") return "notification.name: give it a name, by which alerts choose it";
-  if (type !== "email" && type !== "sms") {
+  if (holds !== "recipients") {
     if (draft.secret.trim() === "" && isNew)
-      return `${path}: ${type === "pagerduty" ? "paste the integration key" : "paste the address of the webhook"}`;
+      return `${path}: ${holds === "key" ? "paste the integration key" : "paste the address of the webhook"}`;
     return undefined;
   }
   const all = recipientsOf(draft);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { hasRecipients, MEMBERS } from "../../notify/members.ts";
 import { session } from "../data/session.ts";
 import { type Clash, settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
@@ -8,7 +9,7 @@ import type { Sending } from "../kit/sending.ts";
 import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
 import { useEdits } from "../kit/use-edits.ts";
-import { MEMBERS, type NotificationDraft, problemOf } from "./draft.ts";
+import { type NotificationDraft, problemOf } from "./draft.ts";
 import { ALL_KINDS, KINDS, type Kind, missingFor } from "./kinds.ts";
 
 /** The fields of a notification as the service names them. */
@@ -126,8 +127,9 @@ interface TargetProps {
 }
 
 function TargetFields({ draft, mask, sending, clashAt, set }: TargetProps) {
-  const wrong = sending.wrongAt(`notification.${MEMBERS[draft.type]}`);
-  if (draft.type === "email" || draft.type === "sms") {
+  const wrong = sending.wrongAt(`notification.${MEMBERS[draft.type].needed}`);
+  const { type } = draft;
+  if (hasRecipients(type)) {
     const isMail = draft.type === "email";
     return (
       <Field
@@ -150,7 +152,7 @@ function TargetFields({ draft, mask, sending, clashAt, set }: TargetProps) {
       </Field>
     );
   }
-  const { label, hint } = SECRETS[draft.type];
+  const { label, hint } = SECRETS[type];
   return (
     <>
       <TextField

@@ -6,7 +6,7 @@ import { mayDo, session, teamId } from "../data/session.ts";
 import { Shown } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
-import { maskOf } from "./draft.ts";
+import { listed, maskOf } from "./draft.ts";
 import { KINDS, missingFor } from "./kinds.ts";
 
 /** The notifications of a project: whom alerts notify. */
@@ -94,7 +94,7 @@ function Row({ one, uses }: { readonly one: Notification; readonly uses: number 
 }
 
 function targetText(one: Notification): string {
-  const all = (one.type === "email" ? one.email_addresses : one.type === "sms" ? one.sms_numbers : undefined) ?? [];
+  const all = listed(one);
   if (all.length > 0)
     return all.length > 3 ? `${all.slice(0, 3).join(", ")} and ${all.length - 3} more` : all.join(", ");
   const channel = one.type === "slack" && one.slack_channel ? `, ${one.slack_channel}` : "";

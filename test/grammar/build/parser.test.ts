@@ -240,15 +240,32 @@ for (const subject of subjects()) {
 }
 
 t.test("what the compiler refuses", (t) => {
-  const compile = (source: string, actions: Record<string, number> = {}) => {
+  const compile = (source: string, actions: Record<string, number> = {}, withoutValue: Record<string, string> = {}) => {
     const grammar = ohm.grammar(source);
     const starts = [Object.keys(grammar.rules)[0]!];
-    return () => compileGrammar({ grammar, actions, starts, actionsPath: "./actions.ts", grammarPath: "g.ohm" });
+    const names = { actionsPath: "./actions.ts", grammarPath: "g.ohm" };
+    return () => compileGrammar({ grammar, actions, withoutValue, starts, ...names });
   };
   t.throws(compile('G { Sum = Sum "+" digit -- more\n | digit }'), /"Sum_more" is left-recursive: write it as a list/);
   t.throws(compile('G { a = b?  "x"  b = a "y" }'), /left-recursive/);
   t.throws(compile('G { a = "x" "y" }', { a: 4 }), /the action of "a" takes 1 children, the rule has 2/);
   t.throws(compile('G { a = "x" }', { b: 3 }), /there is an action for "b", but no such rule/);
-  t.doesNotThrow(compile('G { a = "x" a?  }'));
+  const noValue = (rule: string) => ({
+    message:
+      `the rule "${rule}" of the grammar G (g.ohm) has no value: write its action in ./actions.ts, or the reason why ` +
+      "it needs none in withoutValue there",
+  });
+  t.throws(compile('G { a = "x" "y" }'), noValue("a"));
+  t.throws(compile('G { S = A | B  A = "a"  B = "b" name  name = letter+ }', { A: 3 }), noValue("B"));
+  t.throws(compile('G { S = A B  A = "a"  B = "b" "c" }', { S: 5, A: 3 }), noValue("B"));
+  t.throws(compile("G { S = A*  A = B  B = letter+ digit }", { S: 4 }), noValue("A"));
+  const idle = { message: 'withoutValue in ./actions.ts names "B" for no reason: no value of it is wanted' };
+  t.throws(compile('G { S = A B  A = "a"  B = "b" "c" }', { S: 3 }, { B: "separates" }), idle);
+  t.throws(compile('G { S = A  A = "a" }', { A: 3 }, { B: "separates" }), idle);
+  const unused = { message: 'no rule uses the rule "B" of the grammar G (g.ohm)' };
+  t.throws(compile('G { S = A  A = "a"  B = "b" C  C = "c" }', { A: 3 }), unused);
+  t.doesNotThrow(compile('G { S = A B  A = "a"  B = "b" "c" }', { S: 5, A: 3 }, { B: "separates" }));
+  t.doesNotThrow(compile('G { a = "x" a?  }', { a: 3 }));
+  t.doesNotThrow(compile('G { S = A | B  A = "a"  B = A }', { A: 3 }));
   t.end();
 });

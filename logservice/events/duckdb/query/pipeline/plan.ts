@@ -1,9 +1,11 @@
 import {
+  aggregatesOf,
   type Column,
   columnName,
   type Expr,
   type FunctionKind,
   functionOf,
+  groupsOf,
   outputOf,
   placeOf,
   type RowColumn,
@@ -68,9 +70,9 @@ export function groupPlan(
 ): GroupPlan | undefined {
   const [first] = stages;
   if (first === undefined) return undefined;
-  const calls = first.kind === "stats" || first.kind === "timeseries" ? first.aggregates.map(({ call }) => call) : [];
+  const calls = aggregatesOf(first).map(({ call }) => call);
   const isUnique = first.kind === "unique";
-  const by = isUnique ? first.columns : first.kind === "top" ? [first.column] : "by" in first ? first.by : undefined;
+  const by = isUnique ? first.columns : groupsOf(first);
   if (by === undefined) return undefined;
   const output = outputOf(first, { kind: "events" });
   if (output.kind !== "rows") return undefined;
@@ -96,18 +98,32 @@ export function groupPlan(
     columns,
   };
   const rest = stages.slice(1);
-  if (isSeries) return { ...plan, having: [], order: [], limit: undefined, rest };
-  if (first.kind === "top") return { ...plan, having: [], order: [], limit: first.count?.value ?? TOP_ROWS, rest };
-  if (isUnique) {
-    const [limit] = rest;
-    const isCut = limit?.kind === "limit";
-    return {
-      ...plan,
-      having: [],
-      order: [],
-      limit: isCut ? limit.count.value : undefined,
-      rest: isCut ? rest.slice(1) : rest,
-    };
+  switch (first.kind) {
+    case "timeseries":
+      return { ...plan, having: [], order: [], limit: undefined, rest };
+    case "top":
+      return { ...plan, having: [], order: [], limit: first.count?.value ?? TOP_ROWS, rest };
+    case "unique": {
+      const [limit] = rest;
+      const isCut = limit?.kind === "limit";
+      return {
+        ...plan,
+        having: [],
+        order: [],
+        limit: isCut ? limit.count.value : undefined,
+        rest: isCut ? rest.slice(1) : rest,
+      };
+    }
+    // Those that make no groups were left to events in their order above.
+    case "where":
+    case "sort":
+    case "limit":
+    case "fields":
+    case "count":
+    case "stats":
+      break;
+    default:
+      return first satisfies never;
   }
   const [where] = rest;
   const isNumber = (place: number) => {

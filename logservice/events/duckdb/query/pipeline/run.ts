@@ -1,6 +1,7 @@
 import {
   type Cell,
   compareCells,
+  factsOf,
   keyOf,
   LEVELS,
   type RowColumn,
@@ -76,7 +77,7 @@ async function inOrder(context: QueryContext, { stages, limit }: StagesQuestion)
     return answerOf(run.result(), limit);
   }
   // Each event is a row then, and may be large.
-  const isEach = stages.every(({ kind }) => kind === "fields" || kind === "limit");
+  const isEach = stages.every((stage) => factsOf(stage).keeps === "first" || keepsEach(stage));
   let cursor: string | undefined;
   let bytes = 0;
   do {
@@ -95,10 +96,15 @@ async function inOrder(context: QueryContext, { stages, limit }: StagesQuestion)
 
 /** How many events of those that the first stage sorts are looked at afterwards; undefined if that may be all. */
 function wantedOf([, ...rest]: readonly Stage[], limit: number): number | undefined {
-  const last = rest.findIndex(({ kind }) => kind !== "fields");
+  const last = rest.findIndex((stage) => !keepsEach(stage));
   const next = last < 0 ? undefined : rest[last];
   if (next === undefined) return limit + 1;
   return next.kind === "limit" && next.count.value <= MOST_TOP ? next.count.value : undefined;
+}
+
+function keepsEach(stage: Stage): boolean {
+  const { keeps, reorders } = factsOf(stage);
+  return keeps === "all" && !reorders;
 }
 
 /** As many rows as an answer has at most. */
