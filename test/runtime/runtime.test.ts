@@ -17,6 +17,7 @@ import { createBrotliDecompress, createGunzip } from "node:zlib";
 import httpProxy from "http-proxy";
 import t from "tap";
 import type { Entry } from "../../grammar/entry.ts";
+import { systemClock } from "../../grammar/units/clock.ts";
 import { EntryLog } from "../../runtime/entries.ts";
 import type { ProxyRequest } from "../../runtime/exchange.ts";
 import { headersForApp } from "../../runtime/forwarded.ts";
@@ -453,7 +454,8 @@ t.test("a port that something else took", async (t) => {
     shutdownTimeoutMs: 5_000,
     backoff: { min: 1, max: 1, factor: 1, attempts: 3, jitter: false },
     output: undefined,
-    entries: new EntryLog({ log: (entries) => written.push(...entries), stage: "", version: "" }),
+    entries: new EntryLog({ log: (entries) => written.push(...entries), clock: systemClock, stage: "", version: "" }),
+    clock: systemClock,
     choosePort: async () => {
       const next = ports.shift();
       if (Number.isNaN(next)) throw new Error("too many open files");
