@@ -404,7 +404,7 @@ t.test("closing does not wait for an app that does not come", async (t) => {
   await server.entry(({ message }) => message === "request");
   const startMs = clock.monotonicMs();
   const closed = server.close();
-  // The clock stands still: nothing but the close ends its wait.
+  // No time passes: nothing but the close ends its wait.
   t.equal((await waiting).status, 503);
   await polled(clock, closed);
   t.ok(clock.monotonicMs() - startMs < 3_000);

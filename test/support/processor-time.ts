@@ -16,7 +16,7 @@ export function timesAsLong(act: () => unknown, other: () => unknown, bound: num
   return least;
 }
 
-/** Of one call, in microseconds. */
+/** Microseconds of processor time that one call takes. */
 function processorUs(act: () => unknown): number {
   const before = process.cpuUsage();
   for (let calls = 1; ; calls++) {
