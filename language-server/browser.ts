@@ -7,6 +7,7 @@ import {
   ProposedFeatures,
   ResponseError,
 } from "vscode-languageserver/browser";
+import { systemClock } from "../grammar/units/clock.ts";
 import { type ServerOptions, startServer } from "./server.ts";
 
 // What a worker has, which TypeScript knows only together with the rest of the DOM.
@@ -27,6 +28,7 @@ export function serve(options: ServerOptions): void {
   const host = {
     connection,
     responseError: (code: number, message: string) => new ResponseError<void>(code, message),
+    clock: systemClock,
     directoryOf: () => undefined,
     nextTurn: turns(),
   };

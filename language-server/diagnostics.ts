@@ -31,7 +31,7 @@ export class Diagnostics {
   readonly #documents: OpenDocuments;
   readonly #client: () => Client;
   readonly #log: (what: string, error: unknown) => void;
-  readonly #debounce = new Debounce(DEBOUNCE_MS);
+  readonly #debounce: Debounce;
   /** Incremented when the project's files or the settings change: earlier diagnostics are then out of date. */
   #epoch = 0;
 
@@ -40,6 +40,7 @@ export class Diagnostics {
     this.#documents = documents;
     this.#client = client;
     this.#log = log;
+    this.#debounce = new Debounce(DEBOUNCE_MS, host.clock);
   }
 
   textChanged(uri: string): void {
@@ -121,7 +122,7 @@ export class Diagnostics {
         continue;
       }
       const steps = diagnose(document, project, { ...options, syntax: true });
-      const found = await inSlices(steps, this.#host.nextTurn, () => token.isCancellationRequested);
+      const found = await inSlices(steps, this.#host, () => token.isCancellationRequested);
       if (found === undefined) throw cancelled();
       items.push({ kind: "full", uri, version: null, resultId, items: found });
     }
@@ -133,7 +134,7 @@ export class Diagnostics {
     const found = this.#documents.find(uri);
     const { options } = this.#client();
     if (found === undefined || !options.settings.diagnostics) return [];
-    return inSlices(diagnose(found.document, found.project, options), this.#host.nextTurn, isStale);
+    return inSlices(diagnose(found.document, found.project, options), this.#host, isStale);
   }
 }
 
@@ -148,17 +149,17 @@ interface DiagnosticsParts {
 /** Takes all steps, and a turn of the event loop after each slice; undefined if the work became stale in between. */
 async function inSlices<T>(
   steps: Generator<undefined, T>,
-  nextTurn: () => Promise<void>,
+  { nextTurn, clock }: Host,
   isStale: () => boolean,
 ): Promise<T | undefined> {
-  let begin = performance.now();
+  let begin = clock.monotonicMs();
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    if (performance.now() - begin < SLICE_MS) continue;
+    if (clock.monotonicMs() - begin < SLICE_MS) continue;
     await nextTurn();
     if (isStale()) return undefined;
-    begin = performance.now();
+    begin = clock.monotonicMs();
   }
 }
 

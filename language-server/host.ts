@@ -1,4 +1,5 @@
 import type { Connection, ResponseError } from "vscode-languageserver";
+import type { Clock } from "../grammar/units/clock.ts";
 import type { Directory } from "../schema/index.ts";
 import type { ToolRun } from "./service/index.ts";
 
@@ -6,6 +7,7 @@ import type { ToolRun } from "./service/index.ts";
 export interface Host {
   /** The connection to the client; it does not listen yet. */
   readonly connection: Connection;
+  readonly clock: Clock;
   /** An error answer, as an instance of the protocol library's own class: it accepts no other. */
   responseError(code: number, message: string): ResponseError<void>;
   /** The folder at an address that ends with a slash; undefined if no files can be read there. */

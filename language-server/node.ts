@@ -9,6 +9,7 @@ import {
   ProposedFeatures,
   ResponseError,
 } from "vscode-languageserver/node";
+import { systemClock } from "../grammar/units/clock.ts";
 import type { RunTool } from "./host.ts";
 import { directoryOf } from "./node-directory.ts";
 import { type ServerOptions, startServer } from "./server.ts";
@@ -35,6 +36,7 @@ export function serve(options: NodeOptions): Promise<never> {
   const host = {
     connection: connect(options),
     responseError: (code: number, message: string) => new ResponseError<void>(code, message),
+    clock: systemClock,
     directoryOf,
     nextTurn: () => new Promise<void>((resolve) => setImmediate(resolve)),
     runTool: options.runTool,

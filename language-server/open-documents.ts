@@ -1,5 +1,6 @@
 import type { DidChangeTextDocumentParams, TextDocumentItem } from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
+import type { Clock } from "../grammar/units/clock.ts";
 import type { Host } from "./host.ts";
 import { ProjectFolder, projectFolderOf } from "./project-folder.ts";
 import { type DocumentKind, kindOf, type Project, ToolDocument } from "./service/index.ts";
@@ -7,10 +8,12 @@ import { type DocumentKind, kindOf, type Project, ToolDocument } from "./service
 /** The texts that the client has open, as the features see them, and the projects that they belong to. */
 export class OpenDocuments {
   readonly #directoryOf: Host["directoryOf"];
+  readonly #clock: Clock;
   readonly #open = new Map<string, OpenText>();
   readonly #projects = new Map<string, ProjectFolder>();
 
-  constructor(directoryOf: Host["directoryOf"]) {
+  constructor({ directoryOf, clock }: Pick<Host, "directoryOf" | "clock">) {
+    this.#clock = clock;
     this.#directoryOf = directoryOf;
   }
 
@@ -57,9 +60,14 @@ export class OpenDocuments {
     const folder = this.#folderOf(uri);
     let project = this.#projects.get(folder);
     if (project === undefined) {
-      project = new ProjectFolder(folder, this.#directoryOf(folder), (configUri) => {
-        const open = this.#open.get(configUri);
-        return open && latest(open, "config");
+      project = new ProjectFolder({
+        uri: folder,
+        directory: this.#directoryOf(folder),
+        openConfig: (configUri) => {
+          const open = this.#open.get(configUri);
+          return open && latest(open, "config");
+        },
+        clock: this.#clock,
       });
       this.#projects.set(folder, project);
     }

@@ -1,3 +1,4 @@
+import type { Clock } from "../grammar/units/clock.ts";
 import type { Directory } from "../schema/index.ts";
 import type { Host } from "./host.ts";
 import { type Project, type ProjectFile, ToolDocument } from "./service/index.ts";
@@ -22,16 +23,25 @@ export function projectFolderOf(uri: string, directoryOf: Host["directoryOf"]): 
   return own;
 }
 
+interface ProjectFolderParts {
+  readonly uri: string;
+  readonly directory: Directory | undefined;
+  /** A tool.json as it is in the editor; undefined if it is not open. */
+  readonly openConfig: (uri: string) => ToolDocument | undefined;
+  readonly clock: Clock;
+}
+
 /** A project's folder. What was seen is believed for a moment: a keystroke must not read the disk again. */
 export class ProjectFolder implements Project {
   readonly uri: string;
   readonly directory?: Directory;
   readonly #openConfig: (uri: string) => ToolDocument | undefined;
+  readonly #clock: Clock;
   readonly #seen = new Map<string, { readonly at: number; readonly value: unknown }>();
 
-  /** `openConfig` gives a tool.json as it is in the editor; undefined if it is not open. */
-  constructor(uri: string, directory: Directory | undefined, openConfig: (uri: string) => ToolDocument | undefined) {
+  constructor({ uri, directory, openConfig, clock }: ProjectFolderParts) {
     this.uri = uri;
+    this.#clock = clock;
     this.#openConfig = openConfig;
     if (directory === undefined) return;
     this.directory = {
@@ -61,7 +71,7 @@ export class ProjectFolder implements Project {
   }
 
   #once<T>(key: string, look: () => T): T {
-    const now = performance.now();
+    const now = this.#clock.monotonicMs();
     const known = this.#seen.get(key);
     if (known !== undefined && now - known.at < FILES_TTL_MS) return known.value as T;
     const value = look();

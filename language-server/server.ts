@@ -59,7 +59,7 @@ class Server {
     this.#host = host;
     this.#options = options;
     this.#client = readClient({}, {});
-    this.#documents = new OpenDocuments(host.directoryOf);
+    this.#documents = new OpenDocuments(host);
     this.#diagnostics = new Diagnostics({
       host,
       documents: this.#documents,

@@ -1,3 +1,5 @@
+import type { Clock, Timer } from "../grammar/units/clock.ts";
+
 /** How late a deadline may pass; negligible next to a request's own time. */
 const TICK_MS = 20;
 
@@ -12,17 +14,20 @@ export class TimedOut extends Error {}
 export class Deadline {
   readonly timeoutMs: number;
   onPassed: () => void = nothing;
-  /** On the clock of `performance.now`; undefined while it does not run. */
+  readonly #all: Deadlines;
+  /** By the monotonic clock; undefined while it does not run. */
   #dueMs: number | undefined;
-  /** Its index in `running`; -1 if it does not run. */
-  #at = -1;
-  readonly #last: NodeJS.Timeout | undefined;
+  /** Its index among those that run; -1 if it does not run. */
+  at = -1;
+  readonly #last: Timer | undefined;
 
   /** `answerByMs` is milliseconds since 1970. */
-  constructor(timeoutMs: number, answerByMs: number | undefined) {
-    const leftMs = answerByMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, answerByMs - Date.now());
+  constructor(all: Deadlines, timeoutMs: number, answerByMs: number | undefined) {
+    const { clock } = all;
+    const leftMs = answerByMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, answerByMs - clock.nowMs());
+    this.#all = all;
     this.timeoutMs = Math.min(timeoutMs, leftMs);
-    if (answerByMs !== undefined) this.#last = setTimeout(() => this.onPassed(), leftMs);
+    if (answerByMs !== undefined) this.#last = clock.after(leftMs, () => this.onPassed());
   }
 
   /** Rejects with TimedOut. For waiting before the request is sent. */
@@ -33,9 +38,8 @@ export class Deadline {
   }
 
   start(): void {
-    this.#dueMs = performance.now() + this.timeoutMs;
-    if (this.#at === -1) this.#at = running.push(this) - 1;
-    ticker ??= setInterval(tick, TICK_MS);
+    this.#dueMs = this.#all.clock.monotonicMs() + this.timeoutMs;
+    this.#all.add(this);
   }
 
   /** Does nothing before the start and after the stop. */
@@ -45,19 +49,12 @@ export class Deadline {
 
   stop(): void {
     this.#dueMs = undefined;
-    if (this.#at === -1) return;
-    // The last one takes its place: there is no order among them.
-    const last = running.pop()!;
-    if (last !== this) {
-      running[this.#at] = last;
-      last.#at = this.#at;
-    }
-    this.#at = -1;
+    if (this.at !== -1) this.#all.remove(this);
   }
 
   end(): void {
     this.stop();
-    clearTimeout(this.#last);
+    this.#last?.stop();
     // Once V8 has moved the deadline to its old generation, it would keep the request from the young collector.
     this.onPassed = nothing;
   }
@@ -69,20 +66,45 @@ export class Deadline {
 
 function nothing(): void {}
 
-/** One timer for all: one for each request would be set and cleared again and again, and is rarely needed. */
-let ticker: NodeJS.Timeout | undefined;
-const running: Deadline[] = [];
+/**
+ * The deadlines that run. One timer for all: one for each request would be set and cleared again and again, and is rarely
+ * needed.
+ */
+export class Deadlines {
+  readonly clock: Clock;
+  readonly #running: Deadline[] = [];
+  #ticker: Timer | undefined;
 
-function tick(): void {
-  if (running.length === 0) {
-    clearInterval(ticker);
-    ticker = undefined;
-    return;
+  constructor(clock: Clock) {
+    this.clock = clock;
   }
-  const nowMs = performance.now();
-  for (const deadline of [...running]) {
-    if (!deadline.isDue(nowMs)) continue;
-    deadline.stop();
-    deadline.onPassed();
+
+  add(deadline: Deadline): void {
+    if (deadline.at === -1) deadline.at = this.#running.push(deadline) - 1;
+    this.#ticker ??= this.clock.every(TICK_MS, () => this.#tick());
+  }
+
+  remove(deadline: Deadline): void {
+    // The last one takes its place: there is no order among them.
+    const last = this.#running.pop()!;
+    if (last !== deadline) {
+      this.#running[deadline.at] = last;
+      last.at = deadline.at;
+    }
+    deadline.at = -1;
+  }
+
+  #tick(): void {
+    if (this.#running.length === 0) {
+      this.#ticker?.stop();
+      this.#ticker = undefined;
+      return;
+    }
+    const nowMs = this.clock.monotonicMs();
+    for (const deadline of [...this.#running]) {
+      if (!deadline.isDue(nowMs)) continue;
+      deadline.stop();
+      deadline.onPassed();
+    }
   }
 }

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { chmod, type FileHandle, mkdir, open, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "../grammar/entry.ts";
+import { type Clock, systemClock } from "../grammar/units/clock.ts";
 import { lineOf } from "./entries.ts";
 
 /** One old file is kept next to it, so that a forgotten server uses at most twice this. */
@@ -19,6 +20,8 @@ export interface DevelopmentLog {
 }
 
 export interface DevelopmentLogOptions {
+  /** The machine's by default. */
+  readonly clock?: Clock;
   readonly maxFileBytes?: number;
   readonly maxPendingBytes?: number;
   /** The log could not be written (a full disk, a read-only folder): called once until a write succeeds again. */
@@ -30,7 +33,7 @@ export interface DevelopmentLogOptions {
  * its owner only (requests carry personal data) and ignored by Git. Nothing is made before the first entry.
  */
 export function openDevelopmentLog(directory: string, options: DevelopmentLogOptions = {}): DevelopmentLog {
-  const { maxFileBytes = MAX_FILE_BYTES, maxPendingBytes = MAX_PENDING_BYTES, onError } = options;
+  const { maxFileBytes = MAX_FILE_BYTES, maxPendingBytes = MAX_PENDING_BYTES, onError, clock = systemClock } = options;
   const folder = join(directory, ".tool");
   const path = join(folder, "development.ndjson");
 
@@ -83,7 +86,7 @@ export function openDevelopmentLog(directory: string, options: DevelopmentLogOpt
   function noteOfDropped(): Buffer[] {
     if (dropped === 0) return [];
     const entry: Entry = {
-      timestamp: new Date().toISOString(),
+      timestamp: new Date(clock.nowMs()).toISOString(),
       level: "warn",
       message: "entries dropped because the disk was too slow",
       fields: { entries: dropped },

@@ -1,4 +1,5 @@
 import type { Entry } from "../grammar/entry.ts";
+import type { Clock } from "../grammar/units/clock.ts";
 
 export interface EntryLogOptions {
   /** Takes the entries of one tick, in order. */
@@ -6,7 +7,7 @@ export interface EntryLogOptions {
   readonly stage: string;
   readonly version: string;
   readonly commit?: string;
-  readonly nowMs?: () => number;
+  readonly clock: Clock;
 }
 
 /**
@@ -23,7 +24,8 @@ export class EntryLog {
   #lastText = "";
 
   constructor(options: EntryLogOptions) {
-    this.nowMs = options.nowMs ?? Date.now;
+    const { clock } = options;
+    this.nowMs = () => clock.nowMs();
     this.#log = options.log;
     const { stage, version, commit } = options;
     this.common = { stage, version, ...(commit !== undefined && { commit }) };

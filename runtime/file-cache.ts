@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Stats, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import type { Clock } from "../grammar/units/clock.ts";
 
 /** The whole cache. The smallest function has 128 MB, and most of that is the app's. */
 export const MAX_CACHE_BYTES = 32 * 1024 * 1024;
@@ -46,11 +47,11 @@ export class FileCache {
   readonly #entries = new Map<string, { file: CachedFile; watched: readonly Watched[]; bytes: number }>();
   /** The contents of those versions that were requested. */
   readonly #digests = new WeakMap<FileVersion, string>();
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
   #bytes = 0;
 
-  constructor(nowMs: () => number = Date.now) {
-    this.#nowMs = nowMs;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   /** Size of contents and entries, which is bounded. */
@@ -73,7 +74,7 @@ export class FileCache {
   set(path: string, file: CachedFile, absent: readonly string[]): void {
     this.#remove(path);
     const versions = [file.plain, ...file.siblings.values()];
-    if (versions.some((version) => !isSettled(version.mark, this.#nowMs()))) return;
+    if (versions.some((version) => !isSettled(version.mark, this.#clock.nowMs()))) return;
     const watched = [
       { path, mark: file.plain.mark },
       ...[...file.siblings.values()].map(({ path, mark }) => ({ path, mark })),

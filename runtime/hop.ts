@@ -1,5 +1,6 @@
+import type { Clock } from "../grammar/units/clock.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
-import { Deadline, TimedOut } from "./deadline.ts";
+import { Deadline, Deadlines, TimedOut } from "./deadline.ts";
 import type { EntryLog } from "./entries.ts";
 import {
   discard,
@@ -22,6 +23,7 @@ import { sendHandshake } from "./websocket.ts";
 export interface HopOptions {
   readonly supervisor: Supervisor;
   readonly entries: EntryLog;
+  readonly clock: Clock;
   readonly stage: string;
   /** How long the app may take to begin its answer. The rest of the answer may take any time. */
   readonly timeoutMs: number;
@@ -43,9 +45,10 @@ const MAX_ATTEMPTS = 10;
 
 /** The last handler: sends the request to the app and answers with the app's response. */
 export function hop(options: HopOptions): Handler {
+  const deadlines = new Deadlines(options.clock);
   return async (request) => {
-    const asked = askedTimeoutMs(request);
-    const deadline = new Deadline(Math.min(asked ?? Number.POSITIVE_INFINITY, options.timeoutMs), request.answerByMs);
+    const timeoutMs = Math.min(askedTimeoutMs(request) ?? Number.POSITIVE_INFINITY, options.timeoutMs);
+    const deadline = new Deadline(deadlines, timeoutMs, request.answerByMs);
     const body = hasBody(request) ? new RequestBody(request.body, () => deadline.extend()) : undefined;
     try {
       return await answer({ request, body, deadline }, options);
@@ -99,7 +102,7 @@ async function answer(outgoing: Outgoing, options: HopOptions): Promise<ProxyRes
       deadline.stop();
       release();
       request.signal.throwIfAborted();
-      const app = await stateOf(upstream);
+      const app = await stateOf(upstream, options.clock);
       const isSafe = error.wasSent
         ? mayResend() && !error.hasAnswered && app !== "exited"
         : attempts < MAX_ATTEMPTS && (app !== "is running" || (await listeningHost(upstream.port)) !== undefined);
@@ -214,10 +217,12 @@ type AppState = "is running" | "was killed" | "exited";
  * The state of the app after its connection broke. Whether a request that brought it down runs again depends on this, so
  * it waits for the supervisor, which sees the exit a little later than the other end of the connection does.
  */
-async function stateOf(upstream: Upstream): Promise<AppState> {
+async function stateOf(upstream: Upstream, clock: Clock): Promise<AppState> {
   const exit =
-    (await within(EXIT_GRACE_MS, upstream.exited)) ??
-    ((await listeningHost(upstream.port)) === undefined ? await within(DYING_GRACE_MS, upstream.exited) : undefined);
+    (await within(clock, EXIT_GRACE_MS, upstream.exited)) ??
+    ((await listeningHost(upstream.port)) === undefined
+      ? await within(clock, DYING_GRACE_MS, upstream.exited)
+      : undefined);
   if (exit === undefined) return "is running";
   return endedFromOutside(exit) ? "was killed" : "exited";
 }
@@ -227,10 +232,10 @@ function wasKilled(upstream: Upstream): boolean {
   return exit !== undefined && endedFromOutside(exit);
 }
 
-function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(undefined), ms);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+    const timer = clock.after(ms, () => resolve(undefined));
+    promise.then(resolve, reject).finally(() => timer.stop());
   });
 }
 

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Entry } from "../grammar/entry.ts";
 import { describe, type Parsed } from "../grammar/problem.ts";
 import { parseLocation, parseRoute } from "../grammar/route/index.ts";
+import { type Clock, systemClock } from "../grammar/units/clock.ts";
 import { type Injection, type ResolvedConfig, servesStatic } from "../schema/index.ts";
 import { EntryLog } from "./entries.ts";
 import type { Handler, ProxyRequest, ProxyResponse } from "./exchange.ts";
@@ -41,6 +42,8 @@ export interface ServeOptions {
    * once, and answers say why the connection to the app broke.
    */
   readonly isDevelopment?: boolean | undefined;
+  /** The machine's by default. */
+  readonly clock?: Clock | undefined;
 }
 
 export interface RunningServer {
@@ -67,6 +70,7 @@ export interface Application {
   /** Undefined for a static site. It is not started yet. */
   readonly supervisor: Supervisor | undefined;
   readonly entries: EntryLog;
+  readonly clock: Clock;
   /** The proxy's own answer to a request that failed further out than the pipeline, with its pages and header rules. */
   failure(request: ProxyRequest, status: number, message: string): Promise<ProxyResponse>;
 }
@@ -75,17 +79,19 @@ export type ApplicationOptions = Omit<ServeOptions, "host" | "port">;
 
 /** What the local server and the function platform have in common. Runs nothing. */
 export function createApplication(options: ApplicationOptions): Application {
-  const { stage, version, commit, log } = options;
-  const entries = new EntryLog({ log, stage, version, ...(commit !== undefined && { commit }) });
-  const supervision = supervisionOf(options, entries);
+  const { stage, version, commit, log, clock = systemClock } = options;
+  const entries = new EntryLog({ log, clock, stage, version, ...(commit !== undefined && { commit }) });
+  const shared = { entries, clock };
+  const supervision = supervisionOf(options, shared);
   const supervisor = supervision && new Supervisor(supervision);
   return {
-    handler: handlerOf(options, entries, supervisor),
+    handler: handlerOf(options, shared, supervisor),
     supervisor,
     entries,
+    clock,
     failure: (request, status, message) => {
       const app: Handler = async (failed) => proxyError(failed, status, message);
-      const layers = { ...pipelineOptions(options), entries };
+      const layers = { ...pipelineOptions(options), ...shared };
       return pipeline({ ...layers, logsRequests: false, redirects: [], static: undefined, app })(request);
     },
   };
@@ -99,11 +105,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { host, port } = options;
   let { config } = options;
   const application = createApplication(options);
-  const { entries } = application;
+  const { entries, clock } = application;
   let { handler, supervisor } = application;
   const server = await listen({
     handler: (request) => handler(request),
     entries,
+    clock,
     logsRequests: () => !config.logs.disable,
     host,
     port,
@@ -118,13 +125,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     kill: () => supervisor?.kill(),
     change: async (changed) => {
       const last = supervisor;
-      const next = supervisionOf(changed, entries);
+      const next = supervisionOf(changed, application);
       if (last === undefined || next === undefined) {
         supervisor = next && new Supervisor(next);
         supervisor?.start();
       }
       config = changed.config;
-      handler = handlerOf(changed, entries, supervisor);
+      handler = handlerOf(changed, application, supervisor);
       if (last === undefined) return next !== undefined;
       if (next !== undefined) return last.change(next);
       await last.drained();
@@ -140,18 +147,26 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
-function handlerOf(options: ApplicationOptions, entries: EntryLog, supervisor: Supervisor | undefined): Handler {
+/** What everything that runs shares. */
+type Shared = Pick<Application, "entries" | "clock">;
+
+function handlerOf(
+  options: ApplicationOptions,
+  { entries, clock }: Shared,
+  supervisor: Supervisor | undefined,
+): Handler {
   const { config, stage } = options;
   const timeoutMs = config.proxy.timeout * 1000;
   return pipeline({
     ...pipelineOptions(options),
     entries,
-    app: supervisor && hop({ supervisor, entries, stage, timeoutMs, tellsReasons: options.isDevelopment }),
+    clock,
+    app: supervisor && hop({ supervisor, entries, clock, stage, timeoutMs, tellsReasons: options.isDevelopment }),
   });
 }
 
 /** Undefined for a static site, which has no process. */
-function supervisionOf(options: ApplicationOptions, entries: EntryLog): SupervisorOptions | undefined {
+function supervisionOf(options: ApplicationOptions, { entries, clock }: Shared): SupervisorOptions | undefined {
   const { command, config, env, stage, entryTimes: times = "own" } = options;
   if (command === undefined) return undefined;
   const { disable, stdout, stderr } = config.logs;
@@ -165,10 +180,11 @@ function supervisionOf(options: ApplicationOptions, entries: EntryLog): Supervis
     backoff: config.proxy.backoff,
     output: disable ? undefined : { stdout, stderr, times },
     entries,
+    clock,
   };
 }
 
-function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "entries" | "app"> {
+function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "entries" | "clock" | "app"> {
   const { config, command } = options;
   const directory = resolve(options.directory);
   const { type } = config;

@@ -1,3 +1,4 @@
+import type { Clock } from "../grammar/units/clock.ts";
 import type { EntryLog } from "./entries.ts";
 import { WeakenedTags } from "./etag.ts";
 import type { Handler } from "./exchange.ts";
@@ -13,6 +14,7 @@ import type { StaticOptions } from "./static-files.ts";
 
 export interface PipelineOptions {
   readonly entries: EntryLog;
+  readonly clock: Clock;
   /** If false, requests and responses make no entries. */
   readonly logsRequests: boolean;
   readonly headers: readonly HeaderRule[];
@@ -34,11 +36,11 @@ export interface PipelineOptions {
  * request passes them from the bottom line to the top, and its response from the top to the bottom.
  */
 export function pipeline(options: PipelineOptions): Handler {
-  const { entries } = options;
+  const { entries, clock } = options;
   const tags = new WeakenedTags();
 
   let handler: Handler = options.app ?? notFound;
-  const files = options.static && staticFiles(options.static, entries, handler);
+  const files = options.static && staticFiles(options.static, { entries, clock }, handler);
   if (files !== undefined) handler = files.handler;
   if (options.inject !== undefined) handler = injection(options.inject, { entries, tags }, handler);
   handler = compression(tags, handler);
@@ -46,7 +48,7 @@ export function pipeline(options: PipelineOptions): Handler {
   handler = redirects(options.redirects, files?.answers ?? hasNone, handler);
   if (options.cors !== undefined) handler = cors(options.cors, options.logsRequests ? entries : undefined, handler);
   handler = headerRules(options.headers, handler);
-  if (options.logsRequests) handler = requestLog(entries, handler);
+  if (options.logsRequests) handler = requestLog(entries, clock, handler);
   return handler;
 }
 

@@ -1,5 +1,6 @@
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
+import type { Clock, Timer } from "../grammar/units/clock.ts";
 import type { Backoff as ConfigBackoff } from "../schema/config.generated.ts";
 import type { CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
@@ -45,6 +46,7 @@ export interface SupervisorOptions {
   /** Levels of plain text, and whose times entries have; undefined: the app's output makes no entries. */
   readonly output: { readonly stdout: string; readonly stderr: string; readonly times?: EntryTimes } | undefined;
   readonly entries: EntryLog;
+  readonly clock: Clock;
   readonly random?: () => number;
   readonly choosePort?: () => Promise<number>;
 }
@@ -88,6 +90,7 @@ interface Waiter {
  */
 export class Supervisor {
   #options: SupervisorOptions;
+  readonly #clock: Clock;
   readonly #stop = new AbortController();
   readonly #waiters = new Set<Waiter>();
   #group: ProcessGroup | undefined;
@@ -101,6 +104,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.#clock = options.clock;
   }
 
   /** Returns at once; `upstream` resolves when the app listens. */
@@ -123,7 +127,7 @@ export class Supervisor {
     return new Promise((resolve, reject) => {
       const { listenTimeoutMs } = this.#options;
       const settle = () => {
-        clearTimeout(timer);
+        timer.stop();
         signal.removeEventListener("abort", onAbort);
         this.#waiters.delete(waiter);
       };
@@ -138,9 +142,9 @@ export class Supervisor {
         },
       };
       const onAbort = () => waiter.reject(signal.reason as Error);
-      const timer = setTimeout(() => {
+      const timer = this.#clock.after(listenTimeoutMs, () => {
         waiter.reject(new Unavailable(`the app did not listen within ${listenTimeoutMs} ms`));
-      }, listenTimeoutMs);
+      });
       signal.addEventListener("abort", onAbort);
       this.#waiters.add(waiter);
       this.#wake?.();
@@ -162,7 +166,7 @@ export class Supervisor {
     this.#upstream = undefined;
     run.ended = this.drained().then(() => {
       run.end.abort();
-      return endGroup(group, options.shutdownTimeoutMs);
+      return endGroup(group, options.shutdownTimeoutMs, this.#clock);
     });
     await run.ended;
     return true;
@@ -171,13 +175,14 @@ export class Supervisor {
   /** Resolves when the app has no more to answer but what has no end, after five seconds at the latest. */
   async drained(): Promise<void> {
     if (this.#held === 0) return;
-    const timer = new AbortController();
-    const free = new Promise<void>((resolve) => {
-      this.#whenFree = resolve;
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.after(DRAIN_MS, resolve);
+      this.#whenFree = () => {
+        timer.stop();
+        resolve();
+      };
     });
-    await Promise.race([free, sleep(DRAIN_MS, timer.signal)]);
     this.#whenFree = undefined;
-    timer.abort();
   }
 
   #hold(): () => void {
@@ -205,7 +210,7 @@ export class Supervisor {
   /** Asks the app to exit, kills it after the configured time, and leaves none of its processes running. */
   async stop(): Promise<void> {
     this.#endAll();
-    await endGroup(this.#group, this.#options.shutdownTimeoutMs);
+    await endGroup(this.#group, this.#options.shutdownTimeoutMs, this.#clock);
     await this.#running;
   }
 
@@ -248,7 +253,8 @@ export class Supervisor {
       } else {
         const delayMs = backoffDelayMs(backoff, Math.max(0, failures - 1), random);
         entries.write("warn", "app restarts", { delay: delayMs });
-        await sleep(delayMs, end.signal);
+        // Rejects if the run is to end, which ends the pause as well.
+        await this.#clock.sleep(delayMs, end.signal).catch(() => {});
       }
       if (end.signal.aborted) failures = 0;
     }
@@ -260,15 +266,15 @@ export class Supervisor {
     const isToEnd = () => run.end.signal.aborted || run.ended !== undefined;
     const port = await this.#freePort();
     if (isToEnd()) return { stable: false, reason: "stopped" };
-    const startedMs = performance.now();
+    const startedMs = this.#clock.monotonicMs();
     const group = startGroup(command, { cwd: directory, env: appEnvironment(this.#options, port) });
     this.#group = group;
     const lastLines = this.#readOutput(group);
-    const lived = () => Math.round(performance.now() - startedMs);
+    const lived = () => Math.round(this.#clock.monotonicMs() - startedMs);
 
-    const host = await untilListening(port, group.exited, listenTimeoutMs);
+    const host = await untilListening(port, { exited: group.exited, timeoutMs: listenTimeoutMs }, this.#clock);
     let stable = false;
-    let stableTimer: NodeJS.Timeout | undefined;
+    let stableTimer: Timer | undefined;
     if (host !== undefined && !isToEnd()) {
       entries.write("info", attempt === 1 ? "app listening" : "app listening again", {
         pid: group.pid,
@@ -278,9 +284,9 @@ export class Supervisor {
       const isStable = () => {
         stable = true;
       };
-      stableTimer = setTimeout(isStable, STABLE_MS);
+      stableTimer = this.#clock.after(STABLE_MS, isStable);
       const hold = () => this.#hold();
-      const pool = new Pool({ host, port, idleMs: IDLE_CONNECTION_MS });
+      const pool = new Pool({ host, port, idleMs: IDLE_CONNECTION_MS, clock: this.#clock });
       this.#upstream = {
         host,
         port,
@@ -296,7 +302,7 @@ export class Supervisor {
       pool.close();
     }
 
-    clearTimeout(stableTimer);
+    stableTimer?.stop();
     // An orderly end gives what the shell started its own time.
     if (isToEnd()) return { stable, reason: "stopped" };
     // Not listening in time, or the shell ended: what it started must not live on, least of all answer requests.
@@ -304,7 +310,7 @@ export class Supervisor {
     const ports = didExit || group.pid === undefined ? [] : await listeningPorts(group.pid).catch(() => []);
     group.kill();
     const exit = await group.exited;
-    await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
+    await Promise.race([group.closed, this.#clock.sleep(LAST_OUTPUT_MS)]);
     this.#group = undefined;
     if (isToEnd()) return { stable, reason: "stopped" };
 
@@ -404,14 +410,14 @@ export function backoffDelayMs(backoff: Backoff, n: number, random: () => number
 }
 
 /** Asks the group to end, kills it after the given time, and waits until nothing of it is there. */
-async function endGroup(group: ProcessGroup | undefined, timeoutMs: number): Promise<void> {
+async function endGroup(group: ProcessGroup | undefined, timeoutMs: number, clock: Clock): Promise<void> {
   if (group === undefined) return;
   group.terminate();
-  await Promise.race([group.closed, sleep(timeoutMs)]);
+  await Promise.race([group.closed, clock.sleep(timeoutMs)]);
   group.kill();
-  const deadlineMs = performance.now() + LAST_OUTPUT_MS;
-  while (group.isThere() && performance.now() < deadlineMs) await sleep(POLL_MS);
-  await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
+  const deadlineMs = clock.monotonicMs() + LAST_OUTPUT_MS;
+  while (group.isThere() && clock.monotonicMs() < deadlineMs) await clock.sleep(POLL_MS);
+  await Promise.race([group.closed, clock.sleep(LAST_OUTPUT_MS)]);
 }
 
 /** Equal for options that would run the same process: a change of the others needs no restart. */
@@ -431,18 +437,22 @@ function appEnvironment(options: SupervisorOptions, port: number): NodeJS.Proces
 }
 
 /** The address on which the app accepts connections; undefined if it exited before that, or the time ran out. */
-async function untilListening(port: number, exited: Promise<Exit>, timeoutMs: number): Promise<string | undefined> {
+async function untilListening(
+  port: number,
+  { exited, timeoutMs }: { readonly exited: Promise<Exit>; readonly timeoutMs: number },
+  clock: Clock,
+): Promise<string | undefined> {
   let ended = false;
   exited.then(() => {
     ended = true;
   });
   let waitedMs = 0;
-  let lookedMs = performance.now();
+  let lookedMs = clock.monotonicMs();
   while (!ended && waitedMs < timeoutMs) {
     const host = await listeningHost(port);
     if (host !== undefined && !ended) return host;
-    await Promise.race([sleep(POLL_MS), exited]);
-    const nowMs = performance.now();
+    await Promise.race([clock.sleep(POLL_MS), exited]);
+    const nowMs = clock.monotonicMs();
     // The function platform stops all processes between two requests, also while an app still starts.
     waitedMs += Math.min(MAX_STEP_MS, nowMs - lookedMs);
     lookedMs = nowMs;
@@ -458,17 +468,4 @@ function exitFields(exit: Exit): Record<string, unknown> {
 function exitText(exit: Exit): string {
   if (exit.error !== undefined) return exit.error.message;
   return exit.signal === null ? `exit code ${exit.code}` : exit.signal;
-}
-
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    }
-    signal?.addEventListener("abort", done);
-    if (signal?.aborted) done();
-  });
 }

@@ -1,6 +1,7 @@
 // Requests whose target holds bytes beyond ASCII, as they are: old clients and scripts send `GET /?q=café` without
 // percent encoding. Node's parser refuses them; other servers take them, and so does this one, percent-encoded.
 import type { Socket } from "node:net";
+import type { Clock } from "../grammar/units/clock.ts";
 import { PARSED_HEAD_BYTES } from "./malformed.ts";
 
 /** The time that Node's server waits for the whole head of a request. */
@@ -28,12 +29,20 @@ function lineEnd(packet: Buffer, from: number): number {
   return end === -1 ? packet.length : end;
 }
 
+/** What the parser failed on. */
+export interface Stopped {
+  readonly packet: Buffer;
+  /** The first byte of it that the parser refused. */
+  readonly stoppedAt: number;
+}
+
 /**
  * Takes a connection from the parser that failed on it, and resolves with the bytes that another parser is to begin
  * with: from the request line on, up to its end at least. Undefined if the line does not end, or the connection ends
  * before: nothing is left to read then. To be called while the parser reports its error.
  */
-export function takeOver(socket: Socket, packet: Buffer, stoppedAt: number): Promise<Buffer | undefined> | undefined {
+export function takeOver(socket: Socket, stopped: Stopped, clock: Clock): Promise<Buffer | undefined> | undefined {
+  const { packet, stoppedAt } = stopped;
   const parser = (socket as { parser?: NodeParser | null }).parser;
   if (parser?.unconsume === undefined || parser.remove === undefined) return undefined;
   if (withEncodedTarget(packet, stoppedAt) === undefined) return undefined;
@@ -48,7 +57,7 @@ export function takeOver(socket: Socket, packet: Buffer, stoppedAt: number): Pro
       if (/^(?:bound )?socketOn/.test(listener.name)) socket.off(event, listener as () => void);
     }
   }
-  return untilLineEnd(socket, packet, stoppedAt);
+  return untilLineEnd(socket, stopped, clock);
 }
 
 interface NodeParser {
@@ -59,10 +68,10 @@ interface NodeParser {
   close?(): void;
 }
 
-function untilLineEnd(socket: Socket, packet: Buffer, stoppedAt: number): Promise<Buffer | undefined> {
+function untilLineEnd(socket: Socket, { packet, stoppedAt }: Stopped, clock: Clock): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     let read = packet;
-    const timer = setTimeout(() => settle(undefined), HEAD_TIMEOUT_MS);
+    const timer = clock.after(HEAD_TIMEOUT_MS, () => settle(undefined));
     const onEnd = () => settle(undefined);
     const look = () => {
       if (read.indexOf(LF, stoppedAt) !== -1) settle(withEncodedTarget(read, stoppedAt));
@@ -76,7 +85,7 @@ function untilLineEnd(socket: Socket, packet: Buffer, stoppedAt: number): Promis
     look();
 
     function settle(bytes: Buffer | undefined): void {
-      clearTimeout(timer);
+      timer.stop();
       socket.off("data", onData).off("end", onEnd).off("close", onEnd);
       socket.pause();
       resolve(bytes);

@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { Clock } from "../grammar/units/clock.ts";
 import { decide, type IgnoreRule, parseIgnore, ROOT } from "../schema/ignore/index.ts";
 import { isShownByPages, startedFiles } from "../schema/index.ts";
 import { look } from "./file-cache.ts";
@@ -20,6 +21,7 @@ const RECHECK_MS = 100;
 /** Says of the files in the served directory which are never served, and why. */
 export class ServedFolder {
   readonly #options: ServedFolderOptions;
+  readonly #clock: Clock;
   /** A server app that names no directory of its own: its sources are in the same folder. */
   readonly #isProject: boolean;
   #ignoreMark = "";
@@ -27,14 +29,15 @@ export class ServedFolder {
   #started: ReadonlySet<string> = new Set();
   #checkedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: ServedFolderOptions) {
+  constructor(options: ServedFolderOptions, clock: Clock) {
+    this.#clock = clock;
     this.#options = options;
     this.#isProject = options.type === "server" && resolve(options.directory, options.dir) === options.directory;
   }
 
   /** Checks whether .toolignore changed; true if earlier decisions may no longer hold. */
   refresh(): boolean {
-    const nowMs = performance.now();
+    const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#checkedMs < RECHECK_MS) return false;
     this.#checkedMs = nowMs;
     const { directory, command } = this.#options;

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { unmapped } from "../grammar/address/ip.ts";
+import type { Clock } from "../grammar/units/clock.ts";
 import { Cancellation } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import {
@@ -39,6 +40,7 @@ export interface HttpServer {
 export interface HttpServerOptions {
   readonly handler: Handler;
   readonly entries: EntryLog;
+  readonly clock: Clock;
   /** If false, malformed requests make no entry. */
   readonly logsRequests: () => boolean;
   readonly host: string;
@@ -101,7 +103,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     socket.on("error", () => {});
     inTurn(socket, () => {
       note({ status: 501, text: "Not Implemented", reason: "CONNECT asks for a tunnel" }, req.socket);
-      send(socket, { status: 501, text: "Not Implemented", reason: "" });
+      send(socket, { status: 501, text: "Not Implemented", reason: "" }, options.clock);
     });
   });
   server.on("clientError", (error: ParserError, socket) => {
@@ -228,7 +230,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     const { code, rawPacket, bytesParsed } = error;
     if (code !== "HPE_INVALID_URL" || rawPacket === undefined || bytesParsed === undefined) return false;
     if (refused.has(socket) || !socket.writable) return false;
-    const taken = takeOver(socket, rawPacket, bytesParsed);
+    const taken = takeOver(socket, { packet: rawPacket, stoppedAt: bytesParsed }, options.clock);
     if (taken === undefined) return false;
     void Promise.all([taken, ...due(socket)]).then(([bytes]) => {
       if (bytes === undefined) return void refuse(error, socket);
@@ -260,7 +262,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     );
     // In the middle of an answer there is no place for another.
     if (broken?.res.headersSent || !socket.writable) socket.destroy();
-    else send(socket, malformed);
+    else send(socket, malformed, options.clock);
   }
 
   function note({ status, reason }: Malformed, socket: Socket): void {
@@ -281,11 +283,11 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     server.closeIdleConnections();
     // A websocket or an event stream has no end to wait for.
     for (const socket of endless) socket.destroy();
-    const cut = setTimeout(() => {
+    const cut = options.clock.after(DRAIN_MS, () => {
       for (const socket of connections.keys()) socket.destroy();
-    }, DRAIN_MS);
+    });
     await closed;
-    clearTimeout(cut);
+    cut.stop();
   }
 }
 
@@ -385,7 +387,7 @@ function answerMalformed(res: ServerResponse, { status, text }: Malformed): void
 }
 
 /** The same if there is no response to write to. */
-function send(socket: Duplex, { status, text }: Malformed): void {
+function send(socket: Duplex, { status, text }: Malformed, clock: Clock): void {
   const body = `${status} ${text}\n`;
   socket.end(
     `HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
@@ -393,6 +395,6 @@ function send(socket: Duplex, { status, text }: Malformed): void {
   );
   // Closed at once, what the client still sends would reset the connection, and the answer might be lost with it.
   socket.resume();
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once("close", () => clearTimeout(cut));
+  const cut = clock.after(LINGER_MS, () => socket.destroy());
+  socket.once("close", () => cut.stop());
 }

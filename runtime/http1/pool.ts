@@ -1,3 +1,4 @@
+import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import { Connection, type Outcome, type OutgoingRequest } from "./connection.ts";
 
 export interface PoolOptions {
@@ -5,6 +6,7 @@ export interface PoolOptions {
   readonly port: number;
   /** An idle connection is closed after this time: before the app would close it. */
   readonly idleMs: number;
+  readonly clock: Clock;
 }
 
 interface Idle {
@@ -17,7 +19,7 @@ export class Pool {
   readonly #options: PoolOptions;
   /** The last one used is the next to be used, so that those that are not needed reach the idle limit. */
   readonly #idle: Idle[] = [];
-  #sweep: NodeJS.Timeout | undefined;
+  #sweep: Timer | undefined;
   #isClosed = false;
 
   constructor(options: PoolOptions) {
@@ -38,7 +40,7 @@ export class Pool {
   /** Idle connections are closed now, the others after their response. */
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#sweep);
+    this.#sweep?.stop();
     this.dropIdle();
   }
 
@@ -62,18 +64,19 @@ export class Pool {
       connection.destroy();
       return;
     }
-    this.#idle.push({ connection, sinceMs: performance.now() });
+    const { clock, idleMs } = this.#options;
+    this.#idle.push({ connection, sinceMs: clock.monotonicMs() });
     // One timer for all: a timer for each connection would be set and cleared with every request.
-    this.#sweep ??= setInterval(() => this.#closeOld(), this.#options.idleMs / 4).unref();
+    this.#sweep ??= clock.every(idleMs / 4, () => this.#closeOld(), { isBackground: true });
   }
 
   #closeOld(): void {
-    const oldestMs = performance.now() - this.#options.idleMs;
+    const oldestMs = this.#options.clock.monotonicMs() - this.#options.idleMs;
     // The oldest come first.
     const kept = this.#idle.findIndex(({ sinceMs }) => sinceMs >= oldestMs);
     for (const { connection } of this.#idle.slice(0, kept === -1 ? undefined : kept)) connection.destroy();
     if (this.#idle.length > 0) return;
-    clearInterval(this.#sweep);
+    this.#sweep?.stop();
     this.#sweep = undefined;
   }
 

@@ -1,5 +1,6 @@
 // The process that the platform starts in place of a runtime of its own: `bootstrap` of a custom runtime, or what
 // AWS_LAMBDA_EXEC_WRAPPER runs on a managed one.
+import { systemClock } from "../../grammar/units/clock.ts";
 import { lineOf } from "../entries.ts";
 import type { Application } from "../index.ts";
 import { loadDeployment } from "./deployment.ts";
@@ -19,12 +20,13 @@ const STOP_MS = 400;
 
 async function main(): Promise<void> {
   const { env } = process;
-  const api = connectRuntimeApi(env.AWS_LAMBDA_RUNTIME_API ?? "");
+  const api = connectRuntimeApi(env.AWS_LAMBDA_RUNTIME_API ?? "", systemClock);
   let application: Application;
   try {
     application = await loadDeployment({
       directory: env.LAMBDA_TASK_ROOT ?? process.cwd(),
       env,
+      clock: systemClock,
       // Written at once: the platform reads lines, and may stop this process right after them.
       log: (entries) => process.stdout.write(entries.map((entry) => `${lineOf(entry)}\n`).join("")),
     });
@@ -38,10 +40,10 @@ async function main(): Promise<void> {
   await answerInvocations(application, api, { streams: env.TOOL_RESPONSE_MODE !== "buffered", readyByMs });
 }
 
-async function stop({ supervisor, entries }: Application): Promise<void> {
-  const cut = setTimeout(() => supervisor?.kill(), STOP_MS);
+async function stop({ supervisor, entries, clock }: Application): Promise<void> {
+  const cut = clock.after(STOP_MS, () => supervisor?.kill());
   await supervisor?.stop();
-  clearTimeout(cut);
+  cut.stop();
   entries.flush();
   process.exit(0);
 }

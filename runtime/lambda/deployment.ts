@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "../../grammar/entry.ts";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { type Config, withDefaults } from "../../schema/index.ts";
-import { EntryLog } from "../entries.ts";
+import { EntryLog, type EntryLogOptions } from "../entries.ts";
 import { type Application, createApplication } from "../index.ts";
 import type { Variables } from "./variables.ts";
 
@@ -25,6 +26,7 @@ export interface DeploymentOptions {
   /** Environment of the function. */
   readonly env: NodeJS.ProcessEnv;
   readonly log: (entries: readonly Entry[]) => void;
+  readonly clock: Clock;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface DeploymentOptions {
  * the variables that are stored for it cannot be.
  */
 export async function loadDeployment(options: DeploymentOptions): Promise<Application> {
-  const { directory, env, log } = options;
+  const { directory, env, log, clock } = options;
   const path = join(directory, RUNTIME_FOLDER, "deployment.json");
   const { config, stage, command, environment }: Deployment = JSON.parse(await readFile(path, "utf8"));
   const said = {
@@ -40,8 +42,9 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Applic
     version: env.AWS_LAMBDA_FUNCTION_VERSION ?? "$LATEST",
     ...(env.TOOL_COMMIT !== undefined && { commit: env.TOOL_COMMIT }),
     log,
+    clock,
   };
-  const variables = env.TOOL_VARIABLES === undefined ? undefined : await stored(config.name, env, new EntryLog(said));
+  const variables = env.TOOL_VARIABLES === undefined ? undefined : await stored(config.name, env, said);
   const application = createApplication({
     ...said,
     config: withDefaults(config, { env }),
@@ -59,11 +62,12 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Applic
 }
 
 /** A failure is written as an entry, too, so that `tool logs` shows it. */
-async function stored(app: string, env: NodeJS.ProcessEnv, entries: EntryLog): Promise<Variables> {
+async function stored(app: string, env: NodeJS.ProcessEnv, said: EntryLogOptions): Promise<Variables> {
+  const entries = new EntryLog(said);
   // Imported late: functions without a snapshot load none of it.
   const { readVariables } = await import("./variables.ts");
   try {
-    return await readVariables(app, env);
+    return await readVariables(app, env, said.clock);
   } catch (error) {
     entries.write("error", "variables were not read", { reason: (error as Error).message });
     entries.flush();

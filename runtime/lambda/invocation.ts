@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { discard, headerOf, isStream, type ProxyRequest, type ProxyResponse, type Sent } from "../exchange.ts";
 import type { Application } from "../index.ts";
 import { proxyError } from "../proxy-error.ts";
@@ -55,10 +55,11 @@ export async function answerInvocation(
   if (event.kind === "http") return answerRequest(event, { application, invocation, answer, options });
   if (event.kind === "warming") {
     const doneByMs = invocation.deadlineMs - MARGIN_MS;
-    const heldSinceMs = Date.now();
+    const { clock } = application;
+    const heldSinceMs = clock.nowMs();
     await untilListening(application, doneByMs);
     const endMs = Math.min(heldSinceMs + event.holdMs, doneByMs);
-    if (Date.now() < endMs) await sleep(endMs - Date.now());
+    if (clock.nowMs() < endMs) await clock.sleep(endMs - clock.nowMs());
     return answer.document(JSON.stringify({ warm: true }));
   }
   application.entries.write("error", "event is not an HTTP request", {
@@ -124,9 +125,9 @@ async function handled({ handler, entries }: Application, request: ProxyRequest)
 }
 
 async function sendWhole(sending: Sending): Promise<Sent> {
-  const { request, response, event, answer, answerByMs } = sending;
+  const { application, request, response, event, answer, answerByMs } = sending;
   try {
-    const body = await wholeBody(request, response, answerByMs);
+    const body = await wholeBody(request, response, { byMs: answerByMs, clock: application.clock });
     const json = answerDocument(event, response, body);
     const documentBytes = Buffer.byteLength(json);
     if (documentBytes > MAX_DOCUMENT_BYTES) throw tooLarge(body.length, documentBytes);
@@ -176,8 +177,14 @@ function timedOut(): Failure {
   return new Failure(504, "the app took too long to answer", "request timed out", fields);
 }
 
+interface TimeLimit {
+  /** Milliseconds since 1970. */
+  readonly byMs: number;
+  readonly clock: Clock;
+}
+
 /** The body in one piece. Rejects with a Failure. */
-async function wholeBody(request: ProxyRequest, response: ProxyResponse, byMs: number): Promise<Buffer> {
+async function wholeBody(request: ProxyRequest, response: ProxyResponse, limit: TimeLimit): Promise<Buffer> {
   const { body } = response;
   if (isBodiless(request, response)) {
     discard(body);
@@ -192,7 +199,7 @@ async function wholeBody(request: ProxyRequest, response: ProxyResponse, byMs: n
   }
   const parts: Buffer[] = [];
   let bytes = 0;
-  await read(body, byMs, async (part) => {
+  await read(body, limit, async (part) => {
     parts.push(part);
     bytes += part.length;
     // The rest is not read to be counted: it may have no end.
@@ -203,8 +210,12 @@ async function wholeBody(request: ProxyRequest, response: ProxyResponse, byMs: n
 }
 
 /** Hands out the parts of a body, one after another. Rejects with a Failure if the body or `onPart` fails. */
-async function read(body: Readable, byMs: number, onPart: (part: Buffer) => Promise<void>): Promise<void> {
-  const timer = setTimeout(() => body.destroy(timedOut()), Math.max(0, byMs - Date.now()));
+async function read(
+  body: Readable,
+  { byMs, clock }: TimeLimit,
+  onPart: (part: Buffer) => Promise<void>,
+): Promise<void> {
+  const timer = clock.after(Math.max(0, byMs - clock.nowMs()), () => body.destroy(timedOut()));
   let bytes = 0;
   try {
     for await (const part of body) {
@@ -215,7 +226,7 @@ async function read(body: Readable, byMs: number, onPart: (part: Buffer) => Prom
     body.destroy();
     throw error instanceof Failure ? error : brokenOff((error as Error).message, bytes);
   } finally {
-    clearTimeout(timer);
+    timer.stop();
   }
 }
 
@@ -248,7 +259,7 @@ async function sendInParts(sending: Sending): Promise<Sent> {
   let bytes = 0;
   const announced = Number(headerOf(response, "content-length") ?? Number.NaN);
   try {
-    await read(body, answerByMs, async (part) => {
+    await read(body, { byMs: answerByMs, clock: application.clock }, async (part) => {
       bytes += part.length;
       await stream.write(part);
     });
@@ -264,13 +275,13 @@ async function sendInParts(sending: Sending): Promise<Sent> {
 }
 
 /** Resolves when the app listens, at the latest at the given time. */
-export async function untilListening({ supervisor }: Application, byMs: number): Promise<void> {
+export async function untilListening({ supervisor, clock }: Application, byMs: number): Promise<void> {
   if (supervisor === undefined) return;
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), Math.max(0, byMs - Date.now()));
+  const timer = clock.after(Math.max(0, byMs - clock.nowMs()), () => abort.abort());
   // Whatever goes wrong is in the log, and is the answer to the next request.
   await Promise.resolve(supervisor.upstream(abort.signal)).catch(() => {});
-  clearTimeout(timer);
+  timer.stop();
 }
 
 function isBodiless({ method }: ProxyRequest, { status }: ProxyResponse): boolean {

@@ -23,13 +23,14 @@ export async function answerInvocations(
   api: RuntimeApi,
   options: LoopOptions,
 ): Promise<never> {
+  const { clock } = application;
   application.supervisor?.start();
   await untilListening(application, options.readyByMs);
-  for (let idleSinceMs = Date.now(); ; idleSinceMs = Date.now()) {
+  for (let idleSinceMs = clock.nowMs(); ; idleSinceMs = clock.nowMs()) {
     await outputRead();
     application.entries.flush();
     const invocation = await api.next();
-    if (Date.now() - idleSinceMs > MAX_IDLE_MS) application.supervisor?.dropIdleConnections();
+    if (clock.nowMs() - idleSinceMs > MAX_IDLE_MS) application.supervisor?.dropIdleConnections();
     try {
       await answerInvocation(application, invocation, api.answerTo(invocation), options);
     } catch (error) {

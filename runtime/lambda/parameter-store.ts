@@ -1,6 +1,6 @@
 // Reads parameters of Systems Manager, as the function's own role.
 import { type IncomingMessage, request as requestHttp } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { InitError } from "./init-error.ts";
 import { type Keys, signedHeaders } from "./sign.ts";
 
@@ -27,6 +27,8 @@ interface Store {
   readonly url: URL;
   readonly region: string;
   readonly keys: Keys;
+  readonly clock: Clock;
+  /** By the monotonic clock. */
   readonly untilMs: number;
 }
 
@@ -34,8 +36,9 @@ interface Store {
 export async function getParameters(
   names: readonly string[],
   env: NodeJS.ProcessEnv,
+  clock: Clock,
 ): Promise<ReadonlyMap<string, string>> {
-  const store = storeOf(env);
+  const store = storeOf(env, clock);
   const groups = Array.from({ length: Math.ceil(names.length / MAX_NAMES) }, (_, i) =>
     names.slice(i * MAX_NAMES, (i + 1) * MAX_NAMES),
   );
@@ -43,14 +46,14 @@ export async function getParameters(
   return new Map(found.flat());
 }
 
-function storeOf(env: NodeJS.ProcessEnv): Store {
+function storeOf(env: NodeJS.ProcessEnv, clock: Clock): Store {
   const { AWS_REGION: region, AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!region || !accessKeyId || !secretAccessKey) {
     throw noVariables(`${CANNOT}: the platform gave the function no AWS_REGION or no keys`);
   }
   const sessionToken = env.AWS_SESSION_TOKEN || undefined;
   const keys = { accessKeyId, secretAccessKey, sessionToken };
-  return { url: endpointOf(env, region), region, keys, untilMs: performance.now() + MAX_MS };
+  return { url: endpointOf(env, region), region, keys, clock, untilMs: clock.monotonicMs() + MAX_MS };
 }
 
 /** As the SDKs find it ("Service-specific endpoints"); an address for all services may be that of the app's own storage. */
@@ -71,17 +74,18 @@ export function endpointOf(env: NodeJS.ProcessEnv, region: string): URL {
 type Outcome = { readonly answer: unknown } | { readonly error: InitError; readonly isFinal: boolean };
 
 async function getGroup(store: Store, names: readonly string[]): Promise<[name: string, value: string][]> {
+  const { clock, untilMs } = store;
   let earlier: InitError | undefined;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LAST_WAIT_MS)) {
     const outcome = await attempt(store, names);
     if ("answer" in outcome) return valuesOf(outcome.answer, names);
     // The last attempt was cut short: it would hide why the others failed.
-    if (earlier !== undefined && performance.now() >= store.untilMs) throw earlier;
+    if (earlier !== undefined && clock.monotonicMs() >= untilMs) throw earlier;
     earlier = outcome.error;
     // Jitter: functions that start together should not retry together.
     const pauseMs = waitMs * (0.5 + Math.random() / 2);
-    if (outcome.isFinal || performance.now() + pauseMs >= store.untilMs) throw outcome.error;
-    await sleep(pauseMs);
+    if (outcome.isFinal || clock.monotonicMs() + pauseMs >= untilMs) throw outcome.error;
+    await clock.sleep(pauseMs);
   }
 }
 
@@ -127,7 +131,10 @@ const BUSY = /^(Throttling|ThrottlingException|ThrottledException|TooManyRequest
 const TOO_LARGE = "TOO_LARGE";
 
 /** The body of an answer as a whole; redirects are answers, too. Rejects if there is none in time. */
-async function post({ url, region, keys, untilMs }: Store, body: string): Promise<{ status: number; body: string }> {
+async function post(
+  { url, region, keys, clock, untilMs }: Store,
+  body: string,
+): Promise<{ status: number; body: string }> {
   // Imported late: TLS takes some milliseconds to load.
   const request = url.protocol === "https:" ? (await import("node:https")).request : requestHttp;
   const headers = signedHeaders(
@@ -137,7 +144,7 @@ async function post({ url, region, keys, untilMs }: Store, body: string): Promis
       headers: { "content-type": "application/x-amz-json-1.1", "x-amz-target": "AmazonSSM.GetParameters" },
       body,
     },
-    { keys, region, service: "ssm", nowMs: Date.now() },
+    { keys, region, service: "ssm", nowMs: clock.nowMs() },
   );
   return new Promise((resolve, reject) => {
     // No agent: no connection stays open while the platform stops this process between two invocations.
@@ -147,12 +154,12 @@ async function post({ url, region, keys, untilMs }: Store, body: string): Promis
       headers: { ...headers, "content-length": `${Buffer.byteLength(body)}` },
     });
     const fail = (error: Error) => {
-      clearTimeout(timer);
+      timer.stop();
       reject(error);
       req.destroy();
     };
-    const limitMs = Math.max(1, Math.min(ATTEMPT_MS, untilMs - performance.now()));
-    const timer = setTimeout(() => fail(problem("ETIMEDOUT")), limitMs);
+    const limitMs = Math.max(1, Math.min(ATTEMPT_MS, untilMs - clock.monotonicMs()));
+    const timer = clock.after(limitMs, () => fail(problem("ETIMEDOUT")));
     req.on("error", fail);
     req.on("response", (response: IncomingMessage) => {
       const parts: Buffer[] = [];
@@ -166,7 +173,7 @@ async function post({ url, region, keys, untilMs }: Store, body: string): Promis
       response.on("close", () => fail(problem("ECONNRESET")));
       response.on("end", () => {
         if (!response.complete) return fail(problem("ECONNRESET"));
-        clearTimeout(timer);
+        timer.stop();
         resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() });
       });
     });

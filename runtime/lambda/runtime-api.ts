@@ -1,4 +1,5 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Answer, AnswerStream, Invocation } from "./invocation.ts";
 
 /** The platform's side of a function: hands out events and takes answers, one at a time. */
@@ -33,7 +34,7 @@ const ERROR_BODY = "Lambda-Runtime-Function-Error-Body";
  * Speaks the Lambda Runtime API, version 2018-06-01, at the address in AWS_LAMBDA_RUNTIME_API ("Using the Lambda
  * runtime API for custom runtimes"; answers in parts: "Using response streaming with custom runtimes").
  */
-export function connectRuntimeApi(address: string): RuntimeApi {
+export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
   // One connection is enough: requests to the platform come one after another.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const base = `http://${address}/2018-06-01/runtime`;
@@ -47,7 +48,7 @@ export function connectRuntimeApi(address: string): RuntimeApi {
       return {
         id: header("aws-request-id") ?? "",
         event: parsed(text),
-        deadlineMs: Number(header("deadline-ms") ?? Date.now() + MAX_INVOCATION_MS),
+        deadlineMs: Number(header("deadline-ms") ?? clock.nowMs() + MAX_INVOCATION_MS),
         traceId: header("trace-id"),
       };
     },

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { CANNOT, getParameters, noVariables } from "./parameter-store.ts";
 
 /** TOOL_VARIABLES of the function: `<hash>/<number of parts>`. */
@@ -27,21 +28,21 @@ export interface Variables {
  * base64 of the gzip of a JSON object of strings, and the hash is the first half of that JSON's SHA-256. Rejects with an
  * `InitError` that has no value in it.
  */
-export async function readVariables(app: string, env: NodeJS.ProcessEnv): Promise<Variables> {
-  const beginMs = performance.now();
+export async function readVariables(app: string, env: NodeJS.ProcessEnv, clock: Clock): Promise<Variables> {
+  const beginMs = clock.monotonicMs();
   const [, hash, count] = SNAPSHOT.exec(env.TOOL_VARIABLES ?? "") ?? [];
   if (hash === undefined) {
     throw noVariables(`${CANNOT}: TOOL_VARIABLES of the function is not what a deploy writes: deploy the stage again`);
   }
   const names = Array.from({ length: Number(count) }, (_, i) => `/tool/${app}/.deployed/${hash}/${i + 1}`);
-  const parts = await getParameters(names, env);
+  const parts = await getParameters(names, env, clock);
   const missing = names.findIndex((name) => !parts.has(name));
   if (missing !== -1) {
     const part = `part ${missing + 1} of ${names.length}`;
     throw noVariables(`${part} of this version's variables is missing (${names[missing]}): deploy the stage again`);
   }
   const values = await unpacked(names.map((name) => parts.get(name)!).join(""), hash);
-  return { values, parts: names.length, durationMs: Math.round(performance.now() - beginMs) };
+  return { values, parts: names.length, durationMs: Math.round(clock.monotonicMs() - beginMs) };
 }
 
 /** Errors of gunzip and JSON.parse are not passed on, as they may quote a value. */

@@ -1,15 +1,16 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import { type EntryLog, type RequestFields, writeRequest, writeResponse } from "../entries.ts";
 import type { Handler } from "../exchange.ts";
 
 /** Writes an entry when a request comes and another when its answer is sent: status, bytes, milliseconds. */
-export function requestLog(entries: EntryLog, next: Handler): Handler {
+export function requestLog(entries: EntryLog, clock: Clock, next: Handler): Handler {
   return async (request) => {
-    const startMs = performance.now();
+    const startMs = clock.monotonicMs();
     const { id, ip, method, clientPath: path, query } = request;
     const fields: RequestFields = { id, ip, method, path, query: query.slice(1) };
     writeRequest(entries, fields);
     request.sent.then(({ status, bytes, level, reason }) => {
-      const duration = Math.round((performance.now() - startMs) * 1000) / 1000;
+      const duration = Math.round((clock.monotonicMs() - startMs) * 1000) / 1000;
       writeResponse(entries, fields, { status, duration, size: bytes, level, reason });
     });
     return next(request);

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { acceptedEncodings } from "../accept.ts";
 import { answerTo } from "../conditional.ts";
 import type { EntryLog } from "../entries.ts";
@@ -35,9 +36,13 @@ interface Site {
 }
 
 /** The files of the static directory. Those that were served last are kept in memory. */
-export function staticFiles(options: StaticOptions, entries: EntryLog, next: Handler): StaticFiles {
-  const cache = new FileCache();
-  const folder = new ServedFolder(options);
+export function staticFiles(
+  options: StaticOptions,
+  { entries, clock }: { readonly entries: EntryLog; readonly clock: Clock },
+  next: Handler,
+): StaticFiles {
+  const cache = new FileCache(clock);
+  const folder = new ServedFolder(options, clock);
   const site: Site = { options, entries, folder, cache };
   const nameRefused = options.namesRefused ? refusedNamer(entries) : undefined;
 

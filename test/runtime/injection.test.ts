@@ -7,6 +7,7 @@ import t from "tap";
 import { decodedStream } from "../../runtime/content-coding.ts";
 import { HtmlInjector } from "../../runtime/html-injector.ts";
 import { injectedHtml } from "../../runtime/injected-text.ts";
+import { until } from "../support/until.ts";
 
 /** `^` marks where the head items belong, `$` where the body items do. */
 const pages: readonly string[] = [
@@ -235,6 +236,6 @@ t.test("a body in a coding, while it comes", async (t) => {
   given.push(gzipSync(page));
   const { body } = (await decodedStream(given, ["gzip"])) as { body: Readable };
   body.destroy();
-  await new Promise((done) => setTimeout(done, 10));
+  await until("whoever gives up the page lets go of the app", () => given.destroyed);
   t.ok(given.destroyed, "whoever gives up the page lets go of the app");
 });

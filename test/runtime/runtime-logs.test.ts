@@ -7,6 +7,7 @@ import type { Entry } from "../../grammar/entry.ts";
 import { openDevelopmentLog } from "../../runtime/development-log.ts";
 import { entryOfLine, LineSplitter } from "../../runtime/output.ts";
 import { ask, makeProject, start } from "../support/runtime.ts";
+import { until } from "../support/until.ts";
 
 const NOW = "2024-05-06T07:08:09.000Z";
 
@@ -195,7 +196,7 @@ t.test("the development log", async (t) => {
   t.same(messages(), ["one", "two", "three", "four"], "appended");
 
   log.write([entry("five")]);
-  await new Promise((done) => setTimeout(done, 50));
+  await until("five is written", () => messages().includes("five"));
   rmSync(join(directory, ".tool"), { recursive: true });
   log.write([entry("six")]);
   await log.close();
@@ -217,9 +218,7 @@ t.test("the development log is rotated, one old file is kept", async (t) => {
   for (let i = 0; i < 30; i++) {
     log.write([{ timestamp: NOW, level: "info", message: `entry ${i}`, fields: {} }]);
     // One at a time: what comes while a write is under way is written at once, whatever the limit.
-    while (!existsSync(path) || !readFileSync(path, "utf8").includes(`"entry ${i}"`)) {
-      await new Promise((done) => setTimeout(done, 2));
-    }
+    await until("the entry", () => existsSync(path) && readFileSync(path, "utf8").includes(`"entry ${i}"`));
   }
   await log.close();
   const read = (file: string) =>

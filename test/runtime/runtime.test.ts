@@ -17,12 +17,14 @@ import { createBrotliDecompress, createGunzip } from "node:zlib";
 import httpProxy from "http-proxy";
 import t from "tap";
 import type { Entry } from "../../grammar/entry.ts";
+import { systemClock } from "../../grammar/units/clock.ts";
 import { EntryLog } from "../../runtime/entries.ts";
 import type { ProxyRequest } from "../../runtime/exchange.ts";
 import { headersForApp } from "../../runtime/forwarded.ts";
 import { anyPort } from "../../runtime/port.ts";
 import { backoffDelayMs, endedFromOutside, Supervisor } from "../../runtime/process.ts";
 import { apps, ask, askRaw, isRunning, makeProject, parseResponse, start } from "../support/runtime.ts";
+import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
 
 const node = process.execPath;
@@ -97,10 +99,18 @@ t.test("a request that brings the app down never runs twice", async (t) => {
 });
 
 t.test("an early exit is reported at once, with what the app wrote", async (t) => {
-  const startMs = performance.now();
-  const server = await start(t, { app: "processes/early-exit.mjs", config: quick });
-  t.equal((await ask(server.port, { path: "/" })).status, 503);
-  t.ok(performance.now() - startMs < 5_000, "long before listen_timeout");
+  const clock = new TestClock();
+  const server = await start(t, { app: "processes/early-exit.mjs", config: quick, clock });
+  const answer = ask(server.port, { path: "/" });
+  for (const restarts of [1, 2]) {
+    await until(
+      "a restart",
+      () => server.entries.filter(({ message }) => message === "app restarts").length === restarts,
+    );
+    await clock.advance(quick.proxy.backoff.max);
+  }
+  t.equal((await answer).status, 503);
+  t.ok(clock.monotonicMs() < 5_000, "long before listen_timeout");
   const failures = () => server.entries.filter(({ message }) => message === "app exited before it listened");
   t.equal(failures().length, 3, "attempts");
   t.match(failures()[0], {
@@ -312,12 +322,16 @@ t.test("an app that ignores SIGTERM is killed", async (t) => {
   // Meanwhile: an app may be silent for longer than its idle connections are kept.
   const echo = await start(t, { app: "echo/server.mjs" });
   const patient = ask(echo.port, { path: "/?delay=2500&body=at%20last" });
-  const server = await start(t, { app: "processes/stubborn.mjs" });
-  const pid = Number((await ask(server.port, { path: "/" })).body);
-  const startMs = performance.now();
-  await server.close();
-  t.ok(performance.now() - startMs >= 4_900, "after five seconds");
-  t.notOk(isRunning(pid));
+  const clock = new TestClock();
+  const server = await start(t, { app: "processes/stubborn.mjs", clock });
+  const pid = Number((await polled(clock, ask(server.port, { path: "/" }))).body);
+  const closed = server.close();
+  await server.entry(({ message }) => message === "no");
+  await clock.advance(4_999);
+  t.ok(isRunning(pid), "not before five seconds");
+  await clock.advance(1);
+  await until("killed after five seconds", () => !isRunning(pid));
+  await polled(clock, closed);
   t.ok(
     server.entries.some(({ message }) => message === "no"),
     "it was asked",
@@ -327,21 +341,25 @@ t.test("an app that ignores SIGTERM is killed", async (t) => {
 
 t.test("shutdown_timeout is the time from SIGTERM to SIGKILL, at the end and at a restart", async (t) => {
   const config = { proxy: { shutdown_timeout: 1 } };
-  const server = await start(t, { app: "processes/stubborn.mjs", config });
-  const took = async (action: () => Promise<unknown>) => {
-    const startMs = performance.now();
-    await action();
-    return performance.now() - startMs;
+  const clock = new TestClock();
+  const server = await start(t, { app: "processes/stubborn.mjs", config, clock });
+  const pidOfApp = async () => Number((await polled(clock, ask(server.port, { path: "/" }))).body);
+  let asked = 0;
+  const isOneSecond = async (pid: number, ended: Promise<unknown>, what: string) => {
+    asked++;
+    await until("it is asked", () => server.entries.filter(({ message }) => message === "no").length === asked);
+    await clock.advance(999);
+    t.ok(isRunning(pid), `${what}: not before one second`);
+    await clock.advance(1);
+    await until(`${what}: after one second`, () => !isRunning(pid));
+    await polled(clock, ended);
   };
-  const isOneSecond = (ms: number, what: string) => t.ok(ms >= 900 && ms < 4_000, `${what} after ${Math.round(ms)} ms`);
-  const pid = Number((await ask(server.port, { path: "/" })).body);
+  const pid = await pidOfApp();
   const env = { PATH: process.env.PATH, CHANGED: "1" };
-  isOneSecond(await took(() => server.change({ ...server.options, env })), "killed for a restart");
-  t.notOk(isRunning(pid));
-  const next = Number((await ask(server.port, { path: "/" })).body);
+  await isOneSecond(pid, server.change({ ...server.options, env }), "killed for a restart");
+  const next = await pidOfApp();
   t.not(next, pid);
-  isOneSecond(await took(() => server.close()), "killed at the end");
-  t.notOk(isRunning(next));
+  await isOneSecond(next, server.close(), "killed at the end");
 });
 
 t.test("closing drains: the app's own farewell is heard", async (t) => {
@@ -357,34 +375,39 @@ t.test("closing drains: the app's own farewell is heard", async (t) => {
 });
 
 t.test("closing drains: requests end, no new ones are taken, streams are cut", async (t) => {
-  const server = await start(t, { app: "crashes/server.mjs" });
-  await ask(server.port, { path: "/" });
+  const clock = new TestClock();
+  const server = await start(t, { app: "crashes/server.mjs", clock });
+  await polled(clock, ask(server.port, { path: "/" }));
   const slow = ask(server.port, { path: "/slow", headers: { Connection: "keep-alive" } });
   await server.entry(({ fields }) => fields.path === "/slow");
-  const startMs = performance.now();
+  const startMs = clock.monotonicMs();
   const closed = server.close();
   await t.rejects(ask(server.port, { path: "/" }), { code: "ECONNREFUSED" });
   t.equal((await slow).status, 200);
-  await closed;
-  t.ok(performance.now() - startMs < 3_000, "the kept-alive connection is not waited for");
+  await polled(clock, closed);
+  t.ok(clock.monotonicMs() - startMs < 3_000, "the kept-alive connection is not waited for");
 
-  const streaming = await start(t, { app: streams });
+  const streaming = await start(t, { app: streams, clock });
+  await polled(clock, ask(streaming.port, { path: "/aborted" }));
   const events = connect(streaming.port, "127.0.0.1");
   events.write("GET /sse HTTP/1.1\r\nHost: x\r\n\r\n");
   await once(events, "data");
-  const streamStartMs = performance.now();
-  await streaming.close();
-  t.ok(performance.now() - streamStartMs < 3_000, "an event stream is not waited for");
+  const streamStartMs = clock.monotonicMs();
+  await polled(clock, streaming.close());
+  t.ok(clock.monotonicMs() - streamStartMs < 3_000, "an event stream is not waited for");
 });
 
 t.test("closing does not wait for an app that does not come", async (t) => {
-  const server = await start(t, { app: "processes/never-listens.mjs" });
+  const clock = new TestClock();
+  const server = await start(t, { app: "processes/never-listens.mjs", clock });
   const waiting = ask(server.port, { path: "/" });
   await server.entry(({ message }) => message === "request");
-  const startMs = performance.now();
-  await server.close();
+  const startMs = clock.monotonicMs();
+  const closed = server.close();
+  // No time passes: nothing but the close ends its wait.
   t.equal((await waiting).status, 503);
-  t.ok(performance.now() - startMs < 3_000);
+  await polled(clock, closed);
+  t.ok(clock.monotonicMs() - startMs < 3_000);
 });
 
 t.test("nothing lives on when the tool itself is killed with -9", async (t) => {
@@ -453,7 +476,8 @@ t.test("a port that something else took", async (t) => {
     shutdownTimeoutMs: 5_000,
     backoff: { min: 1, max: 1, factor: 1, attempts: 3, jitter: false },
     output: undefined,
-    entries: new EntryLog({ log: (entries) => written.push(...entries), stage: "", version: "" }),
+    entries: new EntryLog({ log: (entries) => written.push(...entries), clock: systemClock, stage: "", version: "" }),
+    clock: systemClock,
     choosePort: async () => {
       const next = ports.shift();
       if (Number.isNaN(next)) throw new Error("too many open files");
@@ -494,7 +518,9 @@ t.test("backoff", (t) => {
 });
 
 t.test("an event stream's first byte comes at once, also where it is only the head", async (t) => {
-  const server = await start(t, { app: streams, config: { proxy: { timeout: 1 } } });
+  const clock = new TestClock();
+  const server = await start(t, { app: streams, config: { proxy: { timeout: 1 } }, clock });
+  await polled(clock, ask(server.port, { path: "/aborted" }));
   const stream = connect(server.port, "127.0.0.1");
   t.teardown(() => stream.destroy());
   stream.write("GET /sse HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -508,7 +534,8 @@ t.test("an event stream's first byte comes at once, also where it is only the he
   quiet.write("GET /quiet-sse HTTP/1.1\r\nHost: x\r\n\r\n");
   const [head] = await once(quiet, "data");
   t.match(String(head), /^HTTP\/1\.1 200 OK\r\n/);
-  await new Promise((done) => setTimeout(done, 1_200));
+  await clock.advance(1_200);
+  t.equal((await ask(server.port, { path: "/aborted" })).body.toString(), "0", "nor does the proxy leave the app");
   t.notOk(stream.destroyed || stream.readableEnded, "proxy.timeout does not end a stream that has begun");
 });
 
@@ -948,6 +975,23 @@ t.test("a request and its response, as entries", async (t) => {
   );
 });
 
+/** The step in which the supervisor looks whether its app listens, or is gone. */
+const POLL_MS = 10;
+
+/** Waits for what the supervisor looks for again and again: turns the clock to its next look, and no further. */
+async function polled<T>(clock: TestClock, promise: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const settled = () => {
+    isSettled = true;
+  };
+  promise.then(settled, settled);
+  await until("a promise", async () => {
+    if ((clock.timers[0] ?? Number.POSITIVE_INFINITY) <= POLL_MS) await clock.advance(POLL_MS);
+    return isSettled;
+  });
+  return promise;
+}
+
 /** All that a connection answers. */
 function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -964,6 +1008,5 @@ function raw(port: number, text: string): Promise<string> {
 /** Returns when the process is dead, but before this process, the supervisor in it included, could hear of it. */
 function killNow(pid: number): void {
   process.kill(pid, "SIGKILL");
-  const deadline = performance.now() + 5_000;
-  while (isRunning(pid)) if (performance.now() > deadline) throw new Error(`${pid} does not die`);
+  while (isRunning(pid));
 }

@@ -4,8 +4,10 @@ import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, write
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import t from "tap";
+import { systemClock } from "../../grammar/units/clock.ts";
 import { FileCache, MAX_CACHE_BYTES, MAX_CACHED_FILE_BYTES, versionOf } from "../../runtime/file-cache.ts";
 import { apps, ask, MODIFIED, makeProject, start } from "../support/runtime.ts";
+import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
 
 /** Longer than a tick of the file system's clock, so that what was written is kept in memory. */
@@ -98,7 +100,7 @@ t.test("what is kept is bounded, and goes by age of use", async (t) => {
   });
   t.teardown(() => rmSync(directory, { recursive: true }));
   await settled();
-  const cache = new FileCache();
+  const cache = new FileCache(systemClock);
   const put = async (name: string) => {
     const path = join(directory, name);
     const file = { plain: versionOf(path)!, siblings: new Map(), contents: new Map() };
@@ -127,7 +129,7 @@ t.test("what is kept is bounded, and goes by age of use", async (t) => {
     { ageMs: 3, isKept: false },
     { ageMs: 3_000, isKept: true },
   ]) {
-    const young = new FileCache(() => ctimeMs + ageMs);
+    const young = new FileCache(new TestClock(ctimeMs + ageMs));
     young.set(fresh, { plain: versionOf(fresh)!, siblings: new Map(), contents: new Map() }, []);
     t.equal(young.get(fresh) !== undefined, isKept, `written ${ageMs} ms ago: it may change within the same tick`);
   }

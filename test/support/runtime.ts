@@ -6,8 +6,10 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry } from "../../grammar/entry.ts";
 import { renderProblem } from "../../grammar/problem.ts";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { type RunningServer, type ServeOptions, serve } from "../../runtime/index.ts";
 import { type Config, checkConfig, type ResolvedConfig, withDefaults } from "../../schema/index.ts";
+import { until } from "./until.ts";
 
 export const apps = resolve(dirname(fileURLToPath(import.meta.url)), "../../../test/apps");
 
@@ -24,6 +26,8 @@ export interface Project {
   readonly env?: NodeJS.ProcessEnv;
   readonly commit?: string;
   readonly isDevelopment?: boolean;
+  /** The machine's by default. */
+  readonly clock?: Clock;
 }
 
 export interface Running extends RunningServer {
@@ -69,7 +73,6 @@ export function commandOf(project: Project): string | undefined {
 export async function start(t: Test, project: Project): Promise<Running> {
   const directory = makeProject(project.files);
   const entries: Entry[] = [];
-  const wakers = new Set<() => void>();
   const command = commandOf(project);
   const options: ServeOptions = {
     config: configOf(project),
@@ -80,10 +83,8 @@ export async function start(t: Test, project: Project): Promise<Running> {
     env: { PATH: process.env.PATH, ...project.env },
     host: "127.0.0.1",
     port: 0,
-    log: (batch) => {
-      entries.push(...batch);
-      for (const wake of wakers) wake();
-    },
+    log: (batch) => void entries.push(...batch),
+    clock: project.clock,
     ...(project.commit !== undefined && { commit: project.commit }),
     isDevelopment: project.isDevelopment,
   };
@@ -98,21 +99,11 @@ export async function start(t: Test, project: Project): Promise<Running> {
     rmSync(directory, { recursive: true, force: true });
   });
   const entry = (accepts: (entry: Entry) => boolean) =>
-    new Promise<Entry>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        wakers.delete(look);
-        reject(new Error(`no such entry among\n${entries.map((found) => JSON.stringify(found)).join("\n")}`));
-      }, 8_000);
-      const look = () => {
-        const found = entries.find(accepts);
-        if (found === undefined) return;
-        clearTimeout(timer);
-        wakers.delete(look);
-        resolve(found);
-      };
-      wakers.add(look);
-      look();
-    });
+    until(
+      "an entry",
+      () => entries.find(accepts),
+      () => entries.map((found) => JSON.stringify(found)).join("\n"),
+    );
   return { ...server, options, close, directory, entries, entry };
 }
 

@@ -3,6 +3,7 @@ import { Agent, createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import httpProxy from "http-proxy";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { EntryLog } from "../../../runtime/entries.ts";
 import { serve } from "../../../runtime/index.ts";
 import { pipeline } from "../../../runtime/pipeline.ts";
@@ -78,10 +79,11 @@ async function ours(kind: string): Promise<void> {
 
 /** The same as `ours`, but for the hop: the edge and the pipeline, with http-proxy in front of the app. */
 async function stock(appPort: number): Promise<void> {
-  const entries = new EntryLog({ log: () => {}, stage: "bench", version: "bench" });
+  const entries = new EntryLog({ log: () => {}, clock: systemClock, stage: "bench", version: "bench" });
   const { port } = await listen({
     handler: pipeline({
       entries,
+      clock: systemClock,
       logsRequests: false,
       headers: [],
       cors: undefined,
@@ -92,6 +94,7 @@ async function stock(appPort: number): Promise<void> {
       app: stockHop({ host: "127.0.0.1", port: appPort, stage: "bench" }),
     }),
     entries,
+    clock: systemClock,
     logsRequests: () => false,
     host: "127.0.0.1",
     port: 0,

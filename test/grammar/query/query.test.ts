@@ -13,6 +13,7 @@ import {
 } from "../../../grammar/query/index.ts";
 import { parseMoment, parseTimestamp, readTime } from "../../../grammar/query/timestamp.ts";
 import { tokenize } from "../../../grammar/query/tokens.ts";
+import { timesAsLong } from "../../support/processor-time.ts";
 import { queries, queryText } from "../../support/query-arbitrary.ts";
 import { sexpr } from "../../support/query-sexpr.ts";
 import { slow } from "../../support/slow.ts";
@@ -150,13 +151,19 @@ t.test("no text of the longest length overflows the stack or takes long", slow()
   ];
   for (const [prefix, piece] of texts) {
     const source = (prefix + piece.repeat(Math.ceil(MAX_LENGTH / piece.length))).slice(0, MAX_LENGTH);
-    const start = performance.now();
+    // The same without pieces in its middle, so that it ends alike.
+    const left = piece.length * Math.floor((MAX_LENGTH * 15) / 16 / piece.length);
+    const part = prefix + source.slice(prefix.length + left);
     const result = parseQuery(source);
-    const elapsedMs = performance.now() - start;
     if (result.ok) printQuery(result.value);
     else t.ok(result.problems.every(({ span }) => liesIn(span, source)));
-    // Quadratic work on 16,384 characters would take many times as long, on a busy machine too.
-    t.ok(elapsedMs < 3000, `${JSON.stringify(prefix + piece)}... ${Math.round(elapsedMs)} ms`);
+    // Linear work takes 16 times as long, quadratic 256 times.
+    const times = timesAsLong(
+      () => parseQuery(source),
+      () => parseQuery(part),
+      100,
+    );
+    t.ok(times < 100, `${JSON.stringify(prefix + piece)}... ${times.toFixed(1)} times as long as a sixteenth of it`);
   }
   t.end();
 });
@@ -329,9 +336,13 @@ t.test("wildcards match what a matcher that tries everything matches", (t) => {
 });
 
 t.test("no pattern and no entry takes long", (t) => {
-  const long = "a".repeat(65_536);
-  const nested = JSON.parse(`${"[".repeat(5000)}1${"]".repeat(5000)}`);
-  const entry: Entry = { timestamp: "", level: "", message: long, fields: { nested } };
+  const entryOf = (length: number, depth: number): Entry => {
+    const nested = JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`);
+    return { timestamp: "", level: "", message: "a".repeat(length), fields: { nested } };
+  };
+  const entry = entryOf(131_072, 5000);
+  // Twice as long as the longest pattern.
+  const eighth = entryOf(16_384, 625);
   const many = `*${"a*".repeat(4000)}b*`;
   for (const source of [
     `"${many}"`,
@@ -344,10 +355,14 @@ t.test("no pattern and no entry takes long", (t) => {
     "nested.a.b",
   ]) {
     const selects = compilePredicate(parsed(source), { nowMs });
-    const start = performance.now();
     t.equal(selects(entry), false, source.slice(0, 40));
-    const elapsedMs = performance.now() - start;
-    t.ok(elapsedMs < 2000, `${Math.round(elapsedMs)} ms`);
+    // Quadratic work takes 64 times as long, and an exponential search does not come back.
+    const times = timesAsLong(
+      () => selects(entry),
+      () => selects(eighth),
+      32,
+    );
+    t.ok(times < 32, `${times.toFixed(1)} times as long as for an eighth of it`);
   }
   t.end();
 });

@@ -4,6 +4,7 @@ import t from "tap";
 import { applyEdits, type Problem, renderProblem } from "../../../grammar/problem.ts";
 import { parseTemplate, renderTemplate, type Template } from "../../../grammar/template/index.ts";
 import { printTemplate } from "../../../grammar/template/print.ts";
+import { timesAsLong } from "../../support/processor-time.ts";
 import { holds } from "../../support/property.ts";
 import { recorderOf } from "../../support/vectors.ts";
 
@@ -112,11 +113,16 @@ t.test("an endless list of problems ends, and broken megabytes are read in time"
     "<style>",
     "</",
   ]) {
-    const startMs = performance.now();
-    const parsed = parseTemplate(piece.repeat((1 << 20) / piece.length));
-    const tookMs = performance.now() - startMs;
-    // A fifth of a second at most where this was written.
-    t.ok(tookMs < 3000, `${piece} took ${tookMs.toFixed(0)} ms`);
+    const long = piece.repeat((1 << 20) / piece.length);
+    const eighth = piece.repeat((1 << 17) / piece.length);
+    const parsed = parseTemplate(long);
+    // Quadratic work takes 64 times as long.
+    const times = timesAsLong(
+      () => parseTemplate(long),
+      () => parseTemplate(eighth),
+      32,
+    );
+    t.ok(times < 32, `${piece}: ${times.toFixed(1)} times as long as an eighth of it`);
     if (!parsed.ok) t.ok(parsed.problems.length <= 1001, `${piece}: ${parsed.problems.length} problems`);
   }
   t.end();

@@ -7,6 +7,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { Readable } from "node:stream";
 import fc from "fast-check";
 import t from "tap";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import type { Header } from "../../../runtime/exchange.ts";
 import { Pool } from "../../../runtime/http1/pool.ts";
 import { type ResponseHead, ResponseParser } from "../../../runtime/http1/response-parser.ts";
@@ -267,7 +268,7 @@ async function readByNode(server: Server): Promise<string> {
 
 async function readByUs(server: Server): Promise<string> {
   const { port } = server.address() as AddressInfo;
-  const pool = new Pool({ host: "127.0.0.1", port, idleMs: 1000 });
+  const pool = new Pool({ host: "127.0.0.1", port, idleMs: 1000, clock: systemClock });
   const outcome = await send(pool, { target: "/" }).then(
     ({ status, body }) => shown(status, body),
     () => "failed",
@@ -377,7 +378,12 @@ async function app(
     socket.on("close", () => sockets.delete(socket));
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const pool = new Pool({ host: "127.0.0.1", port: (server.address() as AddressInfo).port, idleMs });
+  const pool = new Pool({
+    host: "127.0.0.1",
+    port: (server.address() as AddressInfo).port,
+    idleMs,
+    clock: systemClock,
+  });
   t.teardown(() => {
     pool.close();
     server.closeAllConnections();
@@ -508,7 +514,7 @@ t.test("a socket that died before anything was written", async (t) => {
   );
   t.teardown(() => void worker.terminate());
   const [port] = (await once(worker, "message")) as [number];
-  const pool = new Pool({ host: "127.0.0.1", port, idleMs: 10_000 });
+  const pool = new Pool({ host: "127.0.0.1", port, idleMs: 10_000, clock: systemClock });
   t.teardown(() => pool.close());
   const how = (sending: Sending) =>
     new Promise<object>((resolve, reject) => {
@@ -578,7 +584,7 @@ t.test("a reader that takes its time holds the app back", async (t) => {
 });
 
 t.test("what cannot be sent is refused before anything is", (t) => {
-  const pool = new Pool({ host: "127.0.0.1", port: 1, idleMs: 1000 });
+  const pool = new Pool({ host: "127.0.0.1", port: 1, idleMs: 1000, clock: systemClock });
   const never = { interim: () => {}, response: () => {}, failed: () => {} };
   const request = { method: "GET", target: "/", headers: [] as Header[], body: undefined, bodyBytes: undefined };
   t.throws(() => pool.send({ ...request, target: "/a b" }, never), { message: /request target/ });
