@@ -70,17 +70,28 @@ export async function openFile({ name, path }: PlainFile, signal: AbortSignal): 
  */
 async function openToRead(path: string, signal: AbortSignal): Promise<FileHandle> {
   if (!(await stat(path)).isFIFO()) return open(path, "r");
+  let isOpen = false;
+  let end: number | undefined;
+  const closeEnd = () => {
+    if (end !== undefined) closeSync(end);
+    end = undefined;
+  };
   const release = () => {
     try {
-      const end = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+      end = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
       writeSync(end, "\n");
-      closeSync(end);
     } catch {
       // Gone, or full: then no thread is blocked.
     }
+    // A thread that is still to open the FIFO finds the other end open.
+    if (isOpen) closeEnd();
   };
   signal.addEventListener("abort", release, { once: true });
-  const handle = await open(path, "r");
+  if (signal.aborted) release();
+  const handle = await open(path, "r").finally(() => {
+    isOpen = true;
+    closeEnd();
+  });
   // FileHandle emits events, which its types leave out.
   (handle as unknown as EventEmitter).once("close", () => signal.removeEventListener("abort", release));
   return handle;
