@@ -1,4 +1,5 @@
 // A value typed or pasted on a terminal, which shows nothing of it. A pasted text may have several lines.
+import type { Clock, Timer } from "../grammar/units/clock.ts";
 
 /** What the terminal is told. */
 export interface HiddenTerminal {
@@ -22,7 +23,7 @@ export type Typed =
   | { readonly kind: "ended" };
 
 /** Asks for a value. Enter ends it, unless more follows at once: then it is a line of what is pasted. */
-export function hiddenLine(terminal: HiddenTerminal, question: string): Promise<Typed> {
+export function hiddenLine(terminal: HiddenTerminal, question: string, clock: Clock): Promise<Typed> {
   return new Promise((resolve) => {
     // Before the question: what is typed as soon as it is there must not be shown.
     terminal.setRaw(true);
@@ -30,9 +31,9 @@ export function hiddenLine(terminal: HiddenTerminal, question: string): Promise<
     let value = "";
     let isPasted = false;
     let pending = "";
-    let enter: NodeJS.Timeout | undefined;
+    let enter: Timer | undefined;
     const end = (typed: Typed) => {
-      clearTimeout(enter);
+      enter?.stop();
       stopInput();
       stopEnd();
       terminal.write(`${BRACKETED_PASTE.off}\r\n`);
@@ -42,7 +43,7 @@ export function hiddenLine(terminal: HiddenTerminal, question: string): Promise<
     const take = (text: string) => {
       // After Enter more has come: that was the end of a line only.
       if (enter !== undefined) {
-        clearTimeout(enter);
+        enter?.stop();
         enter = undefined;
         value += "\n";
       }
@@ -54,7 +55,7 @@ export function hiddenLine(terminal: HiddenTerminal, question: string): Promise<
         case "\r":
         case "\n":
           if (enter !== undefined) take("");
-          enter = setTimeout(() => end({ kind: "value", value }), PASTE_MS);
+          enter = clock.after(PASTE_MS, () => end({ kind: "value", value }));
           return;
         case "\u0003":
           return end({ kind: "interrupted" });

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { type Clock, systemClock } from "../grammar/units/clock.ts";
 import { type HiddenTerminal, hiddenLine, type Typed } from "./hidden-line.ts";
 
 /** All effects of the command line enter here. The real ones are `processIo`. */
@@ -11,6 +12,9 @@ export interface Io {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: Output;
   readonly stderr: Output;
+  /** The one source of time: durations, waits and timers. */
+  readonly clock: Clock;
+  /** The clock's `nowMs`. */
   nowMs(): number;
   /** Handles signals until the returned function is called. Without a listener a signal ends the process as usual. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
@@ -68,7 +72,8 @@ export function processIo(): Io {
     },
     stdout: outputOf(process.stdout, env),
     stderr: outputOf(process.stderr, env),
-    nowMs: Date.now,
+    clock: systemClock,
+    nowMs: systemClock.nowMs,
     onSignal(listener) {
       const signals: StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
       for (const signal of signals) process.on(signal, listener);
@@ -77,7 +82,7 @@ export function processIo(): Io {
       };
     },
     ask: askOnTerminal,
-    askHidden: (question) => hiddenLine(hiddenTerminal(), question),
+    askHidden: (question) => hiddenLine(hiddenTerminal(), question, systemClock),
     exitNow: (code) => process.exit(code),
     keepFilesPrivate: () => void process.umask(0o077),
     hasParent: () => process.connected === true,

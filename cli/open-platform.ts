@@ -39,7 +39,7 @@ export async function accessPolicy(app: {
 
 /** The domain registrar of the account that tool.json names. Makes no call yet. */
 export async function openRegistrar(
-  options: Pick<TargetOptions, "env" | "sandbox"> & { readonly profile?: string | undefined },
+  options: Pick<TargetOptions, "env" | "clock" | "sandbox"> & { readonly profile?: string | undefined },
 ): Promise<Registrar> {
   return (await import("./aws/registrar.ts")).openRegistrar(options);
 }

@@ -33,6 +33,12 @@ export async function openProjectTarget(
     app: config.name,
     deploys: options.deploys === true,
   });
-  const target = await openTarget({ env: context.io.env, config, resolved: placed(resolved, sandbox), sandbox });
+  const target = await openTarget({
+    env: context.io.env,
+    clock: context.io.clock,
+    config,
+    resolved: placed(resolved, sandbox),
+    sandbox,
+  });
   return { config, resolved, inference, stage, target, sandbox };
 }

@@ -45,7 +45,7 @@ export async function openSandbox(
   const { openSandbox, SandboxError } = await import("./sandbox/connect.ts");
   try {
     const { io } = context;
-    const sandbox = await openSandbox({ env: io.env, say: (text) => void context.say(text) });
+    const sandbox = await openSandbox({ env: io.env, clock: io.clock, say: (text) => void context.say(text) });
     if (app !== undefined) await sandbox.claim(app, realpathSync(context.directory), { deploys });
     return accessTo(sandbox);
   } catch (error) {

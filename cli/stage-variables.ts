@@ -31,7 +31,13 @@ export async function stageVariables(context: Context, { config, resolved, stage
   let signal: AbortSignal | undefined;
   try {
     const sandbox = inSandbox ? await openSandbox(context, flags.sandbox, { app: config.name }) : undefined;
-    const variables = await openVariables({ env, config, resolved: placed(resolved, sandbox), sandbox });
+    const variables = await openVariables({
+      env,
+      clock: context.io.clock,
+      config,
+      resolved: placed(resolved, sandbox),
+      sandbox,
+    });
     const limit = AbortSignal.timeout(LIMIT_MS);
     signal = limit;
     // Finding credentials does not hear the signal: a program may make them.

@@ -1,3 +1,5 @@
+import type { Clock } from "../grammar/units/clock.ts";
+
 /**
  * Makes a request that ends when a time is over or `signal` is aborted: it then rejects with the reason, whatever the request
  * does. Once the headers have come, the garbage collector may take what joins `fetch` to its signal, or the signals of
@@ -5,20 +7,24 @@
  */
 export async function withinTime<T>(
   request: (signal: AbortSignal) => Promise<T>,
-  { limitMs, signal }: { readonly limitMs: number; readonly signal?: AbortSignal | undefined },
+  {
+    limitMs,
+    signal,
+    clock,
+  }: { readonly limitMs: number; readonly signal?: AbortSignal | undefined; readonly clock: Clock },
 ): Promise<T> {
   const stop = new AbortController();
   const stopped = new Promise<never>((_, reject) => {
     stop.signal.addEventListener("abort", () => reject(stop.signal.reason));
   });
   const abort = () => stop.abort(signal?.reason);
-  const timer = setTimeout(() => stop.abort(new DOMException("it takes too long", "TimeoutError")), limitMs);
+  const timer = clock.after(limitMs, () => stop.abort(new DOMException("it takes too long", "TimeoutError")));
   signal?.addEventListener("abort", abort);
   if (signal?.aborted) abort();
   try {
     return await Promise.race([request(stop.signal), stopped]);
   } finally {
-    clearTimeout(timer);
+    timer.stop();
     signal?.removeEventListener("abort", abort);
   }
 }

@@ -81,7 +81,8 @@ export async function buildArtifact(options: BuildOptions): Promise<BuildResult>
     const hooks = await runBuildHooks({ ...options, config });
     if (!hooks.ok) return hooks;
   }
-  const beginMs = performance.now();
+  const { clock } = context.io;
+  const beginMs = clock.monotonicMs();
   const ignore = readIgnore(context.directory);
   if (!ignore.ok) return failed(ignore.problems);
   const { stdout, stderr } = context.io;
@@ -89,6 +90,7 @@ export async function buildArtifact(options: BuildOptions): Promise<BuildResult>
   const collected = await collectFiles({
     directory: context.directory,
     ignore: ignore.text,
+    clock,
     written,
     ...usualFor(inference),
   });
@@ -107,12 +109,13 @@ export async function buildArtifact(options: BuildOptions): Promise<BuildResult>
 
   const unpackedBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const cache = openDeflateCache(cacheFolder(context), projectKey(context.directory));
-  const { entries, problems } = await deflateFiles(files, cache, (done) =>
-    report({ kind: "packing", done, files: files.length, bytes: unpackedBytes }),
-  );
+  const { entries, problems } = await deflateFiles(files, cache, {
+    onProgress: (done) => report({ kind: "packing", done, files: files.length, bytes: unpackedBytes }),
+    clock,
+  });
   if (problems.length > 0) return failed(problems);
   const zip = writeZip(entries);
-  const durationMs = Math.round(performance.now() - beginMs);
+  const durationMs = Math.round(clock.monotonicMs() - beginMs);
   report({ kind: "packed", files: files.length, bytes: zip.length, durationMs });
   return {
     ok: true,

@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 import {
   type Decision,
   decide,
@@ -41,6 +42,7 @@ export interface CollectOptions {
   readonly directory: string;
   /** The text of .toolignore. */
   readonly ignore: string;
+  readonly clock: Clock;
   /** Patterns that are applied before those of .toolignore, with what they exclude in words. */
   readonly usual?: readonly { readonly pattern: string; readonly why: string }[];
   /** Files that this process is writing to, such as a redirected stdout. */
@@ -73,7 +75,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
     rules,
     isNeeded: (names) => names.lastIndexOf("node_modules", -2) >= 0 || options.needed?.includes(names[0]!) === true,
   };
-  let turnedMs = performance.now();
+  let turnedMs = options.clock.monotonicMs();
 
   await walk("", root, ROOT);
   const warnings = [...vain].map(([rule, hint]) => ({
@@ -122,9 +124,9 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
           );
         }
       } else addFile(entry, name, join(path, entry.name));
-      if (performance.now() - turnedMs > TURN_MS) {
+      if (options.clock.monotonicMs() - turnedMs > TURN_MS) {
         await turn();
-        turnedMs = performance.now();
+        turnedMs = options.clock.monotonicMs();
       }
     }
   }

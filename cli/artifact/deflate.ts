@@ -2,6 +2,7 @@ import { hash as hashOf } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { crc32, deflateRaw, deflateRawSync } from "node:zlib";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { type FoundFile, unreadable } from "./collect.ts";
 import type { DeflateCache, Packed } from "./deflate-cache.ts";
 import type { BuildProblem } from "./problem.ts";
@@ -45,7 +46,7 @@ export interface Deflated {
 export async function deflateFiles(
   files: readonly (FoundFile | MadeFile)[],
   cache: DeflateCache,
-  onProgress: (done: number) => void,
+  { onProgress, clock }: { readonly onProgress: (done: number) => void; readonly clock: Clock },
 ): Promise<Deflated> {
   const entries: ZipEntry[] = [];
   const problems: BuildProblem[] = [];
@@ -53,7 +54,7 @@ export async function deflateFiles(
   const room = Buffer.allocUnsafeSlow(READ_BYTES);
   const waiting = new Map<string, Promise<Packed>>();
   let waitingBytes = 0;
-  let turnedMs = performance.now();
+  let turnedMs = clock.monotonicMs();
   for (const [i, file] of files.entries()) {
     const read = contentOf(file, room);
     if (!read.ok) {
@@ -80,10 +81,10 @@ export async function deflateFiles(
       waiting.set(key, done);
       while (waitingBytes > MAX_WAITING_BYTES) await Promise.race(waiting.values());
     }
-    if (performance.now() - turnedMs > TURN_MS) {
+    if (clock.monotonicMs() - turnedMs > TURN_MS) {
       await turn();
       onProgress(i + 1 - waiting.size);
-      turnedMs = performance.now();
+      turnedMs = clock.monotonicMs();
     }
   }
   while (waiting.size > 0) {

@@ -12,6 +12,7 @@ import type { Scheduler } from "@aws-sdk/client-scheduler";
 import type { SNS } from "@aws-sdk/client-sns";
 import type { SSM } from "@aws-sdk/client-ssm";
 import type { STS } from "@aws-sdk/client-sts";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { PlatformError } from "../platform/error.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import { version } from "../version.ts";
@@ -21,6 +22,7 @@ import { type ThrottlingListener, watchThrottling } from "./throttling.ts";
 /** The clients of one region's services. Each is imported and created on first use. */
 export interface Cloud {
   readonly region: string;
+  readonly clock: Clock;
   /** The sandbox that these are the services of; undefined for those of the cloud. */
   readonly sandbox: SandboxAccess | undefined;
   /** The account of the credentials; looked up once. */
@@ -45,6 +47,7 @@ export interface Cloud {
 }
 
 export interface CloudOptions {
+  readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly profile?: string | undefined;
   readonly region: string;
@@ -67,7 +70,7 @@ const GLOBAL_REGION = "us-east-1";
  * Makes no call yet. The sandbox, else `TOOL_AWS_ENDPOINT`, replaces the endpoint of all clients; S3 is addressed by path
  * then.
  */
-export function openCloud({ env, profile, region, sandbox }: CloudOptions): Cloud {
+export function openCloud({ env, clock, profile, region, sandbox }: CloudOptions): Cloud {
   const endpoint = sandbox?.endpoint ?? (env.TOOL_AWS_ENDPOINT || undefined);
   if (endpoint !== undefined && !/^https?:$/.test(protocolOf(endpoint))) {
     throw new PlatformError(
@@ -100,6 +103,7 @@ export function openCloud({ env, profile, region, sandbox }: CloudOptions): Clou
   const client = <T>(key: string, open: () => Promise<T>) => once(key, async () => throttling.watch(await open()));
   const cloud: Cloud = {
     region,
+    clock,
     sandbox,
     onThrottling: throttling.listen,
     accountId: () =>

@@ -21,13 +21,13 @@ const GRAINS: readonly (readonly [ageDays: number, seconds: number])[] = [
 
 /** Reads the figures of one stage with one call; each covers the whole period. */
 export async function readMetrics(
-  { env, config, resolved, sandbox }: TargetOptions,
+  { env, clock, config, resolved, sandbox }: TargetOptions,
   { stage, sinceMs, untilMs }: MetricsPeriod,
   signal: AbortSignal,
 ): Promise<Metrics> {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
-  const cloud = openCloud({ env, region, profile, sandbox });
+  const cloud = openCloud({ env, clock, region, profile, sandbox });
   const grain = GRAINS.find(([ageDays]) => untilMs - sinceMs >= ageDays * DAY_S * 1000)![1];
   const start = Math.floor(sinceMs / 1000 / grain) * grain;
   const period = Math.max(1, Math.ceil((untilMs / 1000 - start) / grain)) * grain;

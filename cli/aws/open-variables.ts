@@ -17,11 +17,11 @@ import {
 } from "./variables/store.ts";
 
 /** The variables of the app that tool.json names. Makes no call yet. */
-export function openVariables({ env, config, resolved, sandbox }: TargetOptions): Variables {
+export function openVariables({ env, clock, config, resolved, sandbox }: TargetOptions): Variables {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
   const app = config.name;
-  const cloud = openCloud({ env, region, profile, sandbox });
+  const cloud = openCloud({ env, clock, region, profile, sandbox });
   const call = async <T>({ report, signal }: Watched, run: (store: Store) => Promise<T>) => {
     const tell = (isOver: boolean) => () => report({ kind: "throttled", isOver });
     const stop = cloud.onThrottling({ throttled: tell(false), resumed: tell(true) });

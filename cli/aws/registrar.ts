@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ContactDetail, CountryCode, Route53Domains } from "@aws-sdk/client-route-53-domains";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { PlatformError } from "../platform/error.ts";
 import type { Contact, DomainOffer, OwnedDomain, Registrar } from "../platform/registrar.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
@@ -13,21 +13,28 @@ const REGION = "us-east-1";
 const PENDING_TRIES = 10;
 const PENDING_WAIT_MS = 1000;
 
+interface Waiting {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
 export function openRegistrar({
   env,
+  clock,
   profile,
   sandbox,
 }: {
+  readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly profile?: string | undefined;
   readonly sandbox: SandboxAccess | undefined;
 }): Registrar {
-  const cloud = openCloud({ env, region: REGION, profile, sandbox });
+  const cloud = openCloud({ env, clock, region: REGION, profile, sandbox });
   const call = <T>(run: (client: Route53Domains) => Promise<T>) =>
     explained({ region: REGION, profile, isSandbox: sandbox !== undefined }, async () => run(await cloud.domains()));
   return {
     list: (signal) => call((client) => listDomains(client, signal)),
-    check: (domain, signal) => call((client) => checkDomain(client, domain, signal)),
+    check: (domain, signal) => call((client) => checkDomain(client, domain, { signal, clock })),
     buy: (domain, contact, signal) => call((client) => buyDomain(client, domain, contact, signal)),
   };
 }
@@ -44,8 +51,8 @@ async function listDomains(client: Route53Domains, signal: AbortSignal): Promise
   }
 }
 
-async function checkDomain(client: Route53Domains, domain: string, signal: AbortSignal): Promise<DomainOffer> {
-  const availability = await untilKnown(client, domain, signal);
+async function checkDomain(client: Route53Domains, domain: string, { signal, clock }: Waiting): Promise<DomainOffer> {
+  const availability = await untilKnown(client, domain, { signal, clock });
   const isAvailable = /^AVAILABLE/.test(availability);
   const offer = { domain, isAvailable, reason: isAvailable ? undefined : REASONS[availability] };
   if (!isAvailable) return { ...offer, price: undefined };
@@ -64,14 +71,14 @@ const REASONS: Readonly<Record<string, string>> = {
   PENDING: "the registry has not answered yet: try later",
 };
 
-async function untilKnown(client: Route53Domains, domain: string, signal: AbortSignal): Promise<string> {
+async function untilKnown(client: Route53Domains, domain: string, { signal, clock }: Waiting): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const { Availability } = await asked(
       domain,
       client.checkDomainAvailability({ DomainName: domain }, { abortSignal: signal }),
     );
     if (Availability !== "PENDING" || attempt === PENDING_TRIES) return Availability ?? "DONT_KNOW";
-    await sleep(PENDING_WAIT_MS, undefined, { signal });
+    await clock.sleep(PENDING_WAIT_MS, signal);
   }
 }
 

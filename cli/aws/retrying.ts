@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 
 export interface Attempts {
   isWorthAnother(error: Error): boolean;
@@ -16,7 +16,14 @@ const MAX_WAIT_MS = 3_000;
 /** Calls until it succeeds. Throws an unexpected error, or the last one when the time is over. */
 export async function retrying<T>(
   call: () => Promise<T>,
-  { isWorthAnother, firstWaitMs, limitMs, onWait, signal }: Attempts & { readonly signal: AbortSignal },
+  {
+    isWorthAnother,
+    firstWaitMs,
+    limitMs,
+    onWait,
+    signal,
+    clock,
+  }: Attempts & { readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<T> {
   let waitMs = firstWaitMs;
   let waitedMs = 0;
@@ -28,7 +35,7 @@ export async function retrying<T>(
       // Random, so that two deploys that wait for each other do not collide again and again.
       const thisWaitMs = Math.min(waitMs, MAX_WAIT_MS) * (0.75 + Math.random() / 2);
       await onWait?.();
-      await sleep(thisWaitMs, undefined, { signal });
+      await clock.sleep(thisWaitMs, signal);
       waitedMs += thisWaitMs;
       waitMs *= 2;
     }
@@ -38,11 +45,11 @@ export async function retrying<T>(
 /** Asks until there is an answer. Undefined when the time is over. */
 export async function polling<T>(
   ask: () => Promise<T | undefined>,
-  { firstWaitMs, limitMs, signal }: { firstWaitMs: number; limitMs: number; signal: AbortSignal },
+  { firstWaitMs, limitMs, signal, clock }: { firstWaitMs: number; limitMs: number; signal: AbortSignal; clock: Clock },
 ): Promise<T | undefined> {
   let waitMs = firstWaitMs;
   for (let waitedMs = 0; waitedMs < limitMs; waitedMs += waitMs, waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS)) {
-    await sleep(waitMs, undefined, { signal });
+    await clock.sleep(waitMs, signal);
     const answer = await ask();
     if (answer !== undefined) return answer;
   }

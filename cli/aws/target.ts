@@ -12,10 +12,10 @@ import { packVariables } from "./variables/pack.ts";
 import { readEffective } from "./variables/store.ts";
 
 /** Lambda behind an API gateway. */
-export function openTarget({ env, config, resolved, sandbox }: TargetOptions): Target {
+export function openTarget({ env, clock, config, resolved, sandbox }: TargetOptions): Target {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
-  const cloud = openCloud({ env, region, profile, sandbox });
+  const cloud = openCloud({ env, clock, region, profile, sandbox });
   const call = async <T>({ report }: Watched, run: () => Promise<T>) => {
     const tell = (isOver: boolean) => () => report({ kind: "throttled", isOver });
     const stop = cloud.onThrottling({ throttled: tell(false), resumed: tell(true) });
@@ -58,11 +58,11 @@ export function openTarget({ env, config, resolved, sandbox }: TargetOptions): T
       }),
     look: (stage, watched) => call(watched, () => lookAtStage(deploying(stage, watched), watched)),
     async prepare({ needsLayer }, watched) {
-      if (needsLayer) runtimeLayer = await runtimeLayerFile(env, watched);
+      if (needsLayer) runtimeLayer = await runtimeLayerFile(env, { ...watched, clock });
     },
     deploy: ({ before, artifact, commit, variables }, watched) =>
       call(watched, async () => {
-        if (artifact.needsLayer) runtimeLayer ??= await runtimeLayerFile(env, watched);
+        if (artifact.needsLayer) runtimeLayer ??= await runtimeLayerFile(env, { ...watched, clock });
         return deployStage(
           deploying(before.stage, watched),
           {

@@ -74,7 +74,7 @@ function projectWords(context: Context, words: readonly string[]): ProjectWords 
 /** The teams of the file that keeps who is signed in, as far as it can be read. */
 function teamKeys({ io }: Context): readonly string[] {
   try {
-    const { path } = new CredentialsFile({ env: io.env, say: () => {} });
+    const { path } = new CredentialsFile({ env: io.env, clock: io.clock, say: () => {} });
     const read = readTeamConfig(readFileSync(path, "utf8"));
     return read.ok ? read.value.credentials.map(({ key }) => key) : [];
   } catch {

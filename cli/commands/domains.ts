@@ -133,7 +133,12 @@ async function withRegistrar(
       await context.say("the sandbox asks no registrar: what it says of domains is made up");
     }
     const sandbox = await openSandbox(context, options.sandbox);
-    const registrar = await openRegistrar({ env: context.io.env, profile: accountProfile(context), sandbox });
+    const registrar = await openRegistrar({
+      env: context.io.env,
+      clock: context.io.clock,
+      profile: accountProfile(context),
+      sandbox,
+    });
     return run(registrar, signal);
   });
 }

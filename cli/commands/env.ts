@@ -296,7 +296,13 @@ async function openProject(
       const progress = deployProgress(context);
       return interruptible(context, { progress, ...(interrupted && { interrupted }) }, async ({ signal }) => {
         const sandbox = await openSandbox(context, flag, { app: config.name, deploys: changes });
-        const options = { env: context.io.env, config, resolved: placed(resolved, sandbox), sandbox };
+        const options = {
+          env: context.io.env,
+          clock: context.io.clock,
+          config,
+          resolved: placed(resolved, sandbox),
+          sandbox,
+        };
         return work({ variables: await openVariables(options), watched: { signal, report: progress.report } });
       });
     },

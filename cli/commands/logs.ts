@@ -141,7 +141,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     code = EXIT.failed;
   };
   const untilEnd = options.follow ? undefined : chosen.source.totalBytes;
-  const shownProgress = progress(io.stderr, untilEnd, () => performance.now());
+  const shownProgress = progress(io.stderr, untilEnd, io.clock.monotonicMs);
   try {
     if (stages.length > 0) {
       await printAggregated(context, {
@@ -155,6 +155,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
           range: { fromMs: bounds.since, toMs: bounds.until === undefined ? undefined : bounds.until - 1 },
           progress: shownProgress,
           signal: stop.signal,
+          clock: io.clock,
           onError,
         },
       });

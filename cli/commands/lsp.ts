@@ -35,7 +35,7 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
   }
   const page = referenceFile(context.io.env, "tool-json");
   // After the server's first answers: the page is for a click on a problem's code.
-  setTimeout(() => void writeReference(page), WRITE_AFTER_MS).unref();
+  context.io.clock.after(WRITE_AFTER_MS, () => void writeReference(page), { isBackground: true });
   const documentation = publishedReference(context.io.env) ?? `${pathToFileURL(page).href}#{code}`;
   return serve({ version, ipc: options["node-ipc"], documentation, runTool: (run) => runTool(context, run) });
 }

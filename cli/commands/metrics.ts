@@ -30,7 +30,13 @@ export async function metrics(context: Context, options: Options<"metrics">): Pr
   const sinceMs = untilMs - since.value;
   return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
     const sandbox = await openSandbox(context, options.sandbox, { app: config.name });
-    const target = { env: context.io.env, config, resolved: placed(resolved, sandbox), sandbox };
+    const target = {
+      env: context.io.env,
+      clock: context.io.clock,
+      config,
+      resolved: placed(resolved, sandbox),
+      sandbox,
+    };
     const found = await readMetrics(target, { stage, sinceMs, untilMs }, signal);
     if (context.format === "json") {
       const times = { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() };

@@ -10,7 +10,7 @@ import type { Options } from "../table.ts";
 /** `tool sandbox`, `tool sandbox status`: whether it runs, where, and what is deployed to it. Does not start it. */
 export function status(context: Context): Promise<number> {
   return explained(context, async () => {
-    const sandbox = await findSandbox(context.io.env);
+    const sandbox = await findSandbox(context.io.env, context.io.clock);
     const folder = SandboxFolder.of(context.io.env);
     const silent = sandbox === undefined ? await silentDaemon(context.io.env) : undefined;
     if (silent !== undefined) {
@@ -35,7 +35,11 @@ export function status(context: Context): Promise<number> {
 /** `tool sandbox start`: starts it if it does not run, and prints its address. */
 export function start(context: Context): Promise<number> {
   return explained(context, async () => {
-    const sandbox = await openSandbox({ env: context.io.env, say: (text) => void context.say(text) });
+    const sandbox = await openSandbox({
+      env: context.io.env,
+      clock: context.io.clock,
+      say: (text) => void context.say(text),
+    });
     if (context.format === "json") {
       const [found, languages] = [await sandbox.status(), await sandbox.languages()];
       await context.print(toJson(documentOf(sandbox, found, languages)));
@@ -47,7 +51,7 @@ export function start(context: Context): Promise<number> {
 /** `tool sandbox stop`: ends its process and all functions. What is deployed is there again at the next start. */
 export function stop(context: Context): Promise<number> {
   return explained(context, async () => {
-    const wasRunning = await stopSandbox(context.io.env);
+    const wasRunning = await stopSandbox(context.io.env, context.io.clock);
     if (context.format === "json") await context.print(toJson({ wasRunning }));
     else await context.print(wasRunning ? "the sandbox is stopped" : "the sandbox was not running");
     return EXIT.ok;
@@ -59,7 +63,9 @@ export function mail(context: Context): Promise<number> {
   return explained(context, async () => {
     // A sandbox that does not run has its mails all the same.
     const exists = SandboxFolder.of(context.io.env).exists;
-    const sandbox = exists ? await openSandbox({ env: context.io.env, say: () => {} }) : undefined;
+    const sandbox = exists
+      ? await openSandbox({ env: context.io.env, clock: context.io.clock, say: () => {} })
+      : undefined;
     const mails = (await sandbox?.mails()) ?? [];
     if (context.format === "json") await context.print(toJson({ mails }));
     else if (mails.length === 0) await context.print("no alert has sent anything yet");
@@ -90,7 +96,7 @@ export function reset(context: Context, { yes }: Options<"sandbox reset">): Prom
           "write --yes to agree",
         );
       }
-      const sandbox = await findSandbox(io.env);
+      const sandbox = await findSandbox(io.env, io.clock);
       const apps = (await sandbox?.status())?.apps ?? [];
       if (apps.length > 0) await context.say(`This removes ${apps.map(({ name }) => name).join(", ")}.`);
       await context.say(`All of it, with the variables of tool env, is in ${folder.path}.`);
@@ -100,7 +106,7 @@ export function reset(context: Context, { yes }: Options<"sandbox reset">): Prom
         return answer === undefined ? EXIT.interrupted : EXIT.failed;
       }
     }
-    await stopSandbox(io.env);
+    await stopSandbox(io.env, io.clock);
     rmSync(folder.path, { recursive: true, force: true });
     await context.print(context.format === "json" ? toJson({ removed: true }) : "the sandbox is empty");
     return EXIT.ok;

@@ -171,7 +171,13 @@ async function withStack(
   return interruptible(context, { progress, interrupted }, async ({ signal }) => {
     const { deploys = false } = options;
     const sandbox = await openSandbox(context, options.sandbox, { app: config.name, deploys });
-    const stack = await openStack({ env: context.io.env, config, resolved: placed(resolved, sandbox), sandbox });
+    const stack = await openStack({
+      env: context.io.env,
+      clock: context.io.clock,
+      config,
+      resolved: placed(resolved, sandbox),
+      sandbox,
+    });
     const place = sandbox === undefined ? resolved.regions[0]! : "the sandbox";
     return run({ stack, name: resolved.name, place, sandbox, progress, watch: { signal, report } });
   });

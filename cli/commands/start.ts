@@ -67,7 +67,7 @@ export async function start(context: Context, options: Options<"start">): Promis
   const developmentLog = openDevelopmentLog(context.directory, {
     onError: (error) => void context.say(`warning: ${error.message}`),
   });
-  const view = entryView(io.stdout, { textOf: entryText(context), nowMs: io.nowMs });
+  const view = entryView(io.stdout, { textOf: entryText(context), clock: io.clock });
   // Not awaited: a reader that stopped reading must not block anything else.
   const note = (text: string) => (context.format === "json" ? void context.say(text) : view.say(text));
   const shipper = service?.open((text) => void context.say(`warning: ${text}`));
@@ -114,7 +114,7 @@ export async function start(context: Context, options: Options<"start">): Promis
         const restarted = await listening.change(serveOptions(context, { ...changed, variables }, { host, port, log }));
         note(`${CONFIG_FILE} reloaded; ${restarted ? "app restarts" : "app keeps running"}.`);
       },
-      stop.signal,
+      { signal: stop.signal, clock: io.clock },
     );
   } finally {
     await server?.close();
@@ -141,7 +141,8 @@ async function serviceOf(context: Context, url: string, name: string) {
   const client = rpcClient({ ...address, userAgent: userAgent() });
   return {
     place: placeText(address),
-    open: (note: (text: string) => void) => shipEntries({ client, url, project, name, remedy: address.remedy, note }),
+    open: (note: (text: string) => void) =>
+      shipEntries({ client, url, project, name, remedy: address.remedy, note, clock: context.io.clock }),
   };
 }
 

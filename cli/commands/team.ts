@@ -40,7 +40,7 @@ export function status(context: Context): Promise<number> {
   return teamCommand(context, {}, async ({ signal }) => {
     const { source, config } = readCredentials(context);
     const asked = await Promise.all(
-      config.credentials.map(async (one) => ({ ...one, ...(await stateOf(one, { source, signal })) })),
+      config.credentials.map(async (one) => ({ ...one, ...(await stateOf(context, one, { source, signal })) })),
     );
     if (context.format === "json") {
       const teams = asked.map(({ key, team, email, url, account, trouble, state }) => ({
@@ -96,12 +96,19 @@ interface State {
 
 /** What the service says of a credential, asked within the time that a person waits. */
 async function stateOf(
+  context: Context,
   credential: KeyedCredential,
   { source, signal }: { readonly source: "TOOL_CONFIG" | "file"; readonly signal: AbortSignal },
 ): Promise<State> {
   const remedy = remedyOf(source, credential);
   try {
-    const client = accountClient({ ...credential, signIn: remedy, signal, answerMs: STATUS_MS });
+    const client = accountClient({
+      ...credential,
+      signIn: remedy,
+      signal,
+      answerMs: STATUS_MS,
+      clock: context.io.clock,
+    });
     return { state: "ok", account: (await client.call("get_account", {})).account };
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
@@ -160,7 +167,7 @@ async function signInAndKeep(context: Context, asked: Asked) {
   }
   const { team, token } = credential;
   if (wanted !== undefined && wanted !== team) {
-    await end(credential);
+    await end(context, credential);
     throw notIn(wanted, { url, email, teams });
   }
   const { file } = changeableCredentials(context);
@@ -170,10 +177,10 @@ async function signInAndKeep(context: Context, asked: Asked) {
       replaced = now.credentials.find((one) => one.team === team && one.url === url);
       return withCredential(now, credential);
     });
-    if (replaced !== undefined && replaced.token !== token) await end(replaced);
+    if (replaced !== undefined && replaced.token !== token) await end(context, replaced);
     return { key: config.current!.key, team, email, teams };
   } catch (error) {
-    await end(credential);
+    await end(context, credential);
     throw error;
   }
 }
@@ -188,10 +195,13 @@ function notIn(
 }
 
 /** Ends a token. False if the service did not say that it has ended. */
-async function end(credential: Credential, signal?: AbortSignal): Promise<boolean> {
+async function end(context: Context, credential: Credential, signal?: AbortSignal): Promise<boolean> {
   const options = { signIn: loginCommand(credential), ...(signal !== undefined && { signal }) };
   try {
-    await accountClient({ ...credential, ...options, answerMs: STATUS_MS }).call("sign_out", {});
+    await accountClient({ ...credential, ...options, answerMs: STATUS_MS, clock: context.io.clock }).call(
+      "sign_out",
+      {},
+    );
     return true;
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
@@ -276,7 +286,7 @@ export function logout(context: Context, options: Options<"team logout">): Promi
     const { config, file } = credentials;
     const chosen = options.team === undefined ? currentCredential(credentials) : named(context, config, options.team);
     await file.checkChangeable();
-    const isEnded = await end(chosen, signal);
+    const isEnded = await end(context, chosen, signal);
     const left = await file.change((now) => {
       // Somebody may have signed in again meanwhile.
       const isSame = now.credentials.some(({ key, token }) => key === chosen.key && token === chosen.token);

@@ -49,9 +49,9 @@ export async function runCommands(
   const done: CommandEnd[] = [];
   for (const command of commands) {
     await options.onBegin(command);
-    const begin = performance.now();
+    const begin = context.io.clock.monotonicMs();
     const end = await runInShell(context.io, command, { ...options, directory: context.directory });
-    const ended = { ...end, command, durationMs: Math.round(performance.now() - begin) };
+    const ended = { ...end, command, durationMs: Math.round(context.io.clock.monotonicMs() - begin) };
     done.push(ended);
     if (end.isInterrupted || end.code !== 0) break;
     await options.onEnd(ended);

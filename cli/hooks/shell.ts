@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import type { Io } from "../io.ts";
 
 /** How long processes that an interrupted hook left have to end by themselves. */
@@ -37,7 +37,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
   // Otherwise it gets its own group, so that everything that it started can be ended.
   const isOwnGroup = isKept || !io.stderr.isTerminal;
   let signals = 0;
-  let unheeded: NodeJS.Timeout | undefined;
+  let unheeded: Timer | undefined;
   // Before the start: a signal that comes with it would end this process and leave the command running.
   const stopListening = io.onSignal((signal) => {
     signals++;
@@ -45,7 +45,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
     // The terminal has sent Ctrl-C to the command already.
     else if (isOwnGroup || signal !== "SIGINT") {
       send(signal);
-      unheeded = setTimeout(() => send("SIGTERM"), HEED_SIGNAL_MS);
+      unheeded = io.clock.after(HEED_SIGNAL_MS, () => send("SIGTERM"));
     }
   });
   const child = spawn("sh", ["-c", command], {
@@ -54,7 +54,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
     detached: isOwnGroup,
     stdio: isKept ? ["ignore", "pipe", "pipe"] : ["inherit", options.output === "shown" ? "inherit" : 2, "inherit"],
   });
-  const kept = keepEnd(child);
+  const kept = keepEnd(child, io.clock);
   const send = (signal: NodeJS.Signals | 0): boolean => {
     if (child.pid === undefined) return false;
     try {
@@ -66,7 +66,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
     }
   };
   const release = () => {
-    clearTimeout(unheeded);
+    unheeded?.stop();
     stopListening();
   };
   return new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
       const isInterrupted = signals > 0;
       // Background processes of a shell ignore SIGINT.
       if (isInterrupted && isOwnGroup && send("SIGTERM")) {
-        for (let waitedMs = 0; waitedMs < GROUP_END_MS && send(0); waitedMs += 20) await sleep(20);
+        for (let waitedMs = 0; waitedMs < GROUP_END_MS && send(0); waitedMs += 20) await io.clock.sleep(20);
         send("SIGKILL");
       }
       release();
@@ -88,7 +88,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
 }
 
 /** Collects the output of a child. The returned function is called when it has ended. */
-function keepEnd({ stdout, stderr }: ChildProcess): () => Promise<string> {
+function keepEnd({ stdout, stderr }: ChildProcess, clock: Clock): () => Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let isCut = false;
@@ -104,9 +104,9 @@ function keepEnd({ stdout, stderr }: ChildProcess): () => Promise<string> {
   }
   return async () => {
     // Its last output is still in the pipe, which a background process may hold open.
-    await sleep(0);
+    await clock.sleep(0);
     for (let waitedMs = 0; waitedMs < 100 && [stdout, stderr].some((it) => it && !it.readableEnded); waitedMs += 10) {
-      await sleep(10);
+      await clock.sleep(10);
     }
     stdout?.destroy();
     stderr?.destroy();

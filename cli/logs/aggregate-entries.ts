@@ -1,5 +1,6 @@
 import type { Entry } from "../../grammar/entry.ts";
 import { isMergeable, readsOfPipeline, type StagesResult, type StagesRun } from "../../grammar/query/index.ts";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { readEntryLine } from "./entry-line.ts";
 import { type Block, CAUGHT_UP } from "./line-blocks.ts";
 import { type Found, lineScan } from "./line-scan.ts";
@@ -14,6 +15,7 @@ import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 export interface Aggregation extends StagesAsked {
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   /** Told of what is read. */
   readonly survey?: Survey | undefined;
   /**
@@ -40,7 +42,7 @@ export interface KeptEntry extends Entry {
  * could be read at all.
  */
 export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<StagesResult | undefined> {
-  const { pipeline, progress, signal, survey, refresh, onError } = aggregation;
+  const { pipeline, progress, signal, clock, survey, refresh, onError } = aggregation;
   const merged = isMergeable(pipeline) ? new StageLines(aggregation) : undefined;
   const lines = merged ?? new LinesInOrder(aggregation);
   try {
@@ -55,12 +57,12 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
   let isChanged = false;
   let isRead = false;
   let isFailed = false;
-  let nextRefreshMs = performance.now();
+  let nextRefreshMs = clock.monotonicMs();
   const refreshed = async () => {
-    if (refresh === undefined || !isChanged || performance.now() < nextRefreshMs) return;
+    if (refresh === undefined || !isChanged || clock.monotonicMs() < nextRefreshMs) return;
     isChanged = false;
     await refresh(aggregation.isTaken === true && lines instanceof LinesInOrder ? lines.take() : lines.result());
-    nextRefreshMs = performance.now() + REFRESH_MS;
+    nextRefreshMs = clock.monotonicMs() + REFRESH_MS;
   };
   // Groups that do not fit into memory may show while nothing comes that could end the reading.
   let failure: unknown;
@@ -71,7 +73,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
       failure ??= error;
       failed.abort();
     });
-  const timer = refresh && setInterval(() => void refreshLate(), REFRESH_MS);
+  const timer = refresh && clock.every(REFRESH_MS, () => void refreshLate());
 
   const scanBlocks = async (blocks: AsyncIterable<Block>) => {
     for await (const block of blocks) {
@@ -121,7 +123,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
       if (lines.isDone || ended.aborted) break;
     }
   } finally {
-    clearInterval(timer);
+    timer?.stop();
   }
   if (failure !== undefined) throw failure;
   progress.erase();

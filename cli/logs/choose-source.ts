@@ -108,7 +108,7 @@ async function fileSource(
     totalBytes: follow ? undefined : sizeOf(paths),
     async *inputs(signal, onRead) {
       if (follow && !paths.includes("-")) {
-        yield followFiles(list, signal);
+        yield followFiles(list, { signal, clock: context.io.clock });
         return;
       }
       for (const path of paths) {
@@ -224,7 +224,7 @@ function developmentSource(
       saysWhenCaughtUp: follow,
       totalBytes: undefined,
       async *inputs(signal) {
-        yield readRotated(path, { sinceMs, follow, signal });
+        yield readRotated(path, { sinceMs, follow, signal, clock: io.clock });
       },
     },
   };

@@ -45,14 +45,13 @@ export async function deployedSource(
   const stop = new AbortController();
   const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
   const sandbox = await openSandbox(context, asked.sandbox, { app: config.name });
-  const log = await openLog({ env: io.env, config: placed(config, sandbox), sandbox });
+  const log = await openLog({ env: io.env, clock: io.clock, config: placed(config, sandbox), sandbox });
   let isAwaited = false;
   let isSampled = false;
   const lines = log.read(
     {
       ...asked,
       sinceMs,
-      nowMs: io.nowMs,
       onAwaited: () => {
         isAwaited = true;
       },

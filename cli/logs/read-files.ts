@@ -1,8 +1,8 @@
 import type { EventEmitter } from "node:events";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
 
 /** Shorter than a person notices; a stat per file costs next to nothing. */
@@ -70,17 +70,28 @@ export async function openFile({ name, path }: PlainFile, signal: AbortSignal): 
  */
 async function openToRead(path: string, signal: AbortSignal): Promise<FileHandle> {
   if (!(await stat(path)).isFIFO()) return open(path, "r");
+  let isOpen = false;
+  let end: number | undefined;
+  const closeEnd = () => {
+    if (end !== undefined) closeSync(end);
+    end = undefined;
+  };
   const release = () => {
     try {
-      const end = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+      end = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
       writeSync(end, "\n");
-      closeSync(end);
     } catch {
       // Gone, or full: then no thread is blocked.
     }
+    // A thread that is still to open the FIFO finds the other end open.
+    if (isOpen) closeEnd();
   };
   signal.addEventListener("abort", release, { once: true });
-  const handle = await open(path, "r");
+  if (signal.aborted) release();
+  const handle = await open(path, "r").finally(() => {
+    isOpen = true;
+    closeEnd();
+  });
   // FileHandle emits events, which its types leave out.
   (handle as unknown as EventEmitter).once("close", () => signal.removeEventListener("abort", release));
   return handle;
@@ -290,21 +301,21 @@ export function reasonOf(error: unknown): string {
  */
 export async function* followFiles(
   paths: () => Promise<readonly string[]>,
-  signal: AbortSignal,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
 ): AsyncGenerator<Block> {
   const files = new Map<string, TailedFile>();
   let listedAt = Number.NEGATIVE_INFINITY;
   let hasCaughtUp = false;
   try {
     while (!signal.aborted) {
-      if (performance.now() - listedAt > GLOB_POLL_MS) {
-        listedAt = performance.now();
+      if (clock.monotonicMs() - listedAt > GLOB_POLL_MS) {
+        listedAt = clock.monotonicMs();
         for (const path of await paths()) if (!files.has(path)) files.set(path, new TailedFile(path, signal));
       }
       for (const file of files.values()) yield* file.poll();
       if (!hasCaughtUp) yield CAUGHT_UP;
       hasCaughtUp = true;
-      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+      await clock.sleep(POLL_MS, signal).catch(() => undefined);
     }
   } finally {
     for (const file of files.values()) await file.close();
@@ -314,7 +325,7 @@ export async function* followFiles(
 /** Reads `path.1`, then `path`. Both are opened first, so that a rotation meanwhile loses nothing. */
 export async function* readRotated(
   path: string,
-  { sinceMs, follow, signal }: { sinceMs: number; follow: boolean; signal: AbortSignal },
+  { sinceMs, follow, signal, clock }: { sinceMs: number; follow: boolean; signal: AbortSignal; clock: Clock },
 ): AsyncGenerator<Block> {
   const current = new TailedFile(path, signal);
   const older = new TailedFile(`${path}.1`, signal);
@@ -330,7 +341,7 @@ export async function* readRotated(
       yield CAUGHT_UP;
       while (!signal.aborted) {
         yield* current.poll();
-        await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+        await clock.sleep(POLL_MS, signal).catch(() => undefined);
       }
     } else if (isThere) {
       yield* current.read();

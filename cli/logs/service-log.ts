@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   isTimed,
   levelOf,
@@ -8,6 +7,7 @@ import {
   type StagesResult,
   type TableNotes,
 } from "../../grammar/query/index.ts";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Event, Operations } from "../../schema/rpc.generated.ts";
 import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.ts";
 import type { ServiceAddress } from "../service/service-address.ts";
@@ -25,6 +25,7 @@ export interface ServiceQuestion {
   readonly stopMs: number;
   /** The number of the newest events; infinite for all. */
   readonly limit: number;
+  readonly clock: Clock;
   readonly onDropped: (count: number | null) => void;
   readonly onTrouble: (message: string) => void;
   /** Called for each response that lacks events because the service has lost them. */
@@ -139,7 +140,7 @@ export async function* followService(
   const shown = new Set<string>();
   let last: string | undefined;
   if (asked.withPast) {
-    for await (const events of pages({ ...asked, stopMs: Date.now() + CLOCK_SKEW_MS }, signal)) {
+    for await (const events of pages({ ...asked, stopMs: asked.clock.nowMs() + CLOCK_SKEW_MS }, signal)) {
       for (const { id } of events.slice(-PAGE)) shown.add(id);
       last = events.at(-1)?.id ?? last;
       yield* lines.push(linesOf(events));
@@ -168,7 +169,7 @@ export async function* followService(
     if (signal.aborted) return;
     asked.onTrouble("the log service closed the connection; trying again");
     for (;;) {
-      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      await asked.clock.sleep(waitMs, signal).catch(() => undefined);
       if (signal.aborted) return;
       waitMs = Math.min(2 * waitMs, MAX_WAIT_MS);
       try {
@@ -232,7 +233,7 @@ async function withRetries<T>(
     } catch (error) {
       if (signal.aborted) return undefined;
       if (!isPassing(error) || tries === MAX_TRIES || !(error instanceof RpcFailure)) throw inputError(asked, error);
-      await sleep(error.retryAfterMs ?? FIRST_WAIT_MS, undefined, { signal }).catch(() => undefined);
+      await asked.clock.sleep(error.retryAfterMs ?? FIRST_WAIT_MS, signal).catch(() => undefined);
     }
   }
 }

@@ -47,6 +47,7 @@ export async function serviceSource(
     // Clocks differ: an event that another machine dates a little ahead has happened, too.
     stopMs: untilMs ?? nowMs + DAY_MS,
     limit: follow ? Number.POSITIVE_INFINITY : asked.limit,
+    clock: context.io.clock,
     onDropped: (count) => {
       missing ??= "entries that came too fast were left out";
       void context.say(`${count ?? "some"} entries came too fast and were left out`);

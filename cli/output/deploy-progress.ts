@@ -1,3 +1,4 @@
+import type { Timer } from "../../grammar/units/clock.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
 import type { Context } from "../context.ts";
 import { type ProgressEvent, THROTTLED } from "../platform/progress.ts";
@@ -27,7 +28,7 @@ interface Running {
  * ended and for each thing it waits for. With --verbose every detail is a line.
  */
 export function deployProgress(context: Context): DeployProgress {
-  const { stderr, nowMs } = context.io;
+  const { stderr, clock } = context.io;
   const isLive = stderr.isTerminal && !context.verbose;
   const dim = (text: string) => (stderr.color ? `\u001b[2m${text}\u001b[0m` : text);
   const done: string[] = [];
@@ -35,13 +36,13 @@ export function deployProgress(context: Context): DeployProgress {
   const running: Running[] = [];
   let isThrottled = false;
   let isThrottlingSaid = false;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   let isShown = false;
 
   const draw = () => {
     const last = running.at(-1);
     if (last === undefined) return;
-    const elapsedMs = nowMs() - last.beganMs;
+    const elapsedMs = clock.nowMs() - last.beganMs;
     const frame = FRAMES[Math.floor(elapsedMs / REFRESH_MS) % FRAMES.length]!;
     const note = isThrottled ? THROTTLED : last.note;
     const text = `${frame} ${last.phase} (${(elapsedMs / 1000).toFixed(0)}s)${note === undefined ? "" : `: ${note}`}`;
@@ -53,7 +54,7 @@ export function deployProgress(context: Context): DeployProgress {
     isShown = false;
   };
   const end = () => {
-    clearInterval(timer);
+    timer?.stop();
     timer = undefined;
     erase();
   };
@@ -65,9 +66,9 @@ export function deployProgress(context: Context): DeployProgress {
       const last = running.at(-1);
       switch (event.kind) {
         case "begin":
-          running.push({ phase: event.phase, beganMs: nowMs(), note: undefined });
+          running.push({ phase: event.phase, beganMs: clock.nowMs(), note: undefined });
           if (isLive) {
-            timer ??= setInterval(draw, REFRESH_MS);
+            timer ??= clock.every(REFRESH_MS, draw);
             draw();
           }
           break;
@@ -91,7 +92,7 @@ export function deployProgress(context: Context): DeployProgress {
           if (running.length === 0) end();
           else erase();
           done.push(event.phase);
-          const took = last === undefined ? "" : ` (${humanDuration(nowMs() - last.beganMs)})`;
+          const took = last === undefined ? "" : ` (${humanDuration(clock.nowMs() - last.beganMs)})`;
           void context.say(`${event.phase}${event.text === undefined ? "" : `: ${event.text}`}${took}`);
         }
       }

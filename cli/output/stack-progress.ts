@@ -1,3 +1,4 @@
+import type { Timer } from "../../grammar/units/clock.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
 import type { Context } from "../context.ts";
 import type { StackEvent } from "../platform/stack.ts";
@@ -20,11 +21,11 @@ export interface StackProgress {
  * the resources in progress. When a resource is replaced, the removal of the old one is a line of its own.
  */
 export function stackProgress(context: Context): StackProgress {
-  const { stderr, nowMs } = context.io;
+  const { stderr, clock } = context.io;
   const isLive = stderr.isTerminal && !context.verbose;
   const paint = (code: number, text: string) => (stderr.color ? `\u001b[${code}m${text}\u001b[0m` : text);
   const underWay = new Map<string, { name: string; beganMs: number; at: Date }>();
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   let isShown = false;
   let hasFailed = false;
 
@@ -35,8 +36,8 @@ export function stackProgress(context: Context): StackProgress {
   const draw = () => {
     const [oldest, ...others] = underWay.values();
     if (oldest === undefined) return;
-    const elapsedMs = nowMs() - oldest.beganMs;
-    const frame = FRAMES[Math.floor(nowMs() / REFRESH_MS) % FRAMES.length]!;
+    const elapsedMs = clock.nowMs() - oldest.beganMs;
+    const frame = FRAMES[Math.floor(clock.nowMs() / REFRESH_MS) % FRAMES.length]!;
     const more = others.length === 0 ? "" : `, and ${others.length} more`;
     isShown = true;
     void stderr.write(
@@ -48,7 +49,7 @@ export function stackProgress(context: Context): StackProgress {
     void context.say(text);
   };
   const stop = () => {
-    clearInterval(timer);
+    timer?.stop();
     timer = undefined;
     erase();
   };
@@ -61,8 +62,8 @@ export function stackProgress(context: Context): StackProgress {
       const name = stage === undefined ? about : `${about} of ${stage}`;
       const key = `${action} ${id}`;
       if (state === "begun") {
-        if (!underWay.has(key)) underWay.set(key, { name, beganMs: nowMs(), at: event.at });
-        if (isLive && timer === undefined) timer = setInterval(draw, REFRESH_MS);
+        if (!underWay.has(key)) underWay.set(key, { name, beganMs: clock.nowMs(), at: event.at });
+        if (isLive && timer === undefined) timer = clock.every(REFRESH_MS, draw);
         return;
       }
       const begun = underWay.get(key);

@@ -1,4 +1,5 @@
 import type { Query } from "../../grammar/query/index.ts";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { ResolvedConfig } from "../../schema/index.ts";
 import type { PlatformError } from "./error.ts";
 import type { SandboxAccess } from "./sandbox.ts";
@@ -6,6 +7,7 @@ import type { SandboxAccess } from "./sandbox.ts";
 /** Whose log it is, and the environment that the credentials come from. */
 export interface LogSource {
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
   readonly config: ResolvedConfig;
   readonly sandbox: SandboxAccess | undefined;
 }
@@ -27,7 +29,6 @@ export interface LogRequest {
   readonly untilMs: number | undefined;
   readonly follow: boolean;
   readonly live: boolean;
-  readonly nowMs: () => number;
   /** Called if the app is deployed, but has not written to its log yet. */
   readonly onAwaited: () => void;
   /** Called when the service starts to drop entries: a log that is followed live has more than 500 a second. */

@@ -1,3 +1,4 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Config, ResolvedConfig } from "../../schema/index.ts";
 import type { Watched } from "./progress.ts";
 import type { SandboxAccess } from "./sandbox.ts";
@@ -5,6 +6,7 @@ import type { Values } from "./variables.ts";
 
 export interface TargetOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
   /** tool.json as it is written, checked. */
   readonly config: Config;
   /** The same with every default filled in, the region too. The overrides of stages are applied in neither. */

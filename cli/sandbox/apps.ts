@@ -34,7 +34,7 @@ export async function serveApp(
     const asked = { address: `http://${req.headers.host}${url}`, ...namesIn(host, url) };
     return sendPage(req, res, appsPage(apps, { isHtml, ...(!isFront && { asked }) }));
   }
-  const times: Times = { begunAt: performance.now() };
+  const times: Times = { begunAt: world.clock.base.monotonicMs() };
   await servePlace(req, res, world, { place, times, ...(tellsScheme && { scheme: { proto: "http", port } }) });
   record(world, place, res, times);
 }
@@ -48,7 +48,7 @@ interface Times {
 /** "API Gateway metrics": of the API, and of each of its stages. A client that is gone was not answered. */
 function record(world: World, { region, api, stage }: Place, res: ServerResponse, { begunAt, invokedAt }: Times): void {
   if (!res.headersSent) return;
-  const now = performance.now();
+  const now = world.clock.base.monotonicMs();
   const { statusCode } = res;
   const dimensions = [{ ApiName: api.name }, { ApiName: api.name, Stage: stage.name }];
   world.service("monitoring", region).record("AWS/ApiGateway", dimensions, {
@@ -108,6 +108,7 @@ async function servePlace(
     stage: stage.name,
     url: `${path}${query}`,
     timeoutMs: integration.timeoutMs ?? TIMEOUT_MS,
+    clock: world.clock.base,
     ...(scheme && { scheme }),
     names: {
       domainName: place.domainName,
@@ -119,7 +120,7 @@ async function servePlace(
     },
     target: {
       async invoke(event) {
-        times.invokedAt = performance.now();
+        times.invokedAt = world.clock.base.monotonicMs();
         const version = state.resolve(found, target.qualifier);
         return runner.invoke(found, version, target.qualifier, event as string);
       },

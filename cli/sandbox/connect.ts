@@ -1,11 +1,12 @@
 // From a command to its sandbox: finds the daemon of this person, or starts it.
+
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readFileSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import { version } from "../version.ts";
 import { proofOf, type SandboxLanguage, type SandboxMail, type SandboxStatus } from "./control.ts";
 import { type Access, SandboxFolder } from "./folder.ts";
@@ -38,6 +39,7 @@ export class SandboxError extends Error {
 }
 
 interface Effects {
+  readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Says a line to the person who waits. */
   readonly say: (text: string) => void;
@@ -58,16 +60,16 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const STOP_MS = 10_000;
 
 /** The running sandbox; undefined if none runs. */
-export async function findSandbox(env: Effects["env"]): Promise<Sandbox | undefined> {
+export async function findSandbox(env: Effects["env"], clock: Clock): Promise<Sandbox | undefined> {
   const folder = SandboxFolder.of(env);
-  return folder.exists ? running(folder) : undefined;
+  return folder.exists ? running(folder, clock) : undefined;
 }
 
 /** Ends the sandbox, also one that does not answer. Returns whether there was one. */
-export async function stopSandbox(env: Effects["env"]): Promise<boolean> {
+export async function stopSandbox(env: Effects["env"], clock: Clock): Promise<boolean> {
   const folder = SandboxFolder.of(env);
   if (!folder.exists) return false;
-  const sandbox = await running(folder);
+  const sandbox = await running(folder, clock);
   if (sandbox !== undefined) {
     await sandbox.stop();
     return true;
@@ -75,7 +77,7 @@ export async function stopSandbox(env: Effects["env"]): Promise<boolean> {
   const pid = await silentDaemon(env);
   if (pid === undefined) return false;
   process.kill(pid, "SIGTERM");
-  await ended(pid, SandboxFolder.of(env));
+  await ended(pid, SandboxFolder.of(env), clock);
   return true;
 }
 
@@ -102,34 +104,34 @@ function isDaemon(pid: number, { path }: SandboxFolder): boolean {
 }
 
 /** The running sandbox, started if none runs, or one of another build of the tool does. */
-export async function openSandbox({ env, say }: Effects): Promise<Sandbox> {
+export async function openSandbox({ env, clock, say }: Effects): Promise<Sandbox> {
   const folder = SandboxFolder.of(env);
   makeFolder(folder);
-  const found = await running(folder);
+  const found = await running(folder, clock);
   if (found !== undefined && folder.daemon()?.build === build()) return found;
   if (found !== undefined) {
     say("the sandbox of another version of tool is replaced");
     await found.stop();
   }
   const portBefore = folder.access().port;
-  const begun = performance.now();
+  const begun = clock.monotonicMs();
   for (let tries = 0; ; tries += 1) {
     // Again now and then: the one that was there at first may have just ended.
-    if (tries % 50 === 0) await start(folder, env);
-    const sandbox = await running(folder);
+    if (tries % 50 === 0) await start(folder, { env, clock });
+    const sandbox = await running(folder, clock);
     if (sandbox !== undefined) {
       if (portBefore !== undefined && portBefore !== sandbox.port) {
         say(`port ${portBefore} is taken: the sandbox is at port ${sandbox.port} from now on`);
       }
       return sandbox;
     }
-    if (performance.now() - begun > START_MS) {
+    if (clock.monotonicMs() - begun > START_MS) {
       throw new SandboxError(
         "the sandbox runs and does not answer",
         `tool sandbox stop ends it; its log is ${folder.log}`,
       );
     }
-    await sleep(20);
+    await clock.sleep(20);
   }
 }
 
@@ -150,13 +152,13 @@ function makeFolder(folder: SandboxFolder): void {
 }
 
 /** The daemon that answers with the proof that it knows our key. Whoever else has the port gets nothing from us. */
-async function running(folder: SandboxFolder): Promise<Sandbox | undefined> {
+async function running(folder: SandboxFolder, clock: Clock): Promise<Sandbox | undefined> {
   const daemon = folder.daemon();
   if (daemon === undefined || !isAlive(daemon.pid)) return undefined;
   const access = folder.access();
   const { port } = daemon;
   const nonce = randomBytes(16).toString("hex");
-  const call = (operation: string, input: object) => callDaemon({ access, port }, operation, input);
+  const call = (operation: string, input: object) => callDaemon({ access, port, clock }, operation, input);
   const status = async () => {
     const found = (await call("status", { nonce })) as SandboxStatus;
     if (found.proof !== proofOf(nonce, access.secretAccessKey)) throw new SandboxError("another program answered");
@@ -189,17 +191,17 @@ async function running(folder: SandboxFolder): Promise<Sandbox | undefined> {
     mails: async () => ((await call("mails", {})) as { mails: SandboxMail[] }).mails,
     async stop() {
       await call("stop", {});
-      await ended(daemon.pid, folder);
+      await ended(daemon.pid, folder, clock);
     },
   };
 }
 
 /** Waits for the end of the daemon, which is killed if it takes too long. */
-async function ended(pid: number, folder: SandboxFolder): Promise<void> {
-  const begun = performance.now();
+async function ended(pid: number, folder: SandboxFolder, clock: Clock): Promise<void> {
+  const begun = clock.monotonicMs();
   while (isAlive(pid) && isDaemon(pid, folder)) {
-    if (performance.now() - begun > STOP_MS) kill(pid);
-    await sleep(20);
+    if (clock.monotonicMs() - begun > STOP_MS) kill(pid);
+    await clock.sleep(20);
   }
 }
 
@@ -227,7 +229,7 @@ function isAlive(pid: number): boolean {
 }
 
 function callDaemon(
-  { access, port }: { readonly access: Access; readonly port: number },
+  { access, port, clock }: { readonly access: Access; readonly port: number; readonly clock: Clock },
   operation: string,
   input: object,
 ): Promise<unknown> {
@@ -237,7 +239,7 @@ function callDaemon(
   const signed = { method: "POST", target: `/${operation}`, headers: { host }, body };
   const scope = { accessKeyId: access.accessKeyId, region: "local", service: "sandbox" };
   const headers = {
-    ...signedHeaders(signed, scope, access.secretAccessKey, Date.now()),
+    ...signedHeaders(signed, scope, access.secretAccessKey, clock.nowMs()),
     "content-length": body.length,
   };
   return new Promise((resolve, reject) => {
@@ -264,8 +266,8 @@ function callDaemon(
       },
     );
     // In all, for what comes may come slowly.
-    const timer = setTimeout(() => req.destroy(new Error("no answer in time")), limitMs);
-    req.once("close", () => clearTimeout(timer));
+    const timer = clock.after(limitMs, () => req.destroy(new Error("no answer in time")));
+    req.once("close", () => timer.stop());
     req.on("error", reject);
     req.end(body);
   });
@@ -281,7 +283,7 @@ function refusalOf(answer: { readonly __type?: string; readonly message?: string
 }
 
 /** Starts the daemon apart from this process: it lives on when the command and its terminal are gone. */
-async function start(folder: SandboxFolder, env: Effects["env"]): Promise<void> {
+async function start(folder: SandboxFolder, { env, clock }: Pick<Effects, "env" | "clock">): Promise<void> {
   const log = openSync(folder.log, "a", 0o600);
   try {
     const child = spawn(process.execPath, [...NODE_FLAGS, daemonFile(), folder.path, build()], {
@@ -291,7 +293,7 @@ async function start(folder: SandboxFolder, env: Effects["env"]): Promise<void> 
       // What it needs, and what functions get of it: nothing of this shell's secrets.
       env: Object.fromEntries(PASSED.map((name) => [name, env[name]])),
     });
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     await new Promise<void>((resolve, reject) => {
       child.once("error", reject);
       // It says once that it listens, that another one does already, or why it cannot.
@@ -300,12 +302,12 @@ async function start(folder: SandboxFolder, env: Effects["env"]): Promise<void> 
         else reject(failed(folder, message.problem));
       });
       child.once("exit", (code) => reject(failed(folder, `the sandbox ended with exit code ${code}`)));
-      timer = setTimeout(() => {
+      timer = clock.after(START_MS, () => {
         child.kill("SIGKILL");
         reject(failed(folder, "the sandbox does not start"));
-      }, START_MS);
+      });
     });
-    clearTimeout(timer);
+    timer?.stop();
     child.removeAllListeners();
     if (child.connected) child.disconnect();
     child.unref();

@@ -1,14 +1,16 @@
 // The entry of the daemon's process: `node <this file> <folder> <build>`, started by connect.ts.
+
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { systemClock } from "../../grammar/units/clock.ts";
 import { runDaemon } from "./daemon.ts";
 
 const here = import.meta.url;
 const beside = dirname(here.startsWith("file:") ? fileURLToPath(here) : here);
 const bundled = join(beside, "sandbox-node-runtime.cjs");
 
-const report = (text: string) => process.stderr.write(`${new Date().toISOString()} ${text}\n`);
+const report = (text: string) => process.stderr.write(`${new Date(systemClock.nowMs()).toISOString()} ${text}\n`);
 const [folder = "", build = ""] = process.argv.slice(2);
 
 /** Tells the command that waits, while it does. */
@@ -28,6 +30,7 @@ async function main(): Promise<void> {
   await runDaemon({
     folder,
     build,
+    clock: systemClock,
     nodeRuntime: existsSync(bundled) ? bundled : join(beside, "cloud/lambda/node-runtime.js"),
     idleMs: process.env.TOOL_SANDBOX_IDLE_MS === undefined ? undefined : Number(process.env.TOOL_SANDBOX_IDLE_MS),
     ready: () => tell({}),

@@ -1,10 +1,11 @@
 // The sandbox's process: one per person. It ends by itself after an hour in which nobody used it.
 
 import { lookup } from "node:dns";
-import { setTimeout as sleep } from "node:timers/promises";
 import { isLoopback } from "../../grammar/address/loopback.ts";
+import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
 import { serveApp } from "./apps.ts";
+import { Clock as CloudClock } from "./cloud/clock.ts";
 import { openWorld } from "./cloud/open-world.ts";
 import { controlOf } from "./control.ts";
 import { SandboxFolder } from "./folder.ts";
@@ -23,6 +24,7 @@ const IDLE_MS = 60 * 60 * 1000;
 export interface DaemonOptions {
   readonly folder: string;
   readonly build: string;
+  readonly clock: Clock;
   /** The program that stands for the platform's Node runtime. */
   readonly nodeRuntime: string;
   /** How long it stays without being used. */
@@ -36,6 +38,7 @@ export interface DaemonOptions {
 
 /** Runs until it is stopped, or idle for too long. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
+  const { clock } = options;
   const folder = new SandboxFolder(options.folder);
   folder.make();
   let unlock: () => Promise<void>;
@@ -49,15 +52,16 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const access = folder.access();
   const world = openWorld({
     folder: folder.state,
+    clock: new CloudClock({ base: clock }),
     issuesAtOnce: true,
     confirmsMail: true,
     runsByClock: true,
     nodeRuntime: options.nodeRuntime,
     report: options.report,
   });
-  const idle = new Idle(options.idleMs ?? IDLE_MS);
-  const resolves = resolvesNames();
-  const startedAt = new Date().toISOString();
+  const idle = new Idle(options.idleMs ?? IDLE_MS, clock);
+  const resolves = resolvesNames(clock);
+  const startedAt = new Date(clock.nowMs()).toISOString();
   let endpoint: Endpoint;
   const control = controlOf({
     world,
@@ -74,7 +78,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     report: options.report,
     knows: (accessKeyId) => accessKeyId === access.accessKeyId,
     authenticate(request, scope) {
-      checkSignature(request, scope, access.secretAccessKey, Date.now());
+      checkSignature(request, scope, access.secretAccessKey, clock.nowMs());
       if (scope.service !== "sandbox") idle.put();
     },
     serveApp(req, res) {
@@ -90,7 +94,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   folder.writeDaemon({ pid: process.pid, port: endpoint.port, startedAt, build: options.build });
   options.report(`listening at ${endpoint.url}`);
   options.ready();
-  await Promise.race([idle.ended, options.ended, replaced(folder)]);
+  await Promise.race([idle.ended, options.ended, replaced(folder, clock)]);
   await endpoint.close();
   await world.close();
   await unlock();
@@ -98,9 +102,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 }
 
 /** Resolves when the folder is no longer this daemon's: somebody removed it, or what it wrote there. */
-async function replaced(folder: SandboxFolder): Promise<void> {
+async function replaced(folder: SandboxFolder, clock: Clock): Promise<void> {
   for (;;) {
-    await sleep(FOLDER_MS, undefined, { ref: false });
+    await clock.sleep(FOLDER_MS, undefined, { isBackground: true });
     if (folder.daemon()?.pid !== process.pid) return;
   }
 }
@@ -126,9 +130,9 @@ async function listenAtFreePort(known: number | undefined, options: ServerOption
  * Whether this machine resolves names below localhost to itself (RFC 6761 says it should). A resolver without an answer
  * would keep a first command waiting.
  */
-function resolvesNames(): Promise<boolean> {
+function resolvesNames(clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
-    setTimeout(() => resolve(false), RESOLVE_MS).unref();
+    clock.after(RESOLVE_MS, () => resolve(false), { isBackground: true });
     lookup("stage.app.localhost", (error, address) => resolve(error === null && isLoopback(address)));
   });
 }
@@ -139,14 +143,16 @@ const RESOLVE_MS = 250;
 /** The time without use, after which the daemon ends. */
 class Idle {
   readonly #idleMs: number;
-  #quiet: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #quiet: Timer | undefined;
   endsAtMs: number;
   end: () => void = () => {};
   readonly ended: Promise<void>;
 
-  constructor(idleMs: number) {
+  constructor(idleMs: number, clock: Clock) {
+    this.#clock = clock;
     this.#idleMs = idleMs;
-    this.endsAtMs = Date.now() + idleMs;
+    this.endsAtMs = this.#clock.nowMs() + idleMs;
     this.ended = new Promise((resolve) => {
       this.end = resolve;
     });
@@ -155,15 +161,15 @@ class Idle {
 
   /** It was used now. */
   put(): void {
-    this.endsAtMs = Date.now() + this.#idleMs;
-    clearTimeout(this.#quiet);
+    this.endsAtMs = this.#clock.nowMs() + this.#idleMs;
+    this.#quiet?.stop();
     // V8 keeps what a burst of requests took until the next one.
-    this.#quiet = setTimeout(() => (globalThis as { gc?: () => void }).gc?.(), QUIET_MS).unref();
+    this.#quiet = this.#clock.after(QUIET_MS, () => (globalThis as { gc?: () => void }).gc?.(), { isBackground: true });
   }
 
   #watch(): void {
-    const leftMs = this.endsAtMs - Date.now();
+    const leftMs = this.endsAtMs - this.#clock.nowMs();
     if (leftMs <= 0) this.end();
-    else setTimeout(() => this.#watch(), Math.min(leftMs + 1, 60_000)).unref();
+    else this.#clock.after(Math.min(leftMs + 1, 60_000), () => this.#watch(), { isBackground: true });
   }
 }

@@ -7,11 +7,11 @@ import type { World } from "./cloud/world.ts";
 import { checkSignature, type Scope, type SignedRequest } from "./signature.ts";
 
 /** Throws an `AwsError` if a request is not signed with the key, whose token is a part of what is signed. */
-export function authenticateFunction(request: SignedRequest, scope: Scope, key: FunctionKey): void {
+export function authenticateFunction(request: SignedRequest, scope: Scope, key: FunctionKey, nowMs: number): void {
   const token = request.headers["x-amz-security-token"];
   const isSigned = /SignedHeaders=[^,\s]*\bx-amz-security-token\b/.test(request.headers.authorization ?? "");
   if (token !== key.sessionToken || !isSigned) throw unknownKey();
-  checkSignature(request, scope, key.secretAccessKey, Date.now());
+  checkSignature(request, scope, key.secretAccessKey, nowMs);
 }
 
 /** The keys of an environment that has ended, too. */

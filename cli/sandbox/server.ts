@@ -171,7 +171,7 @@ async function callService(
     const request = { method: req.method ?? "GET", target: req.url ?? "/", headers: req.headers, body };
     const signed = { ...request, body: sent };
     if (functionKey === undefined) authenticate(signed, scope);
-    else authenticateFunction(signed, scope, functionKey);
+    else authenticateFunction(signed, scope, functionKey, world.clock.base.nowMs());
     const asked = readRequest(model, request);
     const { operation } = asked;
     const input = asked.input();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Entry } from "../../grammar/entry.ts";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { type RpcClient, RpcFailure } from "../../schema/rpc-client.ts";
 import { type ConnectionFailure, connectionFailure } from "../team/connection-failure.ts";
 import { withinTime } from "../within-time.ts";
@@ -22,6 +23,7 @@ export interface ShipperOptions {
   readonly remedy: string;
   /** Takes messages for people. The same message is not repeated in a row. */
   readonly note: (text: string) => void;
+  readonly clock: Clock;
   readonly maxWaitingBytes?: number;
   /** How long `close` may take. */
   readonly closeMs?: number;
@@ -50,7 +52,7 @@ const CLOSE_MS = 2_000;
  * one if the service says which they are.
  */
 export function shipEntries(options: ShipperOptions): Shipper {
-  const { client, url, project, note, maxWaitingBytes = MAX_WAITING_BYTES, closeMs = CLOSE_MS } = options;
+  const { client, url, project, note, clock, maxWaitingBytes = MAX_WAITING_BYTES, closeMs = CLOSE_MS } = options;
   let waiting: string[] = [];
   let waitingBytes = 0;
   let dropped = 0;
@@ -79,9 +81,9 @@ export function shipEntries(options: ShipperOptions): Shipper {
     async close() {
       isClosing = true;
       wake();
-      const timer = setTimeout(() => stop.abort(), closeMs);
+      const timer = clock.after(closeMs, () => stop.abort());
       while (sending !== undefined) await sending;
-      clearTimeout(timer);
+      timer.stop();
       const lost = dropped + waiting.length;
       if (lost > 0) note(`${entriesOf(lost)} did not reach the log service`);
       if (refused > 0) note(`${entriesOf(refused)} ${refused === 1 ? "was" : "were"} refused by the log service`);
@@ -169,7 +171,7 @@ export function shipEntries(options: ShipperOptions): Shipper {
   /** Sends a request once. */
   async function attempt<T>(request: (signal: AbortSignal) => Promise<T>): Promise<Attempt<T>> {
     try {
-      const value = await withinTime(request, { limitMs: ANSWER_MS, signal: stop.signal });
+      const value = await withinTime(request, { limitMs: ANSWER_MS, signal: stop.signal, clock });
       return { ok: true, value };
     } catch (failure) {
       return { ok: false, failure };
@@ -179,9 +181,9 @@ export function shipEntries(options: ShipperOptions): Shipper {
   /** Waits, but only briefly while closing: any attempt may be the last. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => wake(), isClosing ? Math.min(ms, CLOSING_WAIT_MS) : ms);
+      const timer = clock.after(isClosing ? Math.min(ms, CLOSING_WAIT_MS) : ms, () => wake());
       wake = () => {
-        clearTimeout(timer);
+        timer.stop();
         resolve();
       };
       if (stop.signal.aborted) wake();

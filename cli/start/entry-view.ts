@@ -1,4 +1,5 @@
 import type { Entry } from "../../grammar/entry.ts";
+import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import type { Output } from "../io.ts";
 
 /** Limit of what waits for a slow reader. Further entries are dropped and counted, so that memory stays bounded. */
@@ -19,7 +20,7 @@ export interface EntryView {
 export interface EntryViewOptions {
   /** Returns whole lines, or an empty text. */
   readonly textOf: (entry: Entry) => string;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   readonly maxWaitingCharacters?: number;
 }
 
@@ -28,7 +29,7 @@ export interface EntryViewOptions {
  * the app must not wait, and the log has all of them.
  */
 export function entryView(output: Output, options: EntryViewOptions): EntryView {
-  const { textOf, nowMs, maxWaitingCharacters = MAX_WAITING_CHARACTERS } = options;
+  const { textOf, clock, maxWaitingCharacters = MAX_WAITING_CHARACTERS } = options;
   let waiting: string[] = [];
   let characters = 0;
   let dropped = 0;
@@ -68,19 +69,19 @@ export function entryView(output: Output, options: EntryViewOptions): EntryView 
   }
 
   function noteOf(count: number): Entry {
-    const timestamp = new Date(nowMs()).toISOString();
+    const timestamp = new Date(clock.nowMs()).toISOString();
     const message = "entries not shown, their reader was too slow: tool logs has them all";
     return { timestamp, level: "warn", message, fields: { entries: count } };
   }
 
   async function close(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     const impatience = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), LAST_WORDS_MS);
+      timer = clock.after(LAST_WORDS_MS, () => resolve(false));
     });
     const all = Promise.resolve(writing).then(() => output.flush());
     const isOut = await Promise.race([all.then(() => true), impatience]);
-    clearTimeout(timer);
+    timer?.stop();
     return isOut;
   }
 }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 
 /** Shorter than a person notices after saving. */
 const POLL_MS = 250;
@@ -14,16 +14,16 @@ export async function watchFile(
   path: string,
   known: string,
   changed: (text: string) => Promise<void>,
-  signal: AbortSignal,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<void> {
   let last = known;
   while (!signal.aborted) {
-    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+    await clock.sleep(POLL_MS, signal).catch(() => undefined);
     let text = await readIfThere(path);
     if (text === undefined || text === last) continue;
     for (let before: string | undefined; text !== before; ) {
       before = text;
-      await sleep(SETTLED_MS, undefined, { signal }).catch(() => undefined);
+      await clock.sleep(SETTLED_MS, signal).catch(() => undefined);
       text = await readIfThere(path);
     }
     if (text === undefined || text === last || signal.aborted) continue;

@@ -1,3 +1,4 @@
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { hasShape } from "../../schema/rpc-answer-shape.ts";
 import { accountAnswers } from "../../schema/rpc-answers.generated.ts";
@@ -23,6 +24,7 @@ export interface AccountClientOptions {
   /** Aborted when the person interrupts the command. */
   readonly signal?: AbortSignal;
   readonly answerMs?: number;
+  readonly clock: Clock;
 }
 
 /**
@@ -48,14 +50,14 @@ interface Remedy {
 }
 
 export function accountClient(options: AccountClientOptions): AccountClient {
-  const { url, token, signIn, forbidden = FORBIDDEN, signal, answerMs = ANSWER_MS } = options;
+  const { url, token, signIn, forbidden = FORBIDDEN, signal, answerMs = ANSWER_MS, clock } = options;
   const client: RpcClient = rpcClient({ url, userAgent: userAgent(), ...(token !== undefined && { token }) });
   return {
     async call(name, input, remedies = {}) {
       const own = { 401: { message: endedAt(url), hint: `${signIn}\n${REMOVED}` }, 403: forbidden, ...remedies };
       try {
         const send = (stop: AbortSignal) => client.call(name, input, { signal: stop });
-        const answer = await withinTime(send, { limitMs: answerMs, signal });
+        const answer = await withinTime(send, { limitMs: answerMs, signal, clock });
         const shape = accountAnswers[name];
         if (shape !== undefined && !hasShape(answer, shape))
           throw new AnswerError(`the answer to ${name} has other types`);

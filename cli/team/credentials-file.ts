@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { shellWord } from "../shell-word.ts";
 import { TeamError } from "./error.ts";
 import { FileLockedError, withFileLock } from "./file-lock.ts";
@@ -25,6 +26,7 @@ import { LOGIN } from "./login-command.ts";
 import { NO_TEAMS, printTeamConfig, readTeamConfig, type TeamConfig } from "./team-config.ts";
 
 interface Effects {
+  readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Takes a remark for people. */
   readonly say: (text: string) => void;
@@ -37,11 +39,13 @@ interface Effects {
  */
 export class CredentialsFile {
   readonly path: string;
+  readonly #clock: Clock;
   readonly #say: Effects["say"];
 
-  constructor({ env, say }: Effects) {
+  constructor({ env, clock, say }: Effects) {
     const config = env.XDG_CONFIG_HOME?.startsWith("/") ? env.XDG_CONFIG_HOME : join(env.HOME || homedir(), ".config");
     this.path = join(config, "tool", "config.json");
+    this.#clock = clock;
     this.#say = say;
   }
 
@@ -66,17 +70,20 @@ export class CredentialsFile {
   async change(make: (now: TeamConfig) => TeamConfig): Promise<TeamConfig> {
     const target = this.#target();
     for (;;) {
-      const changed = await withFileLock(`${target}.lock`, (isHeld) =>
-        this.#explained("write", () => {
-          const config = make(this.read());
-          // The lock guards this name, too: what a killed command left there is replaced.
-          const temporary = `${target}.new`;
-          writeWhole(temporary, printTeamConfig(config));
-          if (!isHeld()) return undefined;
-          renameSync(temporary, target);
-          syncFolder(dirname(target));
-          return config;
-        }),
+      const changed = await withFileLock(
+        `${target}.lock`,
+        (isHeld) =>
+          this.#explained("write", () => {
+            const config = make(this.read());
+            // The lock guards this name, too: what a killed command left there is replaced.
+            const temporary = `${target}.new`;
+            writeWhole(temporary, printTeamConfig(config));
+            if (!isHeld()) return undefined;
+            renameSync(temporary, target);
+            syncFolder(dirname(target));
+            return config;
+          }),
+        this.#clock,
       ).catch((error: unknown) => {
         throw this.#explanation("write", error);
       });
@@ -87,7 +94,7 @@ export class CredentialsFile {
   /** Throws a TeamError if it cannot be changed, before somebody takes the trouble to sign in. */
   async checkChangeable(): Promise<void> {
     this.read();
-    await withFileLock(`${this.#target()}.lock`, () => {}).catch((error: unknown) => {
+    await withFileLock(`${this.#target()}.lock`, () => {}, this.#clock).catch((error: unknown) => {
       throw this.#explanation("write", error);
     });
   }

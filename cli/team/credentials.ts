@@ -16,7 +16,7 @@ export function readCredentials(context: Context): Credentials {
   const value = env.TOOL_CONFIG ?? "";
   // CI sets a secret that is not there to nothing.
   if (value.trim() !== "") return { source: "TOOL_CONFIG", config: readToolConfig(value) };
-  const file = new CredentialsFile({ env, say: (text) => void context.say(text) });
+  const file = new CredentialsFile({ env, clock: context.io.clock, say: (text) => void context.say(text) });
   return { source: "file", config: file.read(), file };
 }
 

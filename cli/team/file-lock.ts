@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 
 /** A lock that another process holds for too long. */
 export class FileLockedError extends Error {
@@ -20,13 +20,13 @@ const EMPTY_MS = 2_000;
  * process that is gone is replaced. The work is synchronous, so that it is short and no signal handler runs within it.
  * `isHeld` tells whether the lock is still ours, for a last look before the work is made visible.
  */
-export async function withFileLock<T>(path: string, work: (isHeld: () => boolean) => T): Promise<T> {
+export async function withFileLock<T>(path: string, work: (isHeld: () => boolean) => T, clock: Clock): Promise<T> {
   const own = `${process.pid} ${randomBytes(8).toString("hex")}`;
-  const beganMs = performance.now();
+  const beganMs = clock.monotonicMs();
   while (!isTaken(path, own)) {
-    removeIfLeft(path);
-    if (performance.now() - beganMs > WAIT_MS) throw new FileLockedError(`${path} is held by another process`);
-    await sleep(POLL_MS);
+    removeIfLeft(path, clock.nowMs());
+    if (clock.monotonicMs() - beganMs > WAIT_MS) throw new FileLockedError(`${path} is held by another process`);
+    await clock.sleep(POLL_MS);
   }
   const isHeld = () => contentOf(path) === own;
   try {
@@ -47,9 +47,9 @@ function isTaken(path: string, own: string): boolean {
   }
 }
 
-function removeIfLeft(path: string): void {
+function removeIfLeft(path: string, nowMs: number): void {
   const found = contentOf(path);
-  if (found === undefined || !isLeft(path, found)) return;
+  if (found === undefined || !isLeft(path, found, nowMs)) return;
   // Renamed first: another process may have replaced it meanwhile, and its lock is put back.
   const aside = `${path}.${randomBytes(8).toString("hex")}`;
   try {
@@ -63,9 +63,9 @@ function removeIfLeft(path: string): void {
   }
 }
 
-function isLeft(path: string, content: string): boolean {
-  const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
-  const ageMs = Date.now() - mtimeMs;
+function isLeft(path: string, content: string, nowMs: number): boolean {
+  const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: nowMs };
+  const ageMs = nowMs - mtimeMs;
   const pid = Number(content.split(" ")[0]);
   if (!Number.isInteger(pid) || pid <= 1) return ageMs > EMPTY_MS;
   return ageMs > MAX_AGE_MS || !isRunning(pid);

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { RpcFailure } from "../../schema/rpc-client.ts";
 import type { Context } from "../context.ts";
@@ -41,7 +41,7 @@ type Started = Operations["start_sign_in"]["output"];
 export async function signIn(context: Context, options: SignInOptions): Promise<SignedIn> {
   const { url, email, team, device, progress, signal } = options;
   const again = `run it again: ${loginCommand({ url, email, team })}`;
-  const client = accountClient({ url, signIn: again, signal });
+  const client = accountClient({ url, signIn: again, signal, clock: context.io.clock });
   const started = await client.call("start_sign_in", {
     email,
     device: device.slice(0, MAX_DEVICE),
@@ -50,7 +50,7 @@ export async function signIn(context: Context, options: SignInOptions): Promise<
   if (!/^\d{6}$/.test(started.code)) throw notUnderstood(url);
   await showCode(context, options, started);
   progress.report({ kind: "begin", phase: "waiting for the code to be typed there" });
-  const answer = await pollUntilEnd(client, started, options);
+  const answer = await pollUntilEnd(client, started, { ...options, clock: context.io.clock });
   progress.end();
   if (answer.status !== "confirmed") throw new TeamError("the sign-in was denied, or has expired", again);
   const { token, team_id, email: confirmed, teams = [] } = answer;
@@ -92,7 +92,11 @@ async function showCode(context: Context, { url, email }: SignInOptions, started
 const DAY_MS = 86_400_000;
 
 /** Asks until the sign-in is no longer waiting, also while the service restarts or the network is away for a while. */
-async function pollUntilEnd(client: AccountClient, { secret, interval }: Started, { progress, signal }: SignInOptions) {
+async function pollUntilEnd(
+  client: AccountClient,
+  { secret, interval }: Started,
+  { progress, signal, clock }: Pick<SignInOptions, "progress" | "signal"> & { readonly clock: Clock },
+) {
   const pollMs = Math.min(Math.max(interval * 1000 || 0, LEAST_POLL_MS), MOST_POLL_MS);
   let silentSinceMs: number | undefined;
   for (;;) {
@@ -106,13 +110,13 @@ async function pollUntilEnd(client: AccountClient, { secret, interval }: Started
       silentSinceMs = undefined;
     } catch (error) {
       if (!(error instanceof TeamError) || !isPassing(error)) throw error;
-      silentSinceMs ??= performance.now();
-      if (performance.now() - silentSinceMs > GIVE_UP_MS) throw error;
+      silentSinceMs ??= clock.monotonicMs();
+      if (clock.monotonicMs() - silentSinceMs > GIVE_UP_MS) throw error;
       const { cause } = error;
       if (cause instanceof RpcFailure) waitMs = Math.min(Math.max(pollMs, cause.retryAfterMs ?? 0), MOST_POLL_MS);
       const text = `${visible(error.message)}; trying again`;
       progress.report({ kind: "note", phase: "waiting", text });
     }
-    await sleep(waitMs, undefined, { signal });
+    await clock.sleep(waitMs, signal);
   }
 }

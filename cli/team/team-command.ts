@@ -39,7 +39,7 @@ export function forCurrentTeam(
     const credential = currentCredential(credentials);
     const signIn = remedyOf(credentials.source, credential);
     const forbidden = credentials.source === "TOOL_CONFIG" ? { forbidden: CI_ONLY } : {};
-    return work(accountClient({ ...credential, ...forbidden, signIn, signal }), credential);
+    return work(accountClient({ ...credential, ...forbidden, signIn, signal, clock: context.io.clock }), credential);
   });
 }
 

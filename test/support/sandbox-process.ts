@@ -2,6 +2,7 @@
 // handled before "idle" is printed, the third one that stays under way, printed as "busy".
 import { openAws } from "./aws/index.ts";
 import { activeFunction } from "./sandbox-function.ts";
+import { until } from "./until.ts";
 
 const [code = "", first = "{}", second = "{}"] = process.argv.slice(2);
 const aws = await openAws({ clock: { speed: 1_000_000 }, roleDelayMs: 0 });
@@ -10,4 +11,8 @@ const result = await invoke(first);
 if (result.kind !== "document") throw new Error(JSON.stringify(result));
 console.log("idle");
 void invoke(second);
-setTimeout(() => console.log("busy"), 500);
+await until("the second to be under way", async () => {
+  const { events } = await aws.state.service("logs").operations.FilterLogEvents({ logGroupName: "/aws/lambda/app" });
+  return events.filter(({ message }) => message?.startsWith("START ")).length === 2;
+});
+console.log("busy");

@@ -124,7 +124,7 @@ export async function deployStage(
   const fixed = fixedVariables(staged.config, { stage, commit: commit?.ref, wrapper });
   const { environment, snapshot } = packVariables(stage, fixed, variables);
   const ensureSnapshot = async () =>
-    snapshot && storeSnapshot({ ssm: await cloud.ssm(), app: written.name, signal }, snapshot);
+    snapshot && storeSnapshot({ ssm: await cloud.ssm(), app: written.name, signal, clock: cloud.clock }, snapshot);
   const stored = snapshot && (await phase("variables", ensureSnapshot, () => snapshotText(snapshot)));
   const settings = settingsOf({
     ...staged,
@@ -202,6 +202,7 @@ export async function deployStage(
       async (note) => {
         const publication = {
           functionName: name,
+          clock: cloud.clock,
           settings,
           mayBeConfigured: record?.settings === wanted.settings,
           roleArn: role,

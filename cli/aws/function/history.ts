@@ -76,7 +76,7 @@ export async function pruneStage(
   if (versions.some(({ Environment }) => readSnapshotName(Environment?.Variables) !== undefined)) {
     // Versions are read again: one that was published meanwhile may name a snapshot that was there already.
     const named = async () => (await readAll(lambda, app, signal)).versions.map((one) => one.Environment?.Variables);
-    await removeSnapshots({ ssm: await cloud.ssm(), app, signal }, { named, youngMs: YOUNG_MS });
+    await removeSnapshots({ ssm: await cloud.ssm(), app, signal, clock: cloud.clock }, { named, youngMs: YOUNG_MS });
   }
   return { stage, removed, kept };
 }
@@ -151,7 +151,7 @@ async function removeArchives(
       throw error;
     }
     const keys = (page.Contents ?? [])
-      .filter(({ LastModified }) => Date.now() - (LastModified?.getTime() ?? 0) > YOUNG_MS)
+      .filter(({ LastModified }) => cloud.clock.nowMs() - (LastModified?.getTime() ?? 0) > YOUNG_MS)
       .map(({ Key }) => Key!)
       .filter((key) => !needed.has(key.slice(app.length + 1, -".zip".length)));
     if (keys.length > 0) {

@@ -1,4 +1,5 @@
 import type { FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import { PlatformError } from "../../platform/error.ts";
 import { accountOf } from "../names.ts";
 import { polling, retrying } from "../retrying.ts";
@@ -19,6 +20,7 @@ export interface Publication {
   readonly code: () => Promise<CodeSource>;
   readonly sha256Base64: string;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   readonly note: (text: string) => void;
 }
 
@@ -58,7 +60,7 @@ export async function createFunction(lambda: Lambda, publication: Publication): 
             { abortSignal: signal },
           ),
         ),
-      { ...roleWait(publication), signal },
+      { ...roleWait(publication), signal, clock: publication.clock },
     );
     return finish(lambda, publication, created);
   } catch (error) {
@@ -98,6 +100,7 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
       limitMs: BUSY_WAIT_MS,
       onWait: () => note("another deploy of this app is in progress, waiting for it"),
       signal,
+      clock: publication.clock,
     },
   );
 }
@@ -113,9 +116,9 @@ async function configure(lambda: Lambda, publication: Publication): Promise<Func
           { abortSignal: signal },
         ),
       ),
-    { ...roleWait(publication), signal },
+    { ...roleWait(publication), signal, clock: publication.clock },
   );
-  return settled(lambda, { functionName }, configured, signal);
+  return settled(lambda, { functionName }, configured, publication);
 }
 
 /**
@@ -155,7 +158,7 @@ async function settled(
   lambda: Lambda,
   { functionName, qualifier }: { readonly functionName: string; readonly qualifier?: string },
   first: FunctionConfiguration,
-  signal: AbortSignal,
+  { signal, clock }: Pick<Publication, "signal" | "clock">,
 ): Promise<FunctionConfiguration> {
   const isDone = ({ State, LastUpdateStatus }: FunctionConfiguration) =>
     State !== "Pending" && LastUpdateStatus !== "InProgress";
@@ -169,7 +172,7 @@ async function settled(
           );
           return isDone(now) ? now : undefined;
         },
-        { firstWaitMs: FIRST_WAIT_MS, limitMs: READY_WAIT_MS, signal },
+        { firstWaitMs: FIRST_WAIT_MS, limitMs: READY_WAIT_MS, signal, clock },
       );
   if (found === undefined) {
     throw new PlatformError(
@@ -190,9 +193,9 @@ async function settled(
 }
 
 /** Waits until the version can be invoked. */
-async function finish(lambda: Lambda, { functionName, signal }: Publication, published: FunctionConfiguration) {
+async function finish(lambda: Lambda, { functionName, signal, clock }: Publication, published: FunctionConfiguration) {
   const version = published.Version!;
-  const { FunctionArn } = await settled(lambda, { functionName, qualifier: version }, published, signal);
+  const { FunctionArn } = await settled(lambda, { functionName, qualifier: version }, published, { signal, clock });
   const functionArn = FunctionArn!.split(":").slice(0, 7).join(":");
   return { version, functionArn, accountId: accountOf(functionArn) };
 }

@@ -44,6 +44,7 @@ export async function ensureRole(
     retrying(() => iam.tagRole({ RoleName: name, Tags: [{ Key, Value }] }, { abortSignal: signal }), {
       ...PROPAGATION,
       signal,
+      clock: cloud.clock,
     });
   // Before the policy, so that a deploy of another stage that writes its own at the same time learns of it.
   if (readsSnapshots && !isTold) await tag(TAGS.readsSnapshots, "yes");
@@ -51,7 +52,7 @@ export async function ensureRole(
   await retrying(
     () =>
       iam.putRolePolicy({ RoleName: name, PolicyName: ROLE_POLICY, PolicyDocument: policy }, { abortSignal: signal }),
-    { ...PROPAGATION, signal },
+    { ...PROPAGATION, signal, clock: cloud.clock },
   );
   await tag(TAGS.policyHash, hash);
   if (!readsSnapshots && (await isToldNow(iam, name, signal))) {

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import { byteSize } from "../../output/byte-size.ts";
 import type { Watched } from "../../platform/progress.ts";
 import { withoutSecrets } from "../../without-secrets.ts";
@@ -28,7 +29,7 @@ const WORK_PREFIX = ".making-";
  */
 export async function runtimeLayerFile(
   env: Readonly<Record<string, string | undefined>>,
-  { signal, report }: Watched,
+  { signal, report, clock }: Watched & { readonly clock: Clock },
 ): Promise<RuntimeLayerFile> {
   const program = installed("bin/runtime/bootstrap.cjs");
   const source = sourceKey(program, ENGINE, "x64");
@@ -39,14 +40,14 @@ export async function runtimeLayerFile(
   const folder = join(cache, source);
   const before = readRuntime(folder, source);
   if (before !== undefined) {
-    touch(folder);
+    touch(folder, clock.nowMs());
     return layerFile(folder, before);
   }
 
   const phase = "runtime for Python and Java";
   report({ kind: "begin", phase });
   mkdirSync(cache, { recursive: true });
-  removeOld(cache);
+  removeOld(cache, clock.nowMs());
   const made = await makeRuntime({
     program,
     engine: ENGINE,
@@ -91,22 +92,22 @@ function cacheFolder(env: Readonly<Record<string, string | undefined>>): string 
   }
 }
 
-function touch(folder: string): void {
+function touch(folder: string, nowMs: number): void {
   try {
-    utimesSync(folder, new Date(), new Date());
+    utimesSync(folder, nowMs / 1000, nowMs / 1000);
   } catch {
     // A read-only cache can be used as well.
   }
 }
 
 /** Removes all but the most recently used runtimes, so that there is room for one more. */
-function removeOld(cache: string): void {
+function removeOld(cache: string, nowMs: number): void {
   const folders = readdirSync(cache).flatMap((name) => {
     const path = join(cache, name);
     const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
     return mtimeMs === undefined ? [] : [{ path, mtimeMs, isWork: name.startsWith(WORK_PREFIX) }];
   });
   const runtimes = folders.filter(({ isWork }) => !isWork).sort((a, b) => b.mtimeMs - a.mtimeMs);
-  const abandoned = folders.filter(({ isWork, mtimeMs }) => isWork && Date.now() - mtimeMs > ABANDONED_MS);
+  const abandoned = folders.filter(({ isWork, mtimeMs }) => isWork && nowMs - mtimeMs > ABANDONED_MS);
   for (const { path } of [...runtimes.slice(KEPT - 1), ...abandoned]) rmSync(path, { recursive: true, force: true });
 }

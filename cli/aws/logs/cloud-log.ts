@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { filterPatterns, textPattern } from "../../../grammar/query/cloudwatch/filter-patterns.ts";
 import type { Query } from "../../../grammar/query/index.ts";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import { LINES_CAUGHT_UP, type LogLine } from "../../platform/log.ts";
 import { mergeByTime } from "../../time/merge-by-time.ts";
 import { isNotFound } from "../function/aliases.ts";
@@ -20,7 +20,7 @@ export interface CloudLogRequest {
   readonly follow: boolean;
   /** Use a live tail for what is written later, instead of polling. */
   readonly live?: Pick<LiveTailRequest, "groupArn" | "onSampled"> | undefined;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   /** Called while there is no such group: whether it will be created, as the first request does. */
   readonly isAwaited: () => Promise<boolean>;
   /** Called once if the group is awaited. */
@@ -51,11 +51,11 @@ export async function* readCloudLog(
   request: CloudLogRequest,
   signal: AbortSignal,
 ): AsyncGenerator<readonly LogLine[]> {
-  const { group, query, follow, nowMs } = request;
+  const { group, query, follow, clock } = request;
   const patterns = patternsFor(query);
   const period: Period = {
     startMs: request.sinceMs - CLOCK_SLACK_MS,
-    endMs: (request.untilMs ?? nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
+    endMs: (request.untilMs ?? clock.nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
   };
   const slice: Slice = (stream, part) => readEvents(client, { group, stream, pattern: "", period: part }, signal);
   const shown = new Recent();
@@ -90,8 +90,13 @@ export async function* readCloudLog(
   if (follow) yield LINES_CAUGHT_UP;
   const { live } = request;
   let failures = 0;
-  while (follow && !(live !== undefined && isThere) && !signal.aborted && nowMs() < (request.untilMs ?? Infinity)) {
-    await sleep(Math.min(POLL_MS * 2 ** failures, MAX_WAIT_MS), undefined, { signal }).catch(() => {});
+  while (
+    follow &&
+    !(live !== undefined && isThere) &&
+    !signal.aborted &&
+    clock.nowMs() < (request.untilMs ?? Infinity)
+  ) {
+    await clock.sleep(Math.min(POLL_MS * 2 ** failures, MAX_WAIT_MS), signal).catch(() => {});
     if (signal.aborted) return;
     const startMs = Math.max(period.startMs, shown.newestMs - LATE_MS);
     shown.forgetBefore(startMs);

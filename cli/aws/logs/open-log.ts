@@ -10,10 +10,10 @@ import { readCloudLog } from "./cloud-log.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export function openLog({ env, config, sandbox }: LogSource): AppLog {
+export function openLog({ env, clock, config, sandbox }: LogSource): AppLog {
   const region = config.regions[0]!;
   const { profile } = config;
-  const cloud = openCloud({ env, region, profile, sandbox });
+  const cloud = openCloud({ env, clock, region, profile, sandbox });
   const place = sandbox === undefined ? region : "the sandbox";
   const explain = (error: unknown): unknown => {
     if (isNotFound(error)) {
@@ -50,6 +50,7 @@ export function openLog({ env, config, sandbox }: LogSource): AppLog {
           {
             ...request,
             group,
+            clock,
             // The platform creates the group when the function first writes to it.
             isAwaited: () => isDeployed(signal),
             onTrouble,

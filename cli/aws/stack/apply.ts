@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Change as CloudChange, DescribeChangeSetCommandOutput } from "@aws-sdk/client-cloudformation";
 import { PlatformError } from "../../platform/error.ts";
 import type { StackPlan } from "../../platform/stack.ts";
@@ -169,7 +168,7 @@ async function makeChangeSet(cloud: Cloud, found: Survey, signal: AbortSignal): 
         throw new PlatformError("stack/plan-failed", `the change set cannot be made: ${reason.replace(/\.$/, "")}`);
       }
       if (set.Status !== "CREATE_COMPLETE") {
-        await sleep(CHANGE_SET_POLL_MS, undefined, { signal });
+        await cloud.clock.sleep(CHANGE_SET_POLL_MS, signal);
         continue;
       }
       changes.push(...(set.Changes ?? []));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ACM, CertificateDetail, Tag } from "@aws-sdk/client-acm";
 import { getDomain } from "tldts";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import type { Certificate } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { hasEdge, TAGS } from "../names.ts";
@@ -106,7 +106,7 @@ export async function requestCertificate(
     },
     { abortSignal: signal },
   );
-  const detail = await describeSoon(acm, CertificateArn!, isZoneOurs, signal);
+  const detail = await describeSoon(acm, CertificateArn!, isZoneOurs, { signal, clock: cloud.clock });
   return writeValidationRecord(cloud, known(domain, detail), zones, signal);
 }
 
@@ -175,14 +175,19 @@ export async function changeRecord(
   );
 }
 
-async function describeSoon(acm: ACM, arn: string, byRecord: boolean, signal: AbortSignal): Promise<CertificateDetail> {
-  const end = performance.now() + RECORD_WAIT_MS;
+async function describeSoon(
+  acm: ACM,
+  arn: string,
+  byRecord: boolean,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
+): Promise<CertificateDetail> {
+  const end = clock.monotonicMs() + RECORD_WAIT_MS;
   for (;;) {
     const { Certificate } = await acm.describeCertificate({ CertificateArn: arn }, { abortSignal: signal });
     const options = Certificate!.DomainValidationOptions?.[0];
     const isKnown = byRecord ? options?.ResourceRecord !== undefined : options !== undefined;
-    if (isKnown || performance.now() > end) return Certificate!;
-    await sleep(RECORD_POLL_MS, undefined, { signal });
+    if (isKnown || clock.monotonicMs() > end) return Certificate!;
+    await clock.sleep(RECORD_POLL_MS, signal);
   }
 }
 

@@ -10,10 +10,10 @@ import type { StackInput } from "./resource.ts";
 import { readStatus } from "./status.ts";
 
 /** Opens the stack of an app for the commands. */
-export function openStack({ env, config, resolved, sandbox }: TargetOptions): Stack {
+export function openStack({ env, clock, config, resolved, sandbox }: TargetOptions): Stack {
   const { profile } = resolved;
   const { name } = config;
-  const cloud = openCloud({ env, region: resolved.regions[0]!, profile, sandbox });
+  const cloud = openCloud({ env, clock, region: resolved.regions[0]!, profile, sandbox });
   const input = async (): Promise<StackInput> => ({
     name,
     config,

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
 import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
@@ -75,7 +74,7 @@ export async function untilIdle(cloud: Cloud, name: string, watch: Watch): Promi
     kind: "note",
     text: `another run works on the stack (${stack.StackStatus}): waiting until it is done`,
   });
-  const since = new Date();
+  const since = new Date(cloud.clock.nowMs());
   const isSince = ({ Timestamp }: CloudEvent) => Timestamp !== undefined && Timestamp >= since;
   const template = await templateOf(cloud, stack.StackId!, watch.signal).catch(() => undefined);
   const about = template === undefined ? watch.about : aboutOf(template);
@@ -121,12 +120,12 @@ async function untilSettled(
         stage: about[logicalId]?.stage,
         status: ResourceStatus ?? "",
         reason: event.ResourceStatusReason === undefined ? undefined : readable(event.ResourceStatusReason),
-        at: Timestamp ?? new Date(),
+        at: Timestamp ?? new Date(cloud.clock.nowMs()),
         isRollback,
       });
     }
     if (!isWorking(status)) return all;
-    await sleep(pollMs, undefined, { signal });
+    await cloud.clock.sleep(pollMs, signal);
   }
 }
 

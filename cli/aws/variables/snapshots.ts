@@ -1,4 +1,5 @@
-import type { Parameter, SSM } from "@aws-sdk/client-ssm";
+import type { Parameter } from "@aws-sdk/client-ssm";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { Values } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS } from "../names.ts";
@@ -24,14 +25,17 @@ export interface StoredSnapshot {
  * this snapshot: versions that run may read it. Its first part is written again as it is, so that it counts as young until a
  * version names it.
  */
-export async function storeSnapshot(store: Store, { hash, parts }: Snapshot): Promise<StoredSnapshot> {
-  const { ssm, app, signal } = store;
+export async function storeSnapshot(
+  store: Store & { readonly clock: Clock },
+  { hash, parts }: Snapshot,
+): Promise<StoredSnapshot> {
+  const { ssm, app, signal, clock } = store;
   const prefix = prefixOf(app, hash);
   const read = async () => {
-    const begin = performance.now();
+    const begin = clock.monotonicMs();
     const found = partsOf(await allBelow(store, prefix, true), prefix);
     const isWhole = unpackSnapshot(hash, found) !== undefined;
-    return { count: found.length, first: found[0] ?? "", isWhole, readMs: performance.now() - begin };
+    return { count: found.length, first: found[0] ?? "", isWhole, readMs: clock.monotonicMs() - begin };
   };
   const write = (n: number, Value: string) =>
     withoutQuoted(Value, () =>
@@ -56,7 +60,7 @@ export async function storeSnapshot(store: Store, { hash, parts }: Snapshot): Pr
       const now = await read();
       return now.isWhole ? now : undefined;
     },
-    { firstWaitMs: 100, limitMs: VISIBLE_WITHIN_MS, signal },
+    { firstWaitMs: 100, limitMs: VISIBLE_WITHIN_MS, signal, clock },
   );
   if (stored === undefined) {
     throw new PlatformError(
@@ -89,7 +93,7 @@ function partsOf(found: readonly Parameter[], prefix: string): string[] {
  * one yet writes its first part. `named` is called after the snapshots are listed.
  */
 export async function removeSnapshots(
-  store: { readonly ssm: SSM; readonly app: string; readonly signal: AbortSignal },
+  store: Store & { readonly clock: Clock },
   { named, youngMs }: { readonly named: () => Promise<readonly (Values | undefined)[]>; readonly youngMs: number },
 ): Promise<string[]> {
   const prefix = prefixOf(store.app);
@@ -100,7 +104,9 @@ export async function removeSnapshots(
     found.set(hash, { names: [...names, Name], youngest: Math.max(youngest, LastModifiedDate.getTime()) });
   }
   const kept = new Set((await named()).map((one) => readSnapshotName(one)?.hash));
-  const removed = [...found].filter(([hash, { youngest }]) => !kept.has(hash) && Date.now() - youngest >= youngMs);
+  const removed = [...found].filter(
+    ([hash, { youngest }]) => !kept.has(hash) && store.clock.nowMs() - youngest >= youngMs,
+  );
   await removeParameters(
     store,
     removed.flatMap(([, { names }]) => names),

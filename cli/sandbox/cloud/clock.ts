@@ -1,14 +1,17 @@
 // The clock of the sandbox: real time for what is written down, and the cloud's slow work in a fraction of its time.
+import { type Clock as BaseClock, type Timer as BaseTimer, systemClock } from "../../../grammar/units/clock.ts";
 
 export interface ClockOptions {
   /** How many milliseconds of the cloud's work pass in one. */
   readonly speed?: number;
+  /** The machine's clock, or that of a test. */
+  readonly base?: BaseClock;
 }
 
 /** A stack that takes fifteen seconds in the cloud takes less than one. */
 const DEFAULT_SPEED = 20;
 
-/** The longest that setTimeout can wait. */
+/** The longest that a timer of the machine can wait. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Waits for so much of the cloud's time, or for a point of real time. */
@@ -16,21 +19,23 @@ export interface Timer {
   remainingMs: number;
   readonly isReal: boolean;
   since: number;
-  handle: NodeJS.Timeout | undefined;
+  handle: BaseTimer | undefined;
   readonly run: () => void;
 }
 
 export class Clock {
   protected speed: number;
   protected readonly timers = new Set<Timer>();
+  readonly base: BaseClock;
   #last = 0;
 
-  constructor({ speed = DEFAULT_SPEED }: ClockOptions = {}) {
+  constructor({ speed = DEFAULT_SPEED, base = systemClock }: ClockOptions = {}) {
     this.speed = speed;
+    this.base = base;
   }
 
   now(): number {
-    return Date.now();
+    return this.base.nowMs();
   }
 
   date(): Date {
@@ -60,7 +65,7 @@ export class Clock {
 
   /** What is still to come never happens. */
   stop(): void {
-    for (const timer of this.timers) clearTimeout(timer.handle);
+    for (const timer of this.timers) timer.handle?.stop();
     this.timers.clear();
   }
 
@@ -70,35 +75,32 @@ export class Clock {
     this.start(timer);
     return () => {
       this.timers.delete(timer);
-      clearTimeout(timer.handle);
+      timer.handle?.stop();
     };
   }
 
   protected start(timer: Timer): void {
     const speed = timer.isReal ? 1 : this.speed;
     if (speed === 0 || timer.handle !== undefined) return;
-    timer.since = Date.now();
+    timer.since = this.base.nowMs();
     const waitMs = Math.max(0, timer.remainingMs / speed);
-    timer.handle = setTimeout(
-      () => {
-        if (waitMs <= MAX_TIMEOUT_MS) return this.fire(timer);
-        this.pause(timer);
-        this.start(timer);
-      },
-      Math.min(waitMs, MAX_TIMEOUT_MS),
-    );
+    timer.handle = this.base.after(Math.min(waitMs, MAX_TIMEOUT_MS), () => {
+      if (waitMs <= MAX_TIMEOUT_MS) return this.fire(timer);
+      this.pause(timer);
+      this.start(timer);
+    });
   }
 
   protected pause(timer: Timer): void {
     if (timer.handle === undefined) return;
-    clearTimeout(timer.handle);
+    timer.handle?.stop();
     timer.handle = undefined;
-    timer.remainingMs -= (Date.now() - timer.since) * (timer.isReal ? 1 : this.speed);
+    timer.remainingMs -= (this.base.nowMs() - timer.since) * (timer.isReal ? 1 : this.speed);
   }
 
   protected fire(timer: Timer): void {
     if (!this.timers.delete(timer)) return;
-    clearTimeout(timer.handle);
+    timer.handle?.stop();
     timer.run();
   }
 }

@@ -1,5 +1,7 @@
 // A session of Live Tail: a stream that gives, now and then, what came since.
+
 import type { StartLiveTailCommandInput, StartLiveTailResponseStream } from "@aws-sdk/client-cloudwatch-logs";
+import type { Clock } from "../../../grammar/units/clock.ts";
 import type { LogEvent } from "./log-group.ts";
 
 /** "The sessionUpdate event is emitted every second"; a tenth of it, so that nobody waits for it. */
@@ -13,11 +15,12 @@ interface Tailed {
   readonly matches: (message: string) => boolean;
   readonly followers: Set<(group: string, event: LogEvent) => void>;
   readonly accountId: string;
+  readonly clock: Clock;
 }
 
 export async function* tailOf(
   input: StartLiveTailCommandInput,
-  { groups, matches, followers, accountId }: Tailed,
+  { groups, matches, followers, accountId, clock }: Tailed,
 ): AsyncGenerator<StartLiveTailResponseStream> {
   let waiting: { group: string; event: LogEvent }[] = [];
   const follow = (group: string, event: LogEvent) => {
@@ -34,7 +37,7 @@ export async function* tailOf(
       },
     };
     for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, UPDATE_MS));
+      await clock.sleep(UPDATE_MS);
       const sampled = waiting.length > MAX_EVENTS_PER_UPDATE;
       const results = waiting.slice(0, MAX_EVENTS_PER_UPDATE).map(({ group, event }) => ({
         logStreamName: event.stream,

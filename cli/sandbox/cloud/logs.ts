@@ -70,7 +70,7 @@ export function openLogs(world: World, region: string) {
     }
     const added = events.map(({ timestamp, message }) => {
       // Ids grow, in the next run of the sandbox, too.
-      lastId = Math.max(lastId + 1, Date.now() * 1000);
+      lastId = Math.max(lastId + 1, world.clock.base.nowMs() * 1000);
       return { id: String(lastId).padStart(56, "0"), stream, timestamp, ingestedAt: world.clock.now(), message };
     });
     eventsOf(groupName).append(added);
@@ -246,7 +246,13 @@ export function openLogs(world: World, region: string) {
       const pattern = parseFilterPattern(input.logEventFilterPattern ?? "");
       if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.problems[0]);
       return {
-        responseStream: tailOf(input, { groups, matches: pattern.matches, followers, accountId: world.accountId }),
+        responseStream: tailOf(input, {
+          groups,
+          matches: pattern.matches,
+          followers,
+          accountId: world.accountId,
+          clock: world.clock.base,
+        }),
       };
     },
   };

@@ -14,6 +14,6 @@ export interface WorldOptions extends AccountOptions {
 /** Throws a `StoreProblem` where the folder's state cannot be used; its message says what to do. */
 export function openWorld({ folder, clock = new Clock(), ...options }: WorldOptions = {}): World {
   const report = options.report ?? ((text: string) => void process.stderr.write(`sandbox: ${text}\n`));
-  const store = folder === undefined ? undefined : openStore(folder, report);
-  return new World({ options, clock, factories, storage: new Storage(store, report), report });
+  const store = folder === undefined ? undefined : openStore(folder, report, clock.base);
+  return new World({ options, clock, factories, storage: new Storage(store, report, clock.base), report });
 }

@@ -1,5 +1,6 @@
 // An account's collections and series: in memory only, or also in a folder, where what an operation changed is written
 // before it is answered.
+import type { Clock, Timer } from "../../../grammar/units/clock.ts";
 import { Collection } from "./collection.ts";
 import { AwsError } from "./protocol/error.ts";
 import { Series } from "./series.ts";
@@ -25,7 +26,8 @@ export class Storage {
   readonly #collections = new Map<string, Collection<unknown>>();
   readonly #series = new Map<string, Series<unknown>>();
   #isReading = false;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #timer: Timer | undefined;
   /** The write that is under way, and the one that takes what came since. */
   #current: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -35,7 +37,8 @@ export class Storage {
   /** Called when the state went back, with the time after which work is tried again. */
   onRevert: (retryMs: number) => void = () => {};
 
-  constructor(store: Store | undefined, report: (text: string) => void) {
+  constructor(store: Store | undefined, report: (text: string) => void, clock: Clock) {
+    this.#clock = clock;
     this.#store = store;
     this.#report = report;
   }
@@ -102,7 +105,7 @@ export class Storage {
 
   async #close(): Promise<void> {
     await this.commit().catch((error: Error) => this.#report(error.message));
-    clearTimeout(this.#timer);
+    this.#timer?.stop();
     for (const series of this.#series.values()) series.close();
     await this.#store?.close();
   }
@@ -117,7 +120,7 @@ export class Storage {
   }
 
   async #write(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#timer?.stop();
     this.#timer = undefined;
     const { changes, bytes } = this.#changes();
     if (changes.length === 0) return;
@@ -177,10 +180,10 @@ export class Storage {
   #commitSoon(): void {
     // What functions write while they end is not waited for.
     if (this.#timer !== undefined || this.#closed !== undefined) return;
-    this.#timer = setTimeout(() => {
+    this.#timer = this.#clock.after(IDLE_COMMIT_MS, () => {
       this.#timer = undefined;
       this.commit().catch((error: Error) => this.#report(error.message));
-    }, IDLE_COMMIT_MS);
+    });
   }
 }
 

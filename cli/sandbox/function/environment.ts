@@ -1,10 +1,12 @@
 // One execution environment: a process that speaks the Runtime API ("Using the Lambda runtime API"), with what it starts.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rm } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { MemoryMeter } from "./memory.ts";
 import { continueProcesses, killTree, stopTree } from "./process-tree.ts";
 import { openWatchdog } from "./watchdog.ts";
@@ -13,6 +15,8 @@ import { openWatchdog } from "./watchdog.ts";
 const MAX_PAYLOAD_BYTES = 6_291_556;
 
 export interface FunctionOptions {
+  /** The machine's where it is absent. */
+  readonly clock?: Clock;
   /** Program and arguments: what is there as `bootstrap`, or what the wrapper executes. */
   readonly command: readonly [string, ...string[]];
   /** The unpacked deployment. */
@@ -104,6 +108,7 @@ export class Environment {
   /** A part of the address, as other users of this machine reach the port, too. */
   readonly #secret = randomBytes(12).toString("hex");
   readonly #options: FunctionOptions;
+  readonly #clock: Clock;
   readonly #server: Server;
   readonly #write: (text: string, source: OutputSource) => void;
   readonly #directory = mkdtempSync(join(openWatchdog().folder, "tmp-"));
@@ -135,6 +140,7 @@ export class Environment {
 
   constructor(options: FunctionOptions, server: Server, write: (text: string, source: OutputSource) => void) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
     this.#server = server;
     this.#write = write;
   }
@@ -150,18 +156,18 @@ export class Environment {
 
   /** Resolves when the runtime waits for an event again: true, or false where it ended instead. */
   async untilIdle(): Promise<boolean> {
-    while (this.#waiting === undefined && !this.isGone) await new Promise<void>((resolve) => setTimeout(resolve, 1));
+    while (this.#waiting === undefined && !this.isGone) await this.#clock.sleep(1);
     return !this.isGone;
   }
 
   /** Undefined when the runtime has asked for its first event. */
   untilReady(limitMs: number): Promise<FunctionError | undefined> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
+      const timer = this.#clock.after(limitMs, () => {
         this.#fail({ errorType: "Sandbox.Timedout", errorMessage: `initialisation took longer than ${limitMs} ms` });
-      }, limitMs);
+      });
       const done = (failure: FunctionError | undefined) => {
-        clearTimeout(timer);
+        timer.stop();
         this.#onReady = undefined;
         void this.#memory.stop();
         resolve(failure);
@@ -174,19 +180,19 @@ export class Environment {
 
   invoke(id: string, payload: string, timeoutMs: number): Promise<InvokeResult> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
+      const timer = this.#clock.after(timeoutMs, () => {
         const seconds = (timeoutMs / 1000).toFixed(2);
-        const errorMessage = `${new Date().toISOString()} ${id} Task timed out after ${seconds} seconds`;
+        const errorMessage = `${new Date(this.#clock.nowMs()).toISOString()} ${id} Task timed out after ${seconds} seconds`;
         this.#write(`${errorMessage}\n`, "platform");
         this.#fail({ errorType: "Sandbox.Timedout", errorMessage });
-      }, timeoutMs);
+      });
       const running: Running = {
         id,
         settled: false,
         settle: (result) => {
           if (running.settled) return;
           running.settled = true;
-          void ended(result).then(() => clearTimeout(timer));
+          void ended(result).then(() => timer.stop());
           resolve(result);
         },
       };
@@ -198,9 +204,9 @@ export class Environment {
       waiting.writeHead(200, {
         "Content-Type": "application/json",
         "Lambda-Runtime-Aws-Request-Id": id,
-        "Lambda-Runtime-Deadline-Ms": String(Date.now() + timeoutMs),
+        "Lambda-Runtime-Deadline-Ms": String(this.#clock.nowMs() + timeoutMs),
         "Lambda-Runtime-Invoked-Function-Arn": (this.#options.identity ?? TEST_IDENTITY).arn,
-        "Lambda-Runtime-Trace-Id": `Root=1-${Math.floor(Date.now() / 1000).toString(16)}-${randomBytes(12).toString("hex")};Parent=${randomBytes(8).toString("hex")};Sampled=0`,
+        "Lambda-Runtime-Trace-Id": `Root=1-${Math.floor(this.#clock.nowMs() / 1000).toString(16)}-${randomBytes(12).toString("hex")};Parent=${randomBytes(8).toString("hex")};Sampled=0`,
       });
       waiting.end(payload);
     });
@@ -225,9 +231,9 @@ export class Environment {
     this.thaw();
     const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
     this.#child.kill("SIGTERM");
-    const timer = setTimeout(() => this.end(), 500);
+    const timer = this.#clock.after(500, () => this.end());
     await exited;
-    clearTimeout(timer);
+    timer.stop();
     this.end();
   }
 
@@ -270,9 +276,14 @@ export class Environment {
     });
     // A program that cannot be started has no process.
     if (this.#child.pid !== undefined) openWatchdog().watch(this.#child.pid);
-    this.#memory = new MemoryMeter(this.#child.pid ?? 0, identity.memoryMiB * 1024 * 1024, () => {
-      if (!this.isGone) this.#crash({ errorType: "Runtime.ExitError", errorMessage: `${EXITED}signal: killed` });
-    });
+    this.#memory = new MemoryMeter(
+      this.#child.pid ?? 0,
+      identity.memoryMiB * 1024 * 1024,
+      () => {
+        if (!this.isGone) this.#crash({ errorType: "Runtime.ExitError", errorMessage: `${EXITED}signal: killed` });
+      },
+      this.#clock,
+    );
     this.#memory.start();
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
       stream.setEncoding("utf8").on("data", (text: string) => this.#write(text, "process"));

@@ -1,6 +1,8 @@
 // The events that the gateways make of a request, by their documentation ("Input format of a Lambda function for proxy
 // integration", "Create AWS Lambda proxy integrations for HTTP APIs", "Invoking Lambda function URLs").
+
 import { randomBytes, randomUUID } from "node:crypto";
+import { systemClock } from "../../../grammar/units/clock.ts";
 
 export type GatewayKind = "rest" | "http" | "url";
 
@@ -60,7 +62,7 @@ function throughGateway(rawHeaders: readonly string[]): [string, string][] {
   return pairs.filter(([name]) => !OF_THE_CONNECTION.test(name) && !dropped.has(name.toLowerCase()));
 }
 
-function forwarded({ ip, atMs = Date.now(), scheme }: GatewayRequest): [string, string][] {
+function forwarded({ ip, atMs = systemClock.nowMs(), scheme }: GatewayRequest): [string, string][] {
   const seconds = Math.floor(atMs / 1000).toString(16);
   return [
     ["X-Amzn-Trace-Id", `Root=1-${seconds}-${randomBytes(12).toString("hex")}`],
@@ -84,7 +86,7 @@ function restEvent({ request, path, query, headers }: ReadRequest, names: Gatewa
   // "REST APIs do not support the semicolon in query strings: the data is split there."
   const parameters = query.split(/[&;]/).filter(Boolean).map(parameter);
   const { basePath, prefix = `/${names.stage}` } = names;
-  const { atMs = Date.now() } = request;
+  const { atMs = systemClock.nowMs() } = request;
   return {
     resource: path === "/" ? "/" : "/{proxy+}",
     path: `${basePath ?? ""}${path}`,
@@ -131,7 +133,7 @@ function format2Event(
   names: GatewayNames,
 ): object {
   const stage = kind === "url" ? "$default" : names.stage;
-  const { atMs = Date.now() } = request;
+  const { atMs = systemClock.nowMs() } = request;
   const rawPath = kind === "url" ? path : `${stage === "$default" ? "" : `/${stage}`}${decoded(path)}`;
   const cookies = headers.filter(([name]) => name.toLowerCase() === "cookie").flatMap(([, value]) => value.split("; "));
   const joined: Record<string, string> = {};

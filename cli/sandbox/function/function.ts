@@ -1,6 +1,8 @@
 // The function platform on this machine, as its documentation has it: execution environments that are real processes
 // ("Understanding the Lambda execution environment lifecycle").
+
 import { randomUUID } from "node:crypto";
+import { type Clock, systemClock, type Timer } from "../../../grammar/units/clock.ts";
 import {
   Environment,
   ended,
@@ -22,6 +24,7 @@ export interface InvocationReport {
 /** A function with at most one execution environment, which handles one invocation after the other. */
 export class LocalFunction {
   readonly options: FunctionOptions;
+  readonly #clock: Clock;
   /** What the environments wrote and the platform's own lines, in order; empty if `onOutput` gets them. */
   output = "";
   /** How many environments were started, and how many of these starts were initialisations that timed out. */
@@ -30,17 +33,18 @@ export class LocalFunction {
   #last: Promise<unknown> = Promise.resolve();
   /** The last line of the last invocation is written. */
   #reported: Promise<void> = Promise.resolve();
-  #idle: NodeJS.Timeout | undefined;
+  #idle: Timer | undefined;
 
   constructor(options: FunctionOptions) {
     this.options = options;
+    this.#clock = options.clock ?? systemClock;
   }
 
   /** JSON values are sent as they are, a string as the payload itself. */
   invoke(event: unknown, report?: (report: InvocationReport) => void): Promise<InvokeResult> {
     const payload = typeof event === "string" ? event : JSON.stringify(event);
     const result = this.#last.then(() => this.#invoke(payload, report));
-    clearTimeout(this.#idle);
+    this.#idle?.stop();
     // Until the answer's last byte the environment is busy.
     const last = result.then(
       () => this.#reported,
@@ -57,10 +61,11 @@ export class LocalFunction {
   #endLater(): void {
     const { idleMs, onIdle } = this.options;
     if (idleMs === undefined) return;
-    this.#idle = setTimeout(() => {
+    const end = () => {
       onIdle?.();
       this.#last = this.#last.then(() => this.shutDown());
-    }, idleMs).unref();
+    };
+    this.#idle = this.#clock.after(idleMs, end, { isBackground: true });
   }
 
   /** The initialisation that provisioned concurrency and proactive starts do before any request. */
@@ -89,7 +94,7 @@ export class LocalFunction {
 
   /** As the platform takes an environment away that it has no more use for. */
   destroy(): void {
-    clearTimeout(this.#idle);
+    this.#idle?.stop();
     this.#environment?.end();
     this.#environment = undefined;
   }
@@ -99,13 +104,13 @@ export class LocalFunction {
     const id = randomUUID();
     const environment = await this.#ready();
     this.#write(`START RequestId: ${id} Version: ${this.options.identity?.version ?? "$LATEST"}\n`);
-    const begin = performance.now();
+    const begin = this.#clock.monotonicMs();
     const { failure } = environment;
     if (failure?.errorType.startsWith("Runtime.")) environment.writeFailure(id, failure);
     const result: InvokeResult =
       failure === undefined ? await environment.invoke(id, payload, timeoutMs) : { kind: "error", error: failure };
     this.#reported = ended(result).then(async () => {
-      const ms = performance.now() - begin;
+      const ms = this.#clock.monotonicMs() - begin;
       await environment.measure();
       const error = environment.failure ?? (result.kind === "error" ? result.error : undefined);
       this.#write(`END RequestId: ${id}\n`);
@@ -134,11 +139,11 @@ export class LocalFunction {
       ["invoke", timeoutMs],
     ] as const) {
       this.starts += 1;
-      const begin = performance.now();
+      const begin = this.#clock.monotonicMs();
       const environment = await Environment.start(this.options, (text, source) => this.#write(text, source));
       this.#environment = environment;
       const failure = await environment.untilReady(limitMs);
-      environment.initMs = performance.now() - begin;
+      environment.initMs = this.#clock.monotonicMs() - begin;
       if (failure === undefined) return environment;
       const status = failure.errorType === "Sandbox.Timedout" ? "timeout" : `error\tError Type: ${failure.errorType}`;
       this.#write(

@@ -1,7 +1,9 @@
 // A gateway in front of a function: real requests become events, and answers real responses, by the rules that the
 // gateways' pages give. What it cannot make sense of is answered as they do, with their bare error messages.
+
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { eventOf, type GatewayKind, type GatewayNames, type GatewayRequest } from "./events.ts";
 import type { InvokeResult, LocalFunction } from "./function.ts";
 
@@ -29,6 +31,8 @@ export interface GatewayOptions {
   readonly streams: boolean;
   /** From the request's end to the last byte of the response; no limit where it is absent. */
   readonly timeoutMs?: number;
+  /** The machine's where it is absent. */
+  readonly clock?: Clock;
   /** How requests come, as the event says it; https where it is absent. */
   readonly scheme?: GatewayRequest["scheme"];
 }
@@ -65,8 +69,8 @@ export async function serveThroughGateway(
 }
 
 async function answer(req: IncomingMessage, res: ServerResponse, options: GatewayOptions): Promise<void> {
-  const { kind, target, stage = "production", streams, timeoutMs, scheme } = options;
-  const atMs = Date.now();
+  const { kind, target, stage = "production", streams, timeoutMs, scheme, clock = systemClock } = options;
+  const atMs = clock.nowMs();
   const body = await bodyOf(req);
   if (body === undefined) return refuse(res, 413, "Request Too Long");
   const method = req.method ?? "GET";
@@ -81,7 +85,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Gatewa
   );
   const payload = JSON.stringify(event);
   if (Buffer.byteLength(payload) > MAX_EVENT_BYTES) return refuse(res, 413, "Request Too Long");
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => giveUp(res), timeoutMs);
+  const timer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => giveUp(res));
   try {
     // Nothing ran: why is for the user.
     const result = await target.invoke(payload).catch((error: Error) => void refuse(res, 502, error.message));
@@ -90,7 +94,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Gatewa
     else if (streams) await sendStream(res, result);
     else sendDocument(res, kind, await documentOf(result));
   } finally {
-    clearTimeout(timer);
+    timer?.stop();
   }
 }
 

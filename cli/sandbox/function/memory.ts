@@ -1,8 +1,10 @@
 // The memory of an execution environment: sampled while it works, as the platform's own limit, a control group, is seldom
 // allowed to a user, and a limit of addresses (RLIMIT_AS) breaks V8, which reserves many more than it uses.
+
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
+import type { Clock, Timer } from "../../../grammar/units/clock.ts";
 import { below } from "./process-tree.ts";
 
 /** Between two samples: at a gigabyte in a second, what is allocated before the limit is seen. */
@@ -16,32 +18,34 @@ export class MemoryMeter {
   readonly #pid: number;
   readonly #limitBytes: number;
   readonly #onExceeded: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #timer: Timer | undefined;
   #sampledAt = Number.NEGATIVE_INFINITY;
   #residentBytes = 0;
   /** The most that was seen. */
   peakBytes = 0;
 
-  constructor(pid: number, limitBytes: number, onExceeded: () => void) {
+  constructor(pid: number, limitBytes: number, onExceeded: () => void, clock: Clock) {
+    this.#clock = clock;
     this.#pid = pid;
     this.#limitBytes = limitBytes;
     this.#onExceeded = onExceeded;
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.#trySample(), INTERVAL_MS).unref();
+    this.#timer ??= this.#clock.every(INTERVAL_MS, () => void this.#trySample(), { isBackground: true });
   }
 
   /** Takes a last sample, unless there was one just now. */
   async stop(): Promise<void> {
     if (this.#timer === undefined) return;
     this.end();
-    if (performance.now() - this.#sampledAt >= MIN_INTERVAL_MS) await this.#trySample();
+    if (this.#clock.monotonicMs() - this.#sampledAt >= MIN_INTERVAL_MS) await this.#trySample();
   }
 
   /** Stops without a sample: nobody is there any more. */
   end(): void {
-    clearInterval(this.#timer);
+    this.#timer?.stop();
     this.#timer = undefined;
   }
 
@@ -51,7 +55,7 @@ export class MemoryMeter {
   }
 
   async #sample(): Promise<void> {
-    this.#sampledAt = performance.now();
+    this.#sampledAt = this.#clock.monotonicMs();
     const pids = below(this.#pid);
     const hasProc = existsSync("/proc/self/status");
     const residentBytes = hasProc ? sumOf(pids, residentBytesOf) : await residentBytesByPs(pids);

@@ -1,4 +1,5 @@
 // What a deployment holds: tool build on real folders, its archive read by other eyes and run as the platform runs it.
+
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -23,6 +24,7 @@ import { openDeflateCache, type Packed } from "../../../cli/artifact/deflate-cac
 import { writeZip } from "../../../cli/artifact/zip.ts";
 import { sizesByFolder } from "../../../cli/output/sizes-by-folder.ts";
 import { humanBytes } from "../../../grammar/units/bytes.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { archiveOf, runBuilt } from "../../support/built.ts";
 import { cliPath, isRunning, root, shell, spawnTool, tool } from "../../support/cli.ts";
 import { requires } from "../../support/require.ts";
@@ -457,11 +459,10 @@ t.test("why there is no archive", async (t) => {
   await t.test("a file that is never what it was", { skip: process.platform !== "linux" }, async (t) => {
     // Its size is said to be 0, and there is something to read: to a reader as if it grew each time.
     const grows = { kind: "file", name: "grows.log", path: "/proc/self/status", bytes: 0, modifiedMs: 0 } as const;
-    const { problems } = await deflateFiles(
-      [{ ...grows, isExecutable: false }],
-      openDeflateCache(undefined, ""),
-      () => {},
-    );
+    const { problems } = await deflateFiles([{ ...grows, isExecutable: false }], openDeflateCache(undefined, ""), {
+      onProgress() {},
+      clock: systemClock,
+    });
     t.same(problems, [
       {
         code: "artifact/changing",
@@ -475,7 +476,10 @@ t.test("why there is no archive", async (t) => {
     const path = join(folder, "later.txt");
     writeFileSync(path, "as it is now");
     const found = { kind: "file", name: "later.txt", path, bytes: 3, modifiedMs: 0, isExecutable: false } as const;
-    const { entries } = await deflateFiles([found], openDeflateCache(undefined, ""), () => {});
+    const { entries } = await deflateFiles([found], openDeflateCache(undefined, ""), {
+      onProgress() {},
+      clock: systemClock,
+    });
     t.equal(entries[0]?.unpackedBytes, 12);
   });
 

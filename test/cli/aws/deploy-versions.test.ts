@@ -1,5 +1,6 @@
 // Versions and aliases of one function, by the calls that deploying makes: what others change meanwhile, what somebody
 // made by hand, and what belongs to somebody else.
+
 import { createHash } from "node:crypto";
 import { IAM } from "@aws-sdk/client-iam";
 import { Lambda } from "@aws-sdk/client-lambda";
@@ -14,6 +15,7 @@ import { fixedVariables, settingsOf } from "../../../cli/aws/function/settings.t
 import { codeSource } from "../../../cli/aws/function/upload.ts";
 import { removeAll } from "../../../cli/aws/stack/remove.ts";
 import type { Commit } from "../../../cli/platform/target.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { type Config, forStage, withDefaults } from "../../../schema/index.ts";
 import type { Failure } from "../../support/aws/failures.ts";
 import { type Aws, startAws } from "../../support/aws/index.ts";
@@ -36,7 +38,7 @@ interface Deployed {
 /** An app whose stages are in the gateway already, and a cloud of its own. */
 async function open(t: Test) {
   const aws = await startAws(t);
-  const cloud = openCloud({ env: aws.env, region: aws.region, sandbox: undefined });
+  const cloud = openCloud({ env: aws.env, clock: systemClock, region: aws.region, sandbox: undefined });
   const lambda = new Lambda(aws.client);
   const watched = { signal: new AbortController().signal, report() {} };
   const endpoint = { apiId: "api", url: "https://app.example.com/", isBehind: false };
@@ -140,6 +142,7 @@ t.test("a version that is not ours is not put in force", { buffered: true }, asy
   const publish = async (lambda: Lambda, code: () => Promise<{ ZipFile: Uint8Array }>) => {
     const published = await updateFunction(lambda, {
       functionName: "app",
+      clock: systemClock,
       settings,
       mayBeConfigured: false,
       roleArn: `arn:aws:iam::${app.aws.accountId}:role/${ROLE}`,

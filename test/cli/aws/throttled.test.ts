@@ -1,12 +1,15 @@
 // What users see while the cloud throttles calls.
+
 import t from "tap";
 import { openCloud } from "../../../cli/aws/clients.ts";
 import { deployProgress } from "../../../cli/output/deploy-progress.ts";
 import { type ProgressEvent, THROTTLED } from "../../../cli/platform/progress.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { THROTTLING } from "../../support/aws/failures.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { openApp } from "../../support/deployed-app.ts";
 import { slow } from "../../support/slow.ts";
+import { TestClock } from "../../support/test-clock.ts";
 
 t.test("each attempt that is throttled is told, and that it is over", async (t) => {
   const rows = [
@@ -17,7 +20,7 @@ t.test("each attempt that is throttled is told, and that it is over", async (t) 
   ] as const;
   for (const [service, operation, error] of rows) {
     const aws = await startAws(t);
-    const cloud = openCloud({ env: aws.env, region: aws.region, sandbox: undefined });
+    const cloud = openCloud({ env: aws.env, clock: systemClock, region: aws.region, sandbox: undefined });
     const told: string[] = [];
     const stop = cloud.onThrottling({ throttled: () => told.push("throttled"), resumed: () => told.push("over") });
     const call = async () => {
@@ -52,7 +55,7 @@ t.test("the line of a terminal, and lines elsewhere", async (t) => {
     const write = async (more: string) => void written.push(more);
     const stderr = { isTerminal, columns: 120, color: false, write };
     const progress = deployProgress({
-      io: { stderr, nowMs: () => 0 },
+      io: { stderr, clock: new TestClock() },
       verbose: false,
       say: (line: string) => write(`${line}\n`),
     } as never);

@@ -764,7 +764,7 @@ t.test(
       const running = spawnTool(["env", "set", `LARGE=${values[1]}`], { cwd: app.directory, env: app.env });
       const kill = async () => {
         running.kill("SIGKILL");
-        await new Promise((resolve) => setTimeout(resolve, 30));
+        await running.ended;
       };
       aws.controls.failures.plan({ service: "ssm", nth, run: kill });
       await running.ended;

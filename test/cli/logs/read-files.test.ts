@@ -7,10 +7,13 @@ import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { type Block, CAUGHT_UP } from "../../../cli/logs/line-blocks.ts";
 import { followFiles, openFile, readOpenFile, readRotated } from "../../../cli/logs/read-files.ts";
+import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
+import { TestClock } from "../../support/test-clock.ts";
+import { until } from "../../support/until.ts";
 
 const textOf = ({ bytes, start, end }: Block) => bytes.toString("utf8", start, end);
 const never = new AbortController().signal;
-const ONCE = { sinceMs: 0, follow: false, signal: never };
+const ONCE = { sinceMs: 0, follow: false, signal: never, clock: systemClock };
 
 async function linesOf(blocks: AsyncIterable<Block>): Promise<string[]> {
   const lines: string[] = [];
@@ -18,17 +21,43 @@ async function linesOf(blocks: AsyncIterable<Block>): Promise<string[]> {
   return lines;
 }
 
+interface Following {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
 /** The first `count` lines of blocks that follow files without an end. */
-async function firstLines(blocks: (signal: AbortSignal) => AsyncIterable<Block>, count: number): Promise<string[]> {
+async function firstLines(
+  blocks: (following: Following) => AsyncIterable<Block>,
+  count: number,
+  clock = new TestClock(),
+): Promise<string[]> {
   const ending = new AbortController();
-  // What is missed does not come later either.
-  const timer = setTimeout(() => ending.abort(), 5_000);
   const lines: string[] = [];
-  for await (const block of blocks(ending.signal)) {
-    if (block !== CAUGHT_UP) lines.push(...textOf(block).split("\n"));
-    if (lines.length >= count) ending.abort();
+  let isEnded = false;
+  let isWaiting = false;
+  const sleep: Clock["sleep"] = async (ms, signal) => {
+    isWaiting = true;
+    await clock.sleep(ms, signal).finally(() => {
+      isWaiting = false;
+    });
+  };
+  const read = async () => {
+    for await (const block of blocks({ signal: ending.signal, clock: { ...clock, sleep } })) {
+      if (block !== CAUGHT_UP) lines.push(...textOf(block).split("\n"));
+      if (lines.length >= count) ending.abort();
+    }
+  };
+  const reading = read().finally(() => {
+    isEnded = true;
+  });
+  // What is missed in five seconds does not come later either.
+  while (!isEnded && clock.monotonicMs() < 5_000) {
+    await until("the reader to wait for more", () => isEnded || isWaiting);
+    await clock.advance(clock.timers[0] ?? 0);
   }
-  clearTimeout(timer);
+  ending.abort();
+  await reading;
   return lines;
 }
 
@@ -115,10 +144,10 @@ t.test("a rotation between the two looks shows nothing twice", async (t) => {
 });
 
 for (const [name, blocks] of [
-  ["a file", (path: string, signal: AbortSignal) => followFiles(async () => [path], signal)],
+  ["a file", (path: string, following: Following) => followFiles(async () => [path], following)],
   [
     "the development log",
-    (path: string, signal: AbortSignal) => readRotated(path, { sinceMs: 0, follow: true, signal }),
+    (path: string, following: Following) => readRotated(path, { sinceMs: 0, follow: true, ...following }),
   ],
 ] as const) {
   t.test(`what is written between the last read and a rename is shown: ${name}`, async (t) => {
@@ -129,7 +158,7 @@ for (const [name, blocks] of [
         renameSync(path, `${path}.1`);
         writeFileSync(path, "three\n");
       });
-      const lines = await firstLines((signal) => blocks(path, signal), 3);
+      const lines = await firstLines((following) => blocks(path, following), 3);
       t.same(lines, ["one", late.trimEnd(), "three"]);
       t.equal(readFileSync(`${path}.1`, "utf8"), `one\n${late}`);
     }
@@ -138,16 +167,17 @@ for (const [name, blocks] of [
   t.test(`a file that was cut begins anew: ${name}`, async (t) => {
     const path = join(t.testdir({ log: "one\nunended" }), "log");
     await whenRead(t, path, () => writeFileSync(path, "two\n"));
-    t.same(await firstLines((signal) => blocks(path, signal), 3), ["one", "unended", "two"]);
+    t.same(await firstLines((following) => blocks(path, following), 3), ["one", "unended", "two"]);
   });
 
   t.test(`there may be no file for a while: ${name}`, async (t) => {
     const path = join(t.testdir({ log: "one\n" }), "log");
+    const clock = new TestClock();
     await whenRead(t, path, () => {
       renameSync(path, `${path}.1`);
-      setTimeout(() => writeFileSync(path, "two\n"), 250);
+      clock.after(250, () => writeFileSync(path, "two\n"));
     });
-    t.same(await firstLines((signal) => blocks(path, signal), 2), ["one", "two"]);
+    t.same(await firstLines((following) => blocks(path, following), 2, clock), ["one", "two"]);
   });
 }
 
@@ -159,7 +189,7 @@ t.test("a file that a pattern finds later is read from its beginning, and each o
     if (++looks === 2) writeFileSync(b, "b1\n");
     return looks < 2 ? [a] : [a, b, a];
   };
-  t.same(await firstLines((signal) => followFiles(paths, signal), 2), ["a1", "b1"]);
+  t.same(await firstLines((following) => followFiles(paths, following), 2), ["a1", "b1"]);
 });
 
 t.test("gzip is told by both of its first bytes", async (t) => {
@@ -185,6 +215,7 @@ t.test("gzip is told by both of its first bytes", async (t) => {
 t.test("a compressed file that is followed is read once", async (t) => {
   const [path, other] = ["log.gz", "log"].map((name) => join(t.testdir({ log: "" }), name)) as [string, string];
   writeFileSync(path, gzipSync("one\n"));
-  setTimeout(() => writeFileSync(other, "two\n"), 500);
-  t.same(await firstLines((signal) => followFiles(async () => [path, other], signal), 2), ["one", "two"]);
+  const clock = new TestClock();
+  clock.after(500, () => writeFileSync(other, "two\n"));
+  t.same(await firstLines((following) => followFiles(async () => [path, other], following), 2, clock), ["one", "two"]);
 });

@@ -1,11 +1,13 @@
 // The events of a log service as the command reads them: the names of levels are those of the language.
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import t from "tap";
 import type { Block } from "../../../cli/logs/line-blocks.ts";
 import { followService, type ServiceQuestion, searchService } from "../../../cli/logs/service-log.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { startTestService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 t.test("levels are called as the language calls them, found or followed", async (t) => {
   const service = await startTestService(t);
@@ -28,6 +30,7 @@ t.test("levels are called as the language calls them, found or followed", async 
     startMs: Date.parse("2026-01-01T00:00:00Z"),
     stopMs: Date.parse("2026-01-01T00:01:00Z"),
     limit: Number.POSITIVE_INFINITY,
+    clock: systemClock,
     onDropped: () => {},
     onTrouble: () => {},
     onMissing: () => {},
@@ -46,16 +49,12 @@ t.test("levels are called as the language calls them, found or followed", async 
   t.strictSame(levels, expected, "found");
   levels.length = 0;
   const following = followService({ ...asked, withPast: false }, stop.signal);
-  const first = following.next();
-  // The stream is open before anything is read from it.
-  for (let tries = 0; tries < 100 && levels.length === 0; tries++) {
+  void following.next().then(({ value }) => value !== undefined && take(value));
+  // Nothing says when the stream is open: events are added until one comes.
+  await until("an event that is followed", async () => {
     await add("warning");
-    const block = await Promise.race([
-      first,
-      new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 50)),
-    ]);
-    if (block?.value !== undefined) take(block.value);
-  }
+    return levels.length > 0;
+  });
   stop.abort();
   await following.return(undefined);
   t.equal(levels[0], "warn", "followed");
@@ -73,18 +72,36 @@ t.test("following ends with its signal, whatever was collected before", async (t
     startMs: 0,
     stopMs: Date.now(),
     limit: Number.POSITIVE_INFINITY,
+    clock: systemClock,
     onDropped: () => {},
     onTrouble: () => {},
     onMissing: () => {},
   };
   const stop = new AbortController();
   const following = followService({ ...asked, withPast: false }, stop.signal);
-  const first = following.next();
+  let isOpen = false;
+  void following.next().then(() => {
+    isOpen = true;
+  });
+  const event = { id: "one", timestamp: "2026-01-01T00:00:00Z", level: "info", message: "m", fields: {} };
+  for (let i = 0; !isOpen; i++) {
+    await service.call("add_events", { project_id: "app", events: [{ ...event, id: `event-${i}` }] });
+    await turn();
+  }
+  let ended: unknown;
+  const end = async () => {
+    for (;;) {
+      const next = await following.next();
+      if (next.done) return next;
+    }
+  };
+  void end().then((last) => {
+    ended = last;
+  });
   for (let round = 0; round < 5; round++) {
-    await sleep(50);
+    await turn();
     collect();
   }
   stop.abort();
-  const ended = await Promise.race([first, sleep(5_000, "still reading", { ref: false })]);
-  t.match(ended, { done: true });
+  t.match(await until("the end", () => ended), { done: true });
 });

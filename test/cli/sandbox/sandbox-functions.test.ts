@@ -1,4 +1,5 @@
 // What runs in a function of the sandbox: its memory, its environment, its program, its code, and that nothing outlives it.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -14,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import t from "tap";
 import { failureLine } from "../../../cli/aws/logs/failure-line.ts";
 import { readPlatformLine } from "../../../cli/aws/logs/platform-line.ts";
@@ -23,8 +24,10 @@ import { type ZipFile, zipOf } from "../../../cli/sandbox/cloud/lambda/zip.ts";
 import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
 import { type Language, languageHere, linkProgram, refusalHere } from "../../../cli/sandbox/function/languages.ts";
 import { below } from "../../../cli/sandbox/function/process-tree.ts";
+import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { activeFunction } from "../../support/sandbox-function.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -194,14 +197,16 @@ t.test("the environment is the platform's and the function's own", async (t) => 
 t.test("garbage at the Runtime API is refused, and the function goes on", async (t) => {
   const handler = `
     const { request } = require("node:http");
-    const ask = ({ path, body, length }) => new Promise((resolve) => {
+    const ask = ({ path, body, length, isCut }) => new Promise((resolve) => {
       const url = "http://" + process.env.AWS_LAMBDA_RUNTIME_API + path;
       const headers = length === undefined ? {} : { "Content-Length": length };
-      const req = request(url, { method: "POST", headers }, (res) => resolve(res.resume().statusCode));
+      const req = request(url, { method: "POST", headers }, (res) => {
+        resolve(res.resume().statusCode);
+        if (length !== undefined) req.destroy();
+      });
       req.on("error", () => resolve("cut"));
       if (length === undefined) return req.end(body);
-      req.write(body);
-      setTimeout(() => req.destroy(), 50);
+      req.write(body, () => isCut && req.destroy());
     });
     const found = [];
     for (const row of event.rows) found.push(await ask(row));
@@ -210,13 +215,16 @@ t.test("garbage at the Runtime API is refused, and the function goes on", async 
     onCall: async (_, asked) => ({ status: 200, body: JSON.parse(String(asked)) }),
   });
   const runtime = "/2018-06-01/runtime";
-  const rows: readonly [row: { path: string; body: string; length?: number }, status: number | "cut"][] = [
+  const rows: readonly [
+    row: { path: string; body: string; length?: number; isCut?: boolean },
+    status: number | "cut",
+  ][] = [
     [{ path: `${runtime}/init/error`, body: "no JSON" }, 400],
     [{ path: `${runtime}/init/error`, body: "null" }, 400],
-    [{ path: `${runtime}/init/error`, body: "{", length: 100 }, "cut"],
+    [{ path: `${runtime}/init/error`, body: "{", length: 100, isCut: true }, "cut"],
     [{ path: `${runtime}/invocation/other/response`, body: "{", length: 100 }, 400],
     [{ path: "/sandbox/invocations", body: "\0" }, 400],
-    [{ path: "/sandbox/invocations", body: "{", length: 100 }, "cut"],
+    [{ path: "/sandbox/invocations", body: "{", length: 100, isCut: true }, "cut"],
     [{ path: "/other", body: "" }, 404],
   ];
   for (const when of ["at first", "again"]) {
@@ -232,19 +240,40 @@ t.test("garbage at the Runtime API is refused, and the function goes on", async 
 
 t.test("an idle environment is taken down, and the next request starts another", async (t) => {
   const idleMs = 300;
-  const endedAt: number[] = [];
-  const target = functionOf(t, "return process.pid;", { idleMs, onIdle: () => void endedAt.push(performance.now()) });
+  let ends = 0;
+  // Only what is idle goes by the clock of the test: the function itself is a real process.
+  const idle = new TestClock();
+  const after: Clock["after"] = (ms, act, options) => (ms === idleMs ? idle : systemClock).after(ms, act, options);
+  const clock = { ...systemClock, after };
+  const target = functionOf(t, "return process.pid;", { idleMs, onIdle: () => void ends++, clock });
   const first = answerOf(await target.invoke({}));
+  await until("it to be idle", () => idle.timers.length === 1);
+  await idle.advance(idleMs - 1);
   const second = answerOf(await target.invoke({}));
-  const answeredAt = performance.now();
   t.equal(second, first, "before that it goes on");
+  await until("it to be idle again", () => idle.timers.length === 1);
+  t.same(idle.timers, [idleMs], "the time begins with the last request");
+  await idle.advance(idleMs - 1);
+  t.same([ends, isThere(first)], [0, true]);
+  await idle.advance(1);
   await until("the end of the process", () => !isThere(first));
-  t.equal(endedAt.length, 1);
-  // Timers count whole milliseconds.
-  t.ok(endedAt[0]! - answeredAt >= idleMs - 2, "the time begins with the last request");
+  t.equal(ends, 1);
   t.not(answerOf(await target.invoke({})), first);
   t.equal(target.starts, 2);
 });
+
+/** Ends when so many processes that wait have begun; one that a shell still is to become would be frozen before. */
+const untilWaiting = (marker: string, count: number) => `
+  const { readdirSync, readFileSync } = require("node:fs");
+  const isOne = (pid) => {
+    try {
+      const words = readFileSync("/proc/" + pid + "/cmdline", "utf8").split("\\0");
+      return words[0] === process.execPath && words[3] === "${marker}";
+    } catch {
+      return false;
+    }
+  };
+  while (readdirSync("/proc").filter(isOne).length < ${count}) await new Promise((resolve) => setTimeout(resolve, 10));`;
 
 /** Leaves the parent, the session and the environment. */
 const leavesAll = (marker: string) => `
@@ -253,7 +282,7 @@ const leavesAll = (marker: string) => `
   require("node:child_process").spawn("sh", ["-c", leave, process.execPath, waits, "${marker}"], { stdio: "ignore" });`;
 
 /** Starts one that stays in the group, one in a session of its own, and one there whose parent ends. */
-const startsOthers = (marker: string) => `
+const startsOthers = (marker: string, count = 3) => `
   const { spawn } = require("node:child_process");
   const wait = "setInterval(() => {}, 1000)";
   if (event.stays) await new Promise(() => {});
@@ -261,7 +290,7 @@ const startsOthers = (marker: string) => `
   spawn(process.execPath, ["-e", wait, "${marker}"], { stdio: "ignore", detached: true });
   const shell = 'exec "$0" -e "$1" "$2" &';
   spawn("sh", ["-c", shell, process.execPath, wait, "${marker}"], { stdio: "ignore", detached: true });
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  ${untilWaiting(marker, count)}
   return process.pid;`;
 
 t.test("nothing outlives its environment", async (t) => {
@@ -277,7 +306,7 @@ t.test("nothing outlives the version of a function, whatever it leaves", async (
   const marker = `marker-${process.pid}-retired`;
   const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
   const code = `exports.handler = async () => { ${leavesAll(marker)}
-    await new Promise((resolve) => setTimeout(resolve, 500)); };`;
+    ${untilWaiting(marker, 1)} };`;
   const invoke = await activeFunction(aws.state, { "index.js": code });
   await invoke("{}");
   t.equal(marked(marker).length, 1);
@@ -288,7 +317,7 @@ t.test("nothing outlives the version of a function, whatever it leaves", async (
 for (const state of ["idle", "busy"]) {
   t.test(`nothing outlives a daemon that is killed, with functions that are ${state}`, async (t) => {
     const marker = `marker-${process.pid}-${state}`;
-    const code = `exports.handler = async (event) => { if (!event.stays) { ${leavesAll(marker)} } ${startsOthers(marker)} };`;
+    const code = `exports.handler = async (event) => { if (!event.stays) { ${leavesAll(marker)} } ${startsOthers(marker, 4)} };`;
     const temporary = newFolder();
     const daemon = spawn(
       process.execPath,
@@ -311,10 +340,7 @@ for (const state of ["idle", "busy"]) {
     const exited = once(daemon, "exit");
     daemon.kill("SIGKILL");
     await exited;
-    const begin = performance.now();
     await until("the end of all processes", () => marked(marker).length === 0 && !functions.some(isThere));
-    const ms = performance.now() - begin;
-    t.comment(`after ${ms.toFixed(0)} ms`);
     await until("the end of the files", () => readdirSync(temporary).length === 0);
   });
 }
@@ -410,7 +436,10 @@ t.test("a function of a managed runtime runs on the program that was found", asy
 t.test("an account names the file that stands for the Node runtime", async (t) => {
   const file = join(newFolder(), "runtime.mjs");
   // It runs another handler than the function names.
-  writeFileSync(file, `process.env._HANDLER = "other.handler";\n${readFileSync(nodeRuntime, "utf8")}`);
+  writeFileSync(
+    file,
+    `process.env._HANDLER = "other.handler";\nawait import(${JSON.stringify(pathToFileURL(nodeRuntime).href)});`,
+  );
   const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0, nodeRuntime: file });
   const files = { "index.js": "exports.handler = () => 1;", "other.js": "exports.handler = () => 2;" };
   const invoke = await activeFunction(aws.state, files);

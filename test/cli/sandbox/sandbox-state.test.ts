@@ -113,7 +113,7 @@ async function furnish(world: World): Promise<void> {
       Publish: true,
     }),
   );
-  while (state.function(NAME).latest.updateStatus !== "Successful") await pause();
+  await until("the function", () => state.function(NAME).latest.updateStatus === "Successful");
   await call(() => lambda.CreateAlias({ FunctionName: NAME, Name: "live", FunctionVersion: "1" }));
   await call(() =>
     lambda.AddPermission({
@@ -154,8 +154,6 @@ async function furnish(world: World): Promise<void> {
   await world.service("cloudformation", REGION).settled();
   await world.commit();
 }
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, 2));
 
 /** What one can ask of the account. */
 async function pictureOf(world: World): Promise<object> {
@@ -385,7 +383,7 @@ t.test("a full disk stops a stack, which ends when there is room", async (t) => 
   );
   const empty = await fillDisk();
   t.teardown(empty);
-  while (said.length === 0) await pause();
+  await until("a report", () => said.length > 0);
   t.match(said[0], /cannot write its state/);
   t.equal(stacks.find("first")?.status, "CREATE_IN_PROGRESS");
   empty();
@@ -471,10 +469,10 @@ for (const [name, damage, wanted] of damages) {
     t.match(again.said[0], wanted);
     const change = (work: () => unknown) => again.world.run("Change", work);
     await change(() => operations.UpdateFunctionConfiguration({ FunctionName: NAME, Description: "changed" }));
-    while (state.function(NAME).latest.updateStatus !== "Successful") await pause();
+    await until("the function", () => state.function(NAME).latest.updateStatus === "Successful");
     const ZipFile = zipOf({ "index.js": "x".repeat(20_000) });
     await change(() => operations.UpdateFunctionCode({ FunctionName: NAME, ZipFile }));
-    while (state.function(NAME).latest.updateStatus !== "Successful") await pause();
+    await until("the function", () => state.function(NAME).latest.updateStatus === "Successful");
     await again.world.commit();
     t.ok(readFileSync(join(folder, "blobs", sha256)).equals(Buffer.from(ZipFile)));
     await again.world.close();
@@ -727,22 +725,24 @@ t.test("an event that a function was promised to get is delivered after a restar
   const lambda = world.service("lambda", REGION);
   const policy = { RoleName: "role", AssumeRolePolicyDocument: JSON.stringify(TRUST) };
   await call(() => world.service("iam").operations.CreateRole(policy));
-  const told = join(folder, "told");
-  const code = `exports.handler = async ({ file, text }) => {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    require("node:fs").appendFileSync(file, text);
+  const [told, go] = ["told", "go"].map((name) => join(folder, name)) as [string, string];
+  const code = `exports.handler = async ({ file, go, text }) => {
+    const fs = require("node:fs");
+    while (!fs.existsSync(go)) await new Promise((resolve) => setTimeout(resolve, 5));
+    fs.appendFileSync(file, text);
   };`;
   const Role = `arn:aws:iam::${world.accountId}:role/role`;
   const settings = { Role, Runtime: "nodejs24.x", Handler: "index.handler" } as const;
   const Code = { ZipFile: zipOf({ "index.js": code }) };
   await call(() => lambda.operations.CreateFunction({ FunctionName: NAME, ...settings, Code }));
-  while (lambda.state.function(NAME).latest.updateStatus !== "Successful") await pause();
+  await until("the function", () => lambda.state.function(NAME).latest.updateStatus === "Successful");
   await world.commit();
-  const Payload = Buffer.from(JSON.stringify({ file: told, text: "once " }));
+  const Payload = Buffer.from(JSON.stringify({ file: told, go, text: "once " }));
   await world.run("Invoke", () => lambda.operations.Invoke({ FunctionName: NAME, InvocationType: "Event", Payload }));
   // What a process that is killed now leaves behind.
   const copy = join(folderOf(t), "copy");
   cpSync(folder, copy, { recursive: true });
+  writeFileSync(go, "");
   const text = () => (existsSync(told) ? readFileSync(told, "utf8") : "");
   await until("the event", () => text() === "once ");
   await world.close();
@@ -804,7 +804,6 @@ t.test("work that was under way is done after a restart", async (t) => {
     domain: later.service("route53domains", "us-east-1").operations.GetOperationDetail({ OperationId }).Status,
   });
   const done = { function: "Successful", certificate: "ISSUED", domain: "SUCCESSFUL" };
-  for (const end = Date.now() + 5_000; JSON.stringify(state()) !== JSON.stringify(done) && Date.now() < end; )
-    await pause();
+  await until("the work to be done", () => JSON.stringify(state()) === JSON.stringify(done), state);
   t.same(state(), done);
 });

@@ -1,4 +1,5 @@
 // What the sandbox does by itself and writes down: figures of requests, alarms and their mails, schedules.
+
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,6 +15,7 @@ import { Metrics, type WrittenMinute } from "../../../cli/sandbox/cloud/metrics.
 import { openWorld } from "../../../cli/sandbox/cloud/open-world.ts";
 import { isTimeZone, nextTime, parseScheduleExpression } from "../../../cli/sandbox/cloud/schedule-expression.ts";
 import { Series } from "../../../cli/sandbox/cloud/series.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { withDefaults } from "../../../schema/index.ts";
 import { TestClock } from "../../support/aws/clock.ts";
 import { startAws } from "../../support/aws/index.ts";
@@ -437,7 +439,7 @@ t.test("an app is watched by the clock", async (t) => {
   // As `tool metrics` asks, but by the clock of the test, which is ahead.
   const resolved = withDefaults({ name: "app" }, { env: aws.env });
   const period = { stage: "staging", sinceMs: clock.now() - DAY_MS, untilMs: clock.now() };
-  const target = { env: aws.env, config: { name: "app" }, resolved, sandbox: undefined };
+  const target = { env: aws.env, clock: systemClock, config: { name: "app" }, resolved, sandbox: undefined };
   const metrics = await readMetrics(target, period, new AbortController().signal);
   t.match(metrics, {
     requests: { count: 5, clientErrors: 1, serverErrors: 2 },

@@ -1,10 +1,12 @@
 // Entries on their way to a log service that fails: the real service, and a proxy in front of it that injects failures.
+
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { type Shipper, shipEntries } from "../../../cli/service/ship-entries.ts";
 import type { Entry } from "../../../grammar/entry.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import type { Scope } from "../../../schema/rpc.generated.ts";
 import { rpcClient } from "../../../schema/rpc-client.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
@@ -89,6 +91,7 @@ async function ship(
     remedy: "set TOOL_LOGS_TOKEN to a token",
     note: (text) => notes.push(text),
     closeMs: 30_000,
+    clock: systemClock,
     ...limits,
   });
   t.teardown(() => shipper.close());

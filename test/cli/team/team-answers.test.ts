@@ -167,7 +167,7 @@ t.test("status of a team whose service answers nonsense, beside others", async (
 /** Makes the garbage collector take at once what nobody holds, as it does sooner or later. */
 const COLLECT = `require("v8").setFlagsFromString("--expose-gc");
 const gc = require("vm").runInNewContext("gc");
-setInterval(() => gc(), 50).unref();`;
+setInterval(() => { gc(); process.send?.("collected"); }, 50).unref();`;
 
 t.test("a body that stalls after its headers", async (t) => {
   let asked = 0;
@@ -189,7 +189,8 @@ t.test("a body that stalls after its headers", async (t) => {
   const list = spawnTool(["team", "members", "ls"], options);
   t.teardown(() => list.kill("SIGKILL"));
   await until("its request", () => asked > before);
-  await new Promise((done) => setTimeout(done, 500));
+  const collected = list.messages.length;
+  await until("the garbage to be collected again and again", () => list.messages.length >= collected + 10);
   list.kill("SIGINT");
   await until("the interruption", () => list.child.exitCode !== null);
   t.match(await list.ended, { code: 130, stderr: "interrupted\n" });

@@ -21,6 +21,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import t, { type Test } from "tap";
 import { CredentialsFile } from "../../../cli/team/credentials-file.ts";
@@ -36,7 +37,9 @@ import {
   withoutCredential,
 } from "../../../cli/team/team-config.ts";
 import { readToolConfig } from "../../../cli/team/tool-config.ts";
+import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { listening, root, startTool, tool } from "../../support/cli.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
 const ACME = { team: "acme", email: "ann@example.com", url: "https://logs.example.com", token: "lgs_secretone" };
@@ -167,7 +170,7 @@ interface Home {
 }
 
 /** A folder of configuration with a file in it, if a text is given. */
-function homeOf(t: Test, text?: string): Home {
+function homeOf(t: Test, text?: string, clock: Clock = systemClock): Home {
   const folder = mkdtempSync(join(tmpdir(), "tool-team-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const env = { XDG_CONFIG_HOME: join(folder, "config") };
@@ -177,7 +180,7 @@ function homeOf(t: Test, text?: string): Home {
     writeFileSync(path, text, { mode: 0o600 });
   }
   const said: string[] = [];
-  return { env, path, said, file: new CredentialsFile({ env, say: (line) => said.push(line) }) };
+  return { env, path, said, file: new CredentialsFile({ env, clock, say: (line) => said.push(line) }) };
 }
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
@@ -279,15 +282,16 @@ t.test("the file", async (t) => {
     for (const up of nobody === undefined ? [] : [join(folder, ".."), join(folder, "../..")]) chmodSync(up, 0o755);
     const script = `
       const { CredentialsFile } = await import(process.argv[1]);
+      const { systemClock: clock } = await import(process.argv[2]);
       // Only now: the folder of the project may be closed to others.
       if (${nobody} !== undefined) {
         process.setgid(${nobody});
         process.setuid(${nobody});
       }
-      const file = new CredentialsFile({ env: process.env, say: console.log });
+      const file = new CredentialsFile({ env: process.env, clock, say: console.log });
       console.log(file.read().current.team);
       await file.checkChangeable().catch(({ message }) => console.log(message));`;
-    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script, MODULE], {
+    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script, ...MODULES], {
       encoding: "utf8",
       env: { ...env },
     });
@@ -295,21 +299,24 @@ t.test("the file", async (t) => {
   });
 });
 
-/** The compiled class, for processes that use it. */
-const MODULE = pathToFileURL(join(root, "dist/cli/team/credentials-file.js")).href;
+/** The compiled class and the clock, for processes that use them. */
+const MODULES = ["cli/team/credentials-file", "grammar/units/clock"].map(
+  (path) => pathToFileURL(join(root, `dist/${path}.js`)).href,
+);
 
 /** A process that adds teams named `<name>-0`, `<name>-1` and so on. */
 function adder({ env }: Home, name: string, count: number) {
   const script = `
     const { CredentialsFile } = await import(process.argv[1]);
+    const { systemClock: clock } = await import(process.argv[2]);
     const { withCredential } = await import(process.argv[1].replace("credentials-file", "team-config"));
-    const file = new CredentialsFile({ env: process.env, say: console.log });
+    const file = new CredentialsFile({ env: process.env, clock, say: console.log });
     for (let i = 0; i < ${count}; i++) {
       const one = { team: "${name}-" + i, email: "ann@example.com", url: "https://logs.example.com", token: "lgs_" + i };
       await file.change((now) => withCredential(now, one));
       process.stdout.write(".");
     }`;
-  const words = ["--input-type=module", "-e", script, MODULE];
+  const words = ["--input-type=module", "-e", script, ...MODULES];
   return spawn(process.execPath, words, { env: { ...env }, stdio: ["ignore", "pipe", "inherit"] });
 }
 
@@ -323,23 +330,39 @@ t.test("two writers at once lose nothing", async (t) => {
   t.same(readdirSync(join(home.path, "..")), ["config.json"]);
 });
 
+/** Turns the clock until the work is done. */
+async function within(clock: TestClock, work: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  await until("the work", async () => {
+    if (!isDone) await clock.advance(10);
+    return isDone;
+  });
+  await done;
+}
+
 t.test("killed while it writes, again and again", async (t) => {
-  const home = homeOf(t);
+  const clock = new TestClock(Date.now());
+  const home = homeOf(t, undefined, clock);
   let most = 0;
   for (let round = 0; round < 8; round++) {
     const child = adder(home, `r${round}`, 100_000);
     await once(child.stdout!, "data");
-    // Anywhere within a change, which takes about a millisecond.
-    await new Promise((done) => setTimeout(done, 5 + Math.random() * 10));
+    // Anywhere within a change, which takes many turns of our event loop.
+    for (let turns = Math.random() * 2_000; turns > 0; turns--) await turn();
     child.kill("SIGKILL");
     await endOf(child);
     const { length } = teamsIn(home.path);
     t.ok(length > most, `${length} teams after round ${round}`);
     most = length;
   }
-  const beganMs = performance.now();
-  await home.file.change((now) => withCredential(now, SHOP));
-  t.ok(performance.now() - beganMs < 5_000, "a lock of a process that is gone is not waited for");
+  await within(
+    clock,
+    home.file.change((now) => withCredential(now, SHOP)),
+  );
+  t.ok(clock.monotonicMs() < 5_000, "a lock of a process that is gone is not waited for");
   t.equal(teamsIn(home.path).length, most + 1);
   t.same(readdirSync(join(home.path, "..")), ["config.json"]);
 });
@@ -358,18 +381,22 @@ t.test("locks that are left", async (t) => {
     await home.file.change((now) => withCredential(now, SHOP));
     t.same(readdirSync(join(lock, "..")), ["config.json"], title);
   }
-  const home = homeOf(t, printTeamConfig(configOf(ACME)));
+  const clock = new TestClock(Date.now());
+  const home = homeOf(t, printTeamConfig(configOf(ACME)), clock);
   const lock = `${home.path}.lock`;
   writeFileSync(lock, `${process.pid} 0123`);
   const changed = home.file.change((now) => withCredential(now, SHOP));
-  await new Promise((done) => setTimeout(done, 200));
+  await clock.advance(200);
   t.same(teamsIn(home.path), ["acme"], "waits for one that is held");
   rmSync(lock);
   spawnSync("mkfifo", [lock]);
   utimesSync(lock, new Date(), new Date(Date.now() - 60_000));
-  await home.file.change((config) => config);
+  await within(
+    clock,
+    home.file.change((config) => config),
+  );
   t.same(readdirSync(join(lock, "..")), ["config.json"], "a pipe is no lock, and is not waited for");
-  await changed;
+  await within(clock, changed);
   t.same(teamsIn(home.path), ["acme", "shop"]);
 });
 

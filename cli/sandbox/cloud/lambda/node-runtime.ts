@@ -1,7 +1,9 @@
 // What stands for the platform's own Node runtime: asks for events and calls an exported handler, in the least that a
 // small function of ours needs.
+
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { systemClock } from "../../../../grammar/units/clock.ts";
 
 const root = process.env.LAMBDA_TASK_ROOT ?? ".";
 const api = `http://${process.env.AWS_LAMBDA_RUNTIME_API}/2018-06-01/runtime`;
@@ -67,12 +69,14 @@ async function handleNext(handler: Handler): Promise<void> {
     functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
     functionVersion: process.env.AWS_LAMBDA_FUNCTION_VERSION,
     invokedFunctionArn: next.headers.get("lambda-runtime-invoked-function-arn"),
-    getRemainingTimeInMillis: () => Number(next.headers.get("lambda-runtime-deadline-ms")) - Date.now(),
+    getRemainingTimeInMillis: () => Number(next.headers.get("lambda-runtime-deadline-ms")) - systemClock.nowMs(),
   };
   try {
     await post(`invocation/${id}/response`, JSON.stringify((await handler(event, context)) ?? null));
   } catch (error) {
-    process.stdout.write(`${new Date().toISOString()}\t${id}\tERROR\tInvoke Error \t${described(error)}\n`);
+    process.stdout.write(
+      `${new Date(systemClock.nowMs()).toISOString()}\t${id}\tERROR\tInvoke Error \t${described(error)}\n`,
+    );
     await post(`invocation/${id}/error`, described(error));
   }
 }

@@ -170,6 +170,7 @@ export class Runner {
     const key = world.functionKeys.issue(found.name, settings.role);
     const command = commandOf(settings.runtime, task, world.options.nodeRuntime ?? compiledRuntime());
     const local: LocalFunction = new LocalFunction({
+      clock: world.clock.base,
       command: wrapper === undefined ? command : [here(wrapper), ...command],
       directory: task,
       timeoutMs: settings.timeout * 1000,

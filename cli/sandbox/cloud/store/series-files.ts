@@ -1,5 +1,6 @@
 // The files of a series: parts that are appended to, of which the oldest are removed when there is too much. A closed part
 // says in its name from when to when its items are.
+
 import {
   closeSync,
   existsSync,
@@ -14,6 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Clock } from "../../../../grammar/units/clock.ts";
 
 /** What a series may have on disk. */
 export interface SeriesBounds {
@@ -39,10 +41,16 @@ interface Part {
 /** A part of this size is in memory; it is the unit in which the oldest is dropped, too. */
 const PART_BYTES = 256 * 1024;
 
+interface SeriesEffects {
+  readonly report: (text: string) => void;
+  readonly clock: Clock;
+}
+
 export class SeriesFiles {
   readonly #folder: string;
   readonly #bounds: SeriesBounds;
-  readonly #report: (text: string) => void;
+  readonly #report: SeriesEffects["report"];
+  readonly #clock: Clock;
   /** Something cannot be read, which was said once. */
   #isDamaged = false;
   readonly #closed: Part[] = [];
@@ -52,7 +60,8 @@ export class SeriesFiles {
   #fromMs = Number.POSITIVE_INFINITY;
   #toMs = Number.NEGATIVE_INFINITY;
 
-  constructor(folder: string, bounds: SeriesBounds, report: (text: string) => void) {
+  constructor(folder: string, bounds: SeriesBounds, { report, clock }: SeriesEffects) {
+    this.#clock = clock;
     this.#folder = folder;
     this.#bounds = bounds;
     this.#report = report;
@@ -154,7 +163,7 @@ export class SeriesFiles {
     renameSync(this.#path(), join(this.#folder, name));
     this.#closed.push({ name, number, bytes, fromMs, toMs });
     this.#begin(number + 1);
-    const oldestMs = Date.now() - this.#bounds.maxAgeMs;
+    const oldestMs = this.#clock.nowMs() - this.#bounds.maxAgeMs;
     while (this.#closed.length > 0 && (this.bytes > this.#bounds.maxBytes || this.#closed[0]!.toMs < oldestMs)) {
       rmSync(join(this.#folder, this.#closed.shift()!.name), { recursive: true, force: true });
     }

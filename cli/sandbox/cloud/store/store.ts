@@ -1,8 +1,10 @@
 // A folder with the state of an account: the journal of its records, the bytes that these name, and the files of series.
+
 import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Clock } from "../../../../grammar/units/clock.ts";
 import type { StoredBytes } from "../stored-bytes.ts";
 import { Blobs } from "./blobs.ts";
 import { syncFolderNow } from "./folder.ts";
@@ -27,7 +29,7 @@ const USUAL_BOUNDS: SeriesBounds = { maxBytes: 64 * 1024 * 1024, maxAgeMs: Numbe
 type Keys = Map<string, Placed>;
 
 /** Throws a `StoreProblem` where the folder's state cannot be used. */
-export function openStore(folder: string, report: Report): Store {
+export function openStore(folder: string, report: Report, clock: Clock): Store {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, "journal");
   rmSync(`${path}.new`, { force: true });
@@ -38,7 +40,7 @@ export function openStore(folder: string, report: Report): Store {
       `${path}: the last ${file.length - length} bytes are not whole and are cut off: nobody was told that they are kept`,
     );
   }
-  const store = new Store(folder, report, { number, length });
+  const store = new Store(folder, report, { clock, number, length });
   for (const record of records) store.place(record);
   store.blobs.removeUnused();
   return store;
@@ -61,6 +63,7 @@ export class Store {
   readonly #folder: string;
   readonly #path: string;
   readonly #report: Report;
+  readonly #clock: Clock;
   readonly #collections = new Map<string, Keys>();
   #descriptor: number;
   #handle: FileHandle | undefined;
@@ -71,7 +74,12 @@ export class Store {
   /** How much of the journal is in force. */
   #liveBytes = 0;
 
-  constructor(folder: string, report: Report, { number, length }: { number: number; length: number }) {
+  constructor(
+    folder: string,
+    report: Report,
+    { clock, number, length }: { clock: Clock; number: number; length: number },
+  ) {
+    this.#clock = clock;
     this.#folder = folder;
     this.#path = join(folder, "journal");
     this.#report = report;
@@ -178,7 +186,10 @@ export class Store {
     // Names are longer than a file's may be.
     const short = createHash("sha256").update(`${service} ${name}`).digest("hex").slice(0, 32);
     const folder = join(this.#folder, "series", short);
-    return new SeriesFiles(folder, SERIES_BOUNDS[service] ?? USUAL_BOUNDS, this.#report);
+    return new SeriesFiles(folder, SERIES_BOUNDS[service] ?? USUAL_BOUNDS, {
+      report: this.#report,
+      clock: this.#clock,
+    });
   }
 
   async close(): Promise<void> {

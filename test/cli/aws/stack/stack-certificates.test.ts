@@ -1,8 +1,10 @@
 // How certificates of domains are proven: by a record if the zone is ours or will be, by mail only as the last way.
+
 import t, { type Test } from "tap";
 import { openCloud } from "../../../../cli/aws/clients.ts";
 import { apply, plan } from "../../../../cli/aws/stack/apply.ts";
 import { removeAll } from "../../../../cli/aws/stack/remove.ts";
+import { systemClock } from "../../../../grammar/units/clock.ts";
 import type { Config } from "../../../../schema/index.ts";
 import { startAws } from "../../../support/aws/index.ts";
 import { slow } from "../../../support/slow.ts";
@@ -12,7 +14,7 @@ t.jobs = 4;
 
 async function open(t: Test) {
   const aws = await startAws(t);
-  const cloud = openCloud({ env: aws.env, region: aws.region, sandbox: undefined });
+  const cloud = openCloud({ env: aws.env, clock: systemClock, region: aws.region, sandbox: undefined });
   const watched = { signal: new AbortController().signal, report() {} };
   const input = (config: object) => ({
     name: "app",
