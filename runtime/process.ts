@@ -31,7 +31,7 @@ const REPORTED_LINES = 20;
 /** Idle connections to the app are closed early: below the keep-alive time of common servers (gunicorn has 2 s). */
 const IDLE_CONNECTION_MS = 1_500;
 
-/** Of the configuration, with its defaults: `min` and `max` in milliseconds. */
+/** The delays of the configuration, with its defaults: `min` and `max` in milliseconds. */
 type Backoff = Readonly<Required<ConfigBackoff>>;
 
 export interface SupervisorOptions {

@@ -11,6 +11,7 @@ const checks = [
   ["test/lint/ratchets.mjs"],
   ["test/lint/records-sql.mjs"],
   ["test/lint/costs.mjs"],
+  ["test/lint/clocks.mjs"],
 ];
 const failed = checks.filter(
   (words) => spawnSync(process.execPath, words, { cwd: root, stdio: "inherit" }).status !== 0,

@@ -22,7 +22,7 @@ const LIMIT_S = 1_500;
 const DEAREST = 10;
 /** The files that the runtime of other languages must pass, too. */
 const LAYER = ["lambda-events", "lambda-lifecycle", "lambda-properties", "lambda-variables", "function-platform"];
-/** A sample of those that wait for processes, sockets and timers, on a machine that stands still most of the time. */
+/** A sample of those that wait for processes, sockets and timers, on a machine that is stopped most of the time. */
 const PAUSED = [
   ...["units", "template", "service-members", "service-bounds", "service-stop", "runtime", "lambda-lifecycle"],
   ...["notify-queue", "events-durable", "logs-pipes"],

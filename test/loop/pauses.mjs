@@ -1,4 +1,4 @@
-// A machine that stands still, for one test: its whole tree of processes is stopped most of the time.
+// A busy machine, for one test: its whole tree of processes is stopped most of the time.
 import { readdirSync, readFileSync } from "node:fs";
 
 const STOPPED_MS = 1_500;
