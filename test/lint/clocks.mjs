@@ -7,6 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const MAX_WIDTH = 120;
 const listFile = join(root, "test/lint/clocks.json");
 
 const SOURCE = /^(?:grammar|schema|language-server|runtime|cli|logservice)\/.*\.ts$/;
@@ -108,6 +109,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 export function listText(list) {
   const rows = Object.entries(list)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, entry]) => `  ${JSON.stringify(key)}: ${JSON.stringify(entry)}`);
+    .map(([key, { count, reason }]) => {
+      // As Biome formats it.
+      const members = [`"count": ${count}`, `"reason": ${JSON.stringify(reason)}`];
+      const line = `  ${JSON.stringify(key)}: { ${members.join(", ")} }`;
+      return line.length < MAX_WIDTH ? line : `  ${JSON.stringify(key)}: {\n    ${members.join(",\n    ")}\n  }`;
+    });
   return `{\n${rows.join(",\n")}\n}\n`;
 }

@@ -32,7 +32,8 @@ export function recordCosts(results, isThere) {
   const kept = Object.entries(all)
     .filter(([key]) => isThere(key.split(" ")[0]))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  const rows = kept.map(([key, cost]) => `  ${JSON.stringify(key)}: ${JSON.stringify(cost)}`);
+  // As Biome formats it.
+  const rows = kept.map(([key, { wallS, cpuS }]) => `  ${JSON.stringify(key)}: { "wallS": ${wallS}, "cpuS": ${cpuS} }`);
   writeFileSync(file, `{\n${rows.join(",\n")}\n}\n`);
 }
 
