@@ -9,6 +9,7 @@ import { renderProblem } from "../../grammar/problem.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
 import { type RunningServer, type ServeOptions, serve } from "../../runtime/index.ts";
 import { type Config, checkConfig, type ResolvedConfig, withDefaults } from "../../schema/index.ts";
+import { TestClock } from "./test-clock.ts";
 import { until } from "./until.ts";
 
 export const apps = resolve(dirname(fileURLToPath(import.meta.url)), "../../../test/apps");
@@ -41,6 +42,17 @@ export interface Running extends RunningServer {
 
 interface Test {
   teardown(handler: () => Promise<void>): void;
+}
+
+async function turned(clock: TestClock, promise: Promise<unknown>): Promise<void> {
+  let isSettled = false;
+  void promise.finally(() => {
+    isSettled = true;
+  });
+  await until("the end of the server", async () => {
+    await clock.advance(100);
+    return isSettled;
+  });
 }
 
 /** The time of all files of a project, so that Last-Modified is known. */
@@ -95,7 +107,10 @@ export async function start(t: Test, project: Project): Promise<Running> {
     return closed;
   };
   t.teardown(async () => {
-    await close();
+    const ended = close();
+    // Nobody else turns the clock any more, by which the app has some seconds to end.
+    if (options.clock instanceof TestClock) await turned(options.clock, ended);
+    await ended;
     rmSync(directory, { recursive: true, force: true });
   });
   const entry = (accepts: (entry: Entry) => boolean) =>
