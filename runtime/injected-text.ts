@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Injection as ConfigInjection } from "../schema/config.generated.ts";
+import type { Injection as ConfigInjection } from "../schema/index.ts";
 import type { EntryLog } from "./entries.ts";
 
 type InjectionType = ConfigInjection["type"];

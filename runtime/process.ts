@@ -1,7 +1,7 @@
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { Clock, Timer } from "../grammar/units/clock.ts";
-import type { Backoff as ConfigBackoff } from "../schema/config.generated.ts";
+import type { Backoff as ConfigBackoff } from "../schema/index.ts";
 import type { CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import { Pool } from "./http1/pool.ts";

@@ -4,7 +4,7 @@ export { type CheckOptions, checkConfig, checkInSteps, notUtf8 } from "./check.t
 export { checkTemplate } from "./checks/error-pages.ts";
 export { stageNames, unknownStages } from "./checks/query-stages.ts";
 export { CSS_COLORS } from "./colors.ts";
-export type { Action, Config, Hooks, Injection } from "./config.generated.ts";
+export type { Action, Backoff, Config, Hooks, Injection, Redirect } from "./config.generated.ts";
 export { defaultRole, servesStatic, withDefaults } from "./defaults.ts";
 export { migrate, migrateUses } from "./dialect.ts";
 export type { Directory, DirectoryEntry } from "./directory.ts";

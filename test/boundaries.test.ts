@@ -73,7 +73,7 @@ const DOORS: Record<string, readonly string[]> = {
   ],
   "grammar/route": ["index.ts", "highlight.generated.ts"],
   "grammar/template": ["index.ts", "highlight.generated.ts"],
-  "grammar/units": ["bytes.ts", "duration.ts", "scale.ts"],
+  "grammar/units": ["bytes.ts", "clock.ts", "duration.ts", "scale.ts"],
   schema: [
     "index.ts",
     "checks/domain.ts",

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
-import { SECRETS, type SecretMember } from "../notify/members.ts";
+import { SECRETS, type SecretMember } from "./notification-members.ts";
 import type { ProjectKey } from "./projects.ts";
 import { changedAt, newId } from "./row.ts";
 import type { Seal } from "./seal.ts";

@@ -1,6 +1,6 @@
 import type { Notification } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
-import { SECRETS, type SecretMember } from "../notify/members.ts";
+import { SECRETS, type SecretMember } from "../records/notification-members.ts";
 
 /** A notification with masked secrets: they show enough to be recognized, and not enough to be used. */
 export function masked(notification: Notification): Notification {

@@ -3,9 +3,9 @@ import type { NotificationInput } from "../../schema/rpc.generated.ts";
 import { alertsUsing } from "../alerts/stored-alerts.ts";
 import { RpcError } from "../error.ts";
 import { readEmailAddress } from "../mail/address.ts";
-import { ADDRESSES, MEMBERS } from "../notify/members.ts";
 import { rotateWebhookSecret } from "../notify/webhook-secrets.ts";
 import { makeDue } from "../records/deliveries.ts";
+import { ADDRESSES, MEMBERS } from "../records/notification-members.ts";
 import {
   addNotification,
   getNotification,

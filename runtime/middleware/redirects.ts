@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { compileRoutes, type Location, type Route, substitute } from "../../grammar/route/index.ts";
-import type { Redirect } from "../../schema/config.generated.ts";
+import type { Redirect } from "../../schema/index.ts";
 import type { Handler, ProxyRequest, ProxyResponse } from "../exchange.ts";
 
 /**

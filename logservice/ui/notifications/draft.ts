@@ -1,5 +1,5 @@
 import type { Notification, NotificationInput } from "../../../schema/rpc.generated.ts";
-import { hasRecipients, MEMBERS } from "../../notify/members.ts";
+import { hasRecipients, MEMBERS } from "../../records/notification-members.ts";
 import type { Kind } from "./kinds.ts";
 
 /** A notification as it is typed. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { hasRecipients, MEMBERS } from "../../notify/members.ts";
+import { hasRecipients, MEMBERS } from "../../records/notification-members.ts";
 import { session } from "../data/session.ts";
 import { type Clash, settling } from "../kit/clash-note.tsx";
 import { Field } from "../kit/field.tsx";
