@@ -20,8 +20,11 @@ export function connectionFailure(error: unknown, address: string): ConnectionFa
     return { reason: "this port speaks HTTP without TLS", hint };
   }
   // OpenSSL's message is a line of its own with the place in its sources; its reason is the end of that.
-  return { reason: reason || cause.message || code, hint: CERTIFICATES[code] };
+  return { reason: (reason || cause.message || code).replace(NODE_ADVICE, ""), hint: CERTIFICATES[code] };
 }
+
+/** Node 24 says how to start Node, which people do not do; the hint is for them. */
+const NODE_ADVICE = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
 
 /** OpenSSL takes the letters of an answer in plain HTTP for the version or the length of a record. */
 const SPEAKS_NO_TLS = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);

@@ -29,7 +29,7 @@ interface SmtpError {
 export function mailFailureOf(error: unknown, server: SmtpServer): MailFailure {
   const { message = "", code = "", command = "", response, responseCode = 0 } = error as SmtpError;
   const where = `${server.host.includes(":") ? `[${server.host}]` : server.host}:${server.port}`;
-  const said = harmless(response ?? message, server.login);
+  const said = harmless((response ?? message).replace(NODE_ADVICE, ""), server.login);
   const told = said === "" ? "" : `: ${said}`;
   const text = (what: string, remedy = "") => `the SMTP server ${where} ${what}${told}${remedy && `; ${remedy}`}`;
 
@@ -56,6 +56,9 @@ export function mailFailureOf(error: unknown, server: SmtpServer): MailFailure {
   }
   return new MailFailure(text("could not take the message"), false);
 }
+
+/** Node 24 says how to start Node, which operators do not do; the remedy is for them. */
+const NODE_ADVICE = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
 
 /** RFC 5321 makes every 5xx permanent. 503 is about the order of commands, so another connection may get another answer. */
 const isPermanentReply = (code: number) => code >= 500 && code < 600 && code !== 503;

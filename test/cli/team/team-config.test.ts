@@ -557,6 +557,8 @@ t.test("connections that fail over TLS", async (t) => {
     const logs = await tool(["logs", "--service", address, "--project", "app"], { env });
     t.ok(logs.stderr.includes(`${reason}\n  ${hint}\n`), logs.stderr);
     const { running } = await startTool(cwd, ["--logs-url", address], env);
+    // It would keep this process from its end if the wait is in vain.
+    t.teardown(() => running.kill("SIGKILL"));
     const said = () => running.stderr() + running.stdout();
     await until("where the log goes", () => said().includes(`Its log goes to the project app of ${address}\n`));
     await fetch(await listening(running)).then((response) => response.text());
