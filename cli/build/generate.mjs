@@ -25,7 +25,7 @@ const grammars = [
   {
     path: "grammar/query/query.ohm",
     actions: "actions.ts",
-    starts: ["Query", "Pipeline", "Stage"],
+    starts: ["Query", "Pipeline", "Pipe"],
     syntax: "toolquery",
   },
   { path: "grammar/route/route.ohm", actions: "actions.ts", starts: ["route", "location"], syntax: "toolroute" },

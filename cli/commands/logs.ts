@@ -78,7 +78,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   if (parsed.ok && inside.length > 0 && !namesSavedQuery(source)) {
     const { savedQueriesIn } = await import("../config-file.ts");
     // With stages a field that is asked for by itself is hardly meant; without, it may be.
-    const known = parsed.value.stages.length > 0 ? undefined : await savedQueriesIn(context);
+    const known = parsed.value.pipes.length > 0 ? undefined : await savedQueriesIn(context);
     const misplaced = inside.filter(({ name }) => known === undefined || Object.hasOwn(known, name));
     if (misplaced.length > 0) parsed = { ok: false, problems: misplaced.map((term) => notFirst(term, source)) };
   }
@@ -87,14 +87,14 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     for (const problem of parsed.problems) await context.say(renderProblem(problem, { source, color, columns }));
     return EXIT.failed;
   }
-  if (parsed.value.stages.length > 0) {
+  if (parsed.value.pipes.length > 0) {
     const flag = (["count", "limit", "expand"] as const).find(
       (name) => options[name] !== undefined && options[name] !== false,
     );
     if (flag !== undefined) return context.misuse(`--${flag} is of entries, and the query has stages`, STAGE_FOR[flag]);
   }
   const pipeline = withLeading(parsed.value);
-  const { query, stages } = pipeline;
+  const { query, pipes } = pipeline;
 
   if (context.format === "csv" && readsOfPipeline(parsed.value) === undefined)
     return context.misuse(
@@ -143,7 +143,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   const untilEnd = options.follow ? undefined : chosen.source.totalBytes;
   const shownProgress = progress(io.stderr, untilEnd, io.clock.monotonicMs);
   try {
-    if (stages.length > 0) {
+    if (pipes.length > 0) {
       await printAggregated(context, {
         source: chosen.source,
         isFollowed: options.follow,

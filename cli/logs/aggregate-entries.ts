@@ -1,18 +1,18 @@
 import type { Entry } from "../../grammar/entry.ts";
-import { isMergeable, readsOfPipeline, type StagesResult, type StagesRun } from "../../grammar/query/index.ts";
+import { isMergeable, type PipesResult, type PipesRun, readsOfPipeline } from "../../grammar/query/index.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
 import { readEntryLine } from "./entry-line.ts";
 import { type Block, CAUGHT_UP } from "./line-blocks.ts";
 import { type Found, lineScan } from "./line-scan.ts";
-import { parallelStages } from "./parallel-stages.ts";
+import { parallelPipes } from "./parallel-pipes.ts";
+import { newRun, PipeLines, type PipesAsked } from "./pipe-scan.ts";
 import type { Progress } from "./progress.ts";
 import { InputError, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
 import type { Source } from "./source.ts";
-import { newRun, StageLines, type StagesAsked } from "./stage-scan.ts";
 import type { Survey } from "./survey.ts";
 import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
-export interface Aggregation extends StagesAsked {
+export interface Aggregation extends PipesAsked {
   readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface Aggregation extends StagesAsked {
    * Called once a second with what there is so far, for a source that is followed; with what is new since, if the stages are
    * `isStreaming` and `isTaken`.
    */
-  readonly refresh?: ((result: StagesResult) => Promise<void>) | undefined;
+  readonly refresh?: ((result: PipesResult) => Promise<void>) | undefined;
   readonly isTaken?: boolean;
   /** Called for an input that cannot be read, or not to its end. The others are read all the same. */
   readonly onError: (error: { readonly message: string; readonly hint?: string | undefined }) => Promise<void>;
@@ -41,9 +41,9 @@ export interface KeptEntry extends Entry {
  * make of the entries that it selects. What neither the query nor its stages ask about is not read. Undefined if nothing
  * could be read at all.
  */
-export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<StagesResult | undefined> {
+export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<PipesResult | undefined> {
   const { pipeline, progress, signal, clock, survey, refresh, onError } = aggregation;
-  const merged = isMergeable(pipeline) ? new StageLines(aggregation) : undefined;
+  const merged = isMergeable(pipeline) ? new PipeLines(aggregation) : undefined;
   const lines = merged ?? new LinesInOrder(aggregation);
   try {
     const answered = await source.aggregate?.(aggregation);
@@ -102,7 +102,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
       survey?.leaveRest();
       const { wanted, range } = aggregation;
       const setup = { wanted, pipeline, range, file: handle.fd, size, place: merged.nextPlace };
-      await parallelStages({ setup, lines: merged, signal, onRead });
+      await parallelPipes({ setup, lines: merged, signal, onRead });
     } finally {
       await handle.close();
     }
@@ -132,11 +132,11 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
 
 /** The selected entries of lines, for stages to which each entry comes after those before. */
 class LinesInOrder {
-  readonly #run: StagesRun;
+  readonly #run: PipesRun;
   readonly #scan: ReturnType<typeof lineScan>;
   readonly #found: Found;
 
-  constructor(asked: StagesAsked) {
+  constructor(asked: PipesAsked) {
     const run = newRun(asked);
     const reads = readsOfPipeline(asked.pipeline);
     const scan = lineScan(asked.wanted, { reads });
@@ -161,11 +161,11 @@ class LinesInOrder {
     return this.#run.isDone;
   }
 
-  result(): StagesResult {
+  result(): PipesResult {
     return this.#run.result();
   }
 
-  take(): StagesResult {
+  take(): PipesResult {
     return this.#run.take();
   }
 }

@@ -11,8 +11,8 @@ import {
   groupsOf,
   type Packed,
   Packing,
+  type Pipe,
   type Pipeline,
-  type Stage,
   target,
 } from "../../grammar/query/index.ts";
 import { ByteGroups, byGroup, type PackedByteGroups, readKey, TOO_LONG } from "./byte-groups.ts";
@@ -35,7 +35,7 @@ interface FastAggregate {
   readonly list: number;
 }
 
-interface FastStage {
+interface FastPipe {
   readonly by: readonly SoughtValue[];
   /** The fields whose numbers are collected. */
   readonly numbers: readonly SoughtValue[];
@@ -47,15 +47,15 @@ interface FastStage {
  * numbers, of all entries. Lines with anything unusual are left to the stages themselves; the result is the same.
  */
 class FastGroups {
-  readonly #stage: FastStage;
+  readonly #stage: FastPipe;
   readonly #lines: ShapedLines;
   readonly #values: Float64Array;
   #groups: ByteGroups;
 
-  constructor(stage: FastStage) {
-    this.#stage = stage;
-    this.#lines = new ShapedLines([...stage.by, ...stage.numbers]);
-    this.#values = new Float64Array(stage.numbers.length);
+  constructor(pipe: FastPipe) {
+    this.#stage = pipe;
+    this.#lines = new ShapedLines([...pipe.by, ...pipe.numbers]);
+    this.#values = new Float64Array(pipe.numbers.length);
     this.#groups = this.#newGroups();
   }
 
@@ -188,17 +188,17 @@ function cellOf(keys: Buffer, type: number, start: number, end: number): Cell {
 /** Undefined if lines have to be read in the general way. */
 export function fastGroups(wanted: Wanted, pipeline: Pipeline): FastGroups | undefined {
   if (wanted.query.expr !== undefined || wanted.sinceMs !== undefined || wanted.untilMs !== undefined) return undefined;
-  const stage = fastStage(pipeline.stages[0]);
-  return stage && new FastGroups(stage);
+  const pipe = fastPipe(pipeline.pipes[0]);
+  return pipe && new FastGroups(pipe);
 }
 
 const OF_NUMBERS: ReadonlySet<string> = new Set(["sum", "avg", "min", "max", "pNN"]);
 
-function fastStage(stage: Stage | undefined): FastStage | undefined {
-  if (stage === undefined || factsOf(stage).gives !== "groups") return undefined;
+function fastPipe(pipe: Pipe | undefined): FastPipe | undefined {
+  if (pipe === undefined || factsOf(pipe).gives !== "groups") return undefined;
   const numbers: SoughtValue[] = [];
   const aggregates: FastAggregate[] = [];
-  for (const { call } of aggregatesOf(stage)) {
+  for (const { call } of aggregatesOf(pipe)) {
     const kind = functionOf(call.name)!;
     if (call.argument === undefined) {
       if (kind.name !== "count") return undefined;
@@ -211,7 +211,7 @@ function fastStage(stage: Stage | undefined): FastStage | undefined {
     aggregates.push({ kind, list: known < 0 ? numbers.push(of) - 1 : known });
   }
   if (aggregates.length === 0) aggregates.push({ kind: { name: "count", percent: 0 }, list: -1 });
-  const by = groupsOf(stage)!.map(soughtValue);
+  const by = groupsOf(pipe)!.map(soughtValue);
   const all = [...by, ...numbers];
   // A value of a line is read for one purpose.
   if (all.some((one, at) => one === undefined || all.slice(0, at).some((other) => isSame(one, other))))

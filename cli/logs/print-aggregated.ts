@@ -1,8 +1,8 @@
 import {
   factsOf,
   isStreaming,
+  type PipesResult,
   readsOfPipeline,
-  type StagesResult,
   type Table,
   TooManyGroups,
 } from "../../grammar/query/index.ts";
@@ -32,21 +32,21 @@ export async function printAggregated(
 ): Promise<void> {
   const { stdout } = context.io;
   const { signal, progress } = aggregation;
-  const { stages } = aggregation.pipeline;
+  const { pipes } = aggregation.pipeline;
   const isLive =
     isFollowed && stdout.isTerminal && format === "text" && readsOfPipeline(aggregation.pipeline) !== undefined;
-  if (isFollowed && !isLive && stages.some((stage) => factsOf(stage).collects)) await context.say(AT_THE_END);
+  if (isFollowed && !isLive && pipes.some((pipe) => factsOf(pipe).collects)) await context.say(AT_THE_END);
   let shownLines = 0;
   const text = (table: Table) => {
     const shown = { width: stdout.columns, color: stdout.color, isTerminal: stdout.isTerminal };
     return chartText(table, shown) ?? tableText(table, shown);
   };
-  const refresh = async (result: StagesResult) => {
+  const refresh = async (result: PipesResult) => {
     if (result.kind !== "table") return;
     progress.erase();
     const lines = text(result).replace(/\n$/, "").split("\n");
     // What has left the top of the screen cannot be written again.
-    const fitting = fitted(lines, Math.max(3, stdout.rows - 1), !stages.some((stage) => factsOf(stage).reorders));
+    const fitting = fitted(lines, Math.max(3, stdout.rows - 1), !pipes.some((pipe) => factsOf(pipe).reorders));
     await stdout.write(`${erased(shownLines)}${fitting.join("\n")}\n`);
     shownLines = fitting.length;
   };
@@ -59,7 +59,7 @@ export async function printAggregated(
     // The names of the columns come once.
     return isBegun ? rows.slice(rows.indexOf("\r\n") + 2) : rows;
   };
-  const append = async (result: StagesResult) => {
+  const append = async (result: PipesResult) => {
     if (result.kind !== "table" || result.rows.length === 0) return;
     await stdout.write(written(result));
     isBegun = true;
@@ -69,7 +69,7 @@ export async function printAggregated(
     isFailed = true;
     await aggregation.onError(error);
   };
-  let result: StagesResult | undefined;
+  let result: PipesResult | undefined;
   try {
     result = await aggregateEntries(source, {
       ...aggregation,
@@ -97,7 +97,7 @@ export async function printAggregated(
         : source.missing?.();
   if (missing !== undefined) await context.say(`partial: ${missing}`);
   if (result.kind === "table") await sayNotes(context, result, missing !== undefined);
-  const absent = missing === undefined ? aggregation.survey?.explainStages(source.totalBytes) : undefined;
+  const absent = missing === undefined ? aggregation.survey?.explainPipes(source.totalBytes) : undefined;
   if (absent !== undefined) await context.say(absent);
 }
 

@@ -6,9 +6,9 @@ import {
   conditionOf,
   type Expr,
   givesRows,
+  type Pipe,
   type Pipeline,
   parsePipeline,
-  type Stage,
 } from "../../grammar/query/index.ts";
 
 /** The saved queries that a query begins with: `@slow @mine status >= 500` names two. */
@@ -39,7 +39,7 @@ const afterName = (rest: string, name: string) => rest.slice(name.length).replac
  */
 export function parseWithSaved(source: string, saved: Readonly<Record<string, string>>): Parsed<Pipeline> {
   const queries: Pipeline["query"][] = [];
-  let stages: readonly Stage[] = [];
+  let pipes: readonly Pipe[] = [];
   const problems: Problem[] = [];
   let rest = source;
   for (let match = SAVED.exec(rest); match !== null; match = SAVED.exec(rest)) {
@@ -50,21 +50,21 @@ export function parseWithSaved(source: string, saved: Readonly<Record<string, st
     if (!parsed?.ok) problems.push(unknownName(name, span, Object.keys(saved)));
     else {
       queries.push(parsed.value.query);
-      if (stages.length > 0 && parsed.value.stages.length > 0) problems.push(secondStages(name, span));
-      stages = [...stages, ...parsed.value.stages];
+      if (pipes.length > 0 && parsed.value.pipes.length > 0) problems.push(secondPipes(name, span));
+      pipes = [...pipes, ...parsed.value.pipes];
     }
     rest = afterName(rest, match[0]);
   }
   // The part that was read is replaced by spaces, so that positions stay those of the whole.
-  const own = parsePipeline(" ".repeat(source.length - rest.length) + rest, stages);
+  const own = parsePipeline(" ".repeat(source.length - rest.length) + rest, pipes);
   if (!own.ok) problems.push(...own.problems);
   else queries.push(own.value.query);
   if (problems.length > 0 || !own.ok) return { ok: false, problems };
   const inside = namesInside(own.value);
-  const isSaved = (name: string) => own.value.stages.length > 0 || Object.hasOwn(saved, name);
+  const isSaved = (name: string) => own.value.pipes.length > 0 || Object.hasOwn(saved, name);
   const misplaced = inside.filter(({ name }) => isSaved(name));
   if (misplaced.length > 0) return { ok: false, problems: misplaced.map((term) => notFirst(term, source)) };
-  return { ok: true, value: { source, query: queries.reduce(andQueries), stages: [...stages, ...own.value.stages] } };
+  return { ok: true, value: { source, query: queries.reduce(andQueries), pipes: [...pipes, ...own.value.pipes] } };
 }
 
 /** A term that would be the name of a saved query at the beginning, such as the last one of `error @slow`. */
@@ -76,7 +76,7 @@ export interface NameInside {
 }
 
 /** The terms of a query, without saved ones, that may be names of saved queries: fields are compared, or follow `exists`. */
-export function namesInside({ query, stages }: Pipeline): NameInside[] {
+export function namesInside({ query, pipes }: Pipeline): NameInside[] {
   const found: NameInside[] = [];
   const visit = (expr: Expr | undefined, isMovable: boolean): void => {
     if (expr?.kind === "and" || expr?.kind === "or")
@@ -88,10 +88,10 @@ export function namesInside({ query, stages }: Pipeline): NameInside[] {
     }
   };
   visit(query.expr, true);
-  for (const stage of stages) {
+  for (const pipe of pipes) {
     // What comes after rows names columns.
-    if (givesRows(stage)) break;
-    visit(conditionOf(stage), false);
+    if (givesRows(pipe)) break;
+    visit(conditionOf(pipe), false);
   }
   return found;
 }
@@ -118,7 +118,7 @@ export function notFirst({ name, span, isMovable }: NameInside, source: string):
   };
 }
 
-function secondStages(name: string, span: Problem["span"]): Problem {
+function secondPipes(name: string, span: Problem["span"]): Problem {
   return {
     code: "query/second-stages",
     severity: "error",

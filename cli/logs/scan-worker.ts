@@ -1,7 +1,7 @@
-// A thread that scans segments of a file for `parallel-scan.ts` or `parallel-stages.ts`.
+// A thread that scans segments of a file for `parallel-scan.ts` or `parallel-pipes.ts`.
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type PipesSetup, type PipeTask, pipeTasks } from "./pipe-scan.ts";
 import { type SegmentsSetup, type SegmentTask, segmentScanner } from "./segment-scan.ts";
-import { type StagesSetup, type StageTask, stageTasks } from "./stage-scan.ts";
 
 /** Copying a small buffer costs less than transferring it. */
 const MIN_TRANSFER_BYTES = 64 * 1024;
@@ -14,9 +14,9 @@ function scanLines(port: MessagePort, setup: SegmentsSetup): void {
   });
 }
 
-function collect(port: MessagePort, setup: StagesSetup): void {
-  const collected = stageTasks(setup);
-  port.on("message", (task: StageTask) => {
+function collect(port: MessagePort, setup: PipesSetup): void {
+  const collected = pipeTasks(setup);
+  port.on("message", (task: PipeTask) => {
     const result = collected(task);
     const { run, fast } = result.packed ?? {};
     const numbers = fast?.numbers.flatMap(({ groups, values }) => [groups, values]) ?? [];
@@ -32,7 +32,7 @@ const transferable = ({ byteLength, buffer }: ArrayBufferView) =>
   byteLength < MIN_TRANSFER_BYTES ? [] : [buffer as ArrayBuffer];
 
 if (parentPort !== null) {
-  const setup = workerData as SegmentsSetup | { readonly stages: StagesSetup };
-  if ("stages" in setup) collect(parentPort, setup.stages);
+  const setup = workerData as SegmentsSetup | { readonly pipes: PipesSetup };
+  if ("pipes" in setup) collect(parentPort, setup.pipes);
   else scanLines(parentPort, setup);
 }

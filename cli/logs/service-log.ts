@@ -1,10 +1,10 @@
 import {
   isTimed,
   levelOf,
+  type PipesResult,
   printPipeline,
   printQuery,
   resultOf,
-  type StagesResult,
   type TableNotes,
 } from "../../grammar/query/index.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
@@ -65,8 +65,8 @@ export async function discoveredFields(asked: ServiceQuestion, signal: AbortSign
 export async function aggregateInService(
   asked: ServiceQuestion,
   { pipeline, range, signal }: SourceAggregation,
-): Promise<StagesResult | undefined> {
-  const output = resultOf(pipeline.stages);
+): Promise<PipesResult | undefined> {
+  const output = resultOf(pipeline.pipes);
   if (output.kind === "events") return undefined;
   const times = await timesOf(asked, { pipeline, range, signal });
   if (times === undefined) return undefined;
@@ -113,7 +113,7 @@ async function timesOf(
     start: new Date(range.fromMs ?? startMs).toISOString(),
     stop: new Date(range.toMs ?? stopMs).toISOString(),
   };
-  if (!pipeline.stages.some(isTimed) || (range.fromMs !== undefined && range.toMs !== undefined)) return whole;
+  if (!pipeline.pipes.some(isTimed) || (range.fromMs !== undefined && range.toMs !== undefined)) return whole;
   const outermost = async (order: "ascending" | "descending") => {
     const input = { project_id: asked.address.project, ...whole, query: printQuery(pipeline.query), limit: 1, order };
     const answer = await withRetries(asked, signal, () => clientOf(asked).call("search", input, { signal }));

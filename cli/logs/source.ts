@@ -1,4 +1,4 @@
-import type { Pipeline, StagesResult } from "../../grammar/query/index.ts";
+import type { Pipeline, PipesResult } from "../../grammar/query/index.ts";
 import type { Refused } from "../refused.ts";
 import type { Block } from "./line-blocks.ts";
 import type { OnRead, PlainFile } from "./read-files.ts";
@@ -29,7 +29,7 @@ export interface Source {
   /**
    * What stages that make rows give, where the source computes it itself; undefined if its entries have to be read for that.
    */
-  aggregate?(asked: SourceAggregation): Promise<StagesResult | undefined>;
+  aggregate?(asked: SourceAggregation): Promise<PipesResult | undefined>;
   /** The inputs, one after another: files to open and read once, and blocks of anything else. */
   inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
 }

@@ -134,7 +134,7 @@ export class Survey {
   }
 
   /** What stages were given nothing of; undefined if every entry that was looked at may be what was meant. */
-  explainStages(totalBytes: number | undefined): string | undefined {
+  explainPipes(totalBytes: number | undefined): string | undefined {
     if (!this.#isFound && !this.#isPartial) return this.explain(totalBytes);
     if (this.#count === 0 || this.#absent.size === 0) return undefined;
     const subject = this.#isPartial ? `none of the first ${this.#count.toLocaleString("en")} entries` : "no entry";

@@ -7,11 +7,11 @@ import type {
   ComparisonOperator,
   Expr,
   Field,
+  Pipe,
   Regex,
   RowCount,
   Segment,
   SortKey,
-  Stage,
   StringValue,
   Value,
   WordValue,
@@ -27,12 +27,12 @@ import { printField } from "./print.ts";
 export const actions = {
   Query: (_source: string, _start: number, _end: number, or: Expr | undefined) => or,
 
-  Pipeline: (_source: string, _start: number, _end: number, or: Expr | undefined, stages: Stage[]): ReadPipeline => ({
+  Pipeline: (_source: string, _start: number, _end: number, or: Expr | undefined, pipes: Pipe[]): ReadPipeline => ({
     expr: or,
-    stages,
+    pipes,
   }),
-  Pipe: (_source: string, _start: number, _end: number, _bar: undefined, stage: Stage) => stage,
-  Count: (_source: string, start: number, end: number, word: Span, by: Column[] | undefined): Stage => ({
+  Piped: (_source: string, _start: number, _end: number, _bar: undefined, pipe: Pipe) => pipe,
+  Count: (_source: string, start: number, end: number, word: Span, by: Column[] | undefined): Pipe => ({
     kind: "count",
     by: by ?? [],
     word,
@@ -45,7 +45,7 @@ export const actions = {
     word: Span,
     aggregates: Aggregate[],
     by: Column[] | undefined,
-  ): Stage => ({ kind: "stats", aggregates, by: by ?? [], word, span: { start, end } }),
+  ): Pipe => ({ kind: "stats", aggregates, by: by ?? [], word, span: { start, end } }),
   Timeseries: (
     _source: string,
     start: number,
@@ -54,7 +54,7 @@ export const actions = {
     step: Value | undefined,
     aggregates: Aggregate[],
     by: Column[] | undefined,
-  ): Stage => ({ kind: "timeseries", step, aggregates, by: by ?? [], word, span: { start, end } }),
+  ): Pipe => ({ kind: "timeseries", step, aggregates, by: by ?? [], word, span: { start, end } }),
   Top: (
     _source: string,
     start: number,
@@ -62,32 +62,32 @@ export const actions = {
     word: Span,
     count: RowCount | undefined,
     column: Column,
-  ): Stage => ({ kind: "top", count, column, word, span: { start, end } }),
-  Where: (_source: string, start: number, end: number, word: Span, expr: Expr): Stage => ({
+  ): Pipe => ({ kind: "top", count, column, word, span: { start, end } }),
+  Where: (_source: string, start: number, end: number, word: Span, expr: Expr): Pipe => ({
     kind: "where",
     expr,
     word,
     span: { start, end },
   }),
-  Sort: (_source: string, start: number, end: number, word: Span, keys: SortKey[]): Stage => ({
+  Sort: (_source: string, start: number, end: number, word: Span, keys: SortKey[]): Pipe => ({
     kind: "sort",
     keys,
     word,
     span: { start, end },
   }),
-  Limit: (_source: string, start: number, end: number, word: Span, count: RowCount): Stage => ({
+  Limit: (_source: string, start: number, end: number, word: Span, count: RowCount): Pipe => ({
     kind: "limit",
     count,
     word,
     span: { start, end },
   }),
-  Fields: (_source: string, start: number, end: number, word: Span, columns: Column[]): Stage => ({
+  Fields: (_source: string, start: number, end: number, word: Span, columns: Column[]): Pipe => ({
     kind: "fields",
     columns,
     word,
     span: { start, end },
   }),
-  Unique: (_source: string, start: number, end: number, word: Span, columns: Column[]): Stage => ({
+  Unique: (_source: string, start: number, end: number, word: Span, columns: Column[]): Pipe => ({
     kind: "unique",
     columns,
     word,
@@ -294,7 +294,7 @@ export const withoutValue = {
 /** What the rule Pipeline reads. */
 export interface ReadPipeline {
   readonly expr: Expr | undefined;
-  readonly stages: readonly Stage[];
+  readonly pipes: readonly Pipe[];
 }
 
 interface Operator {

@@ -198,22 +198,22 @@ export interface Regex {
 export interface Pipeline {
   readonly source: string;
   readonly query: Query;
-  readonly stages: readonly Stage[];
+  readonly pipes: readonly Pipe[];
 }
 
 /** Every consumer switches over `kind`. */
-export type Stage =
-  | CountStage
-  | StatsStage
-  | TimeseriesStage
-  | TopStage
-  | WhereStage
-  | SortStage
-  | LimitStage
-  | FieldsStage
-  | UniqueStage;
+export type Pipe =
+  | CountPipe
+  | StatsPipe
+  | TimeseriesPipe
+  | TopPipe
+  | WherePipe
+  | SortPipe
+  | LimitPipe
+  | FieldsPipe
+  | UniquePipe;
 
-interface StagePart {
+interface PipePart {
   /** The stage without its bar. */
   readonly span: Span;
   /** Its word. */
@@ -221,20 +221,20 @@ interface StagePart {
 }
 
 /** `count by path, method`: a row for each group, with the column `count`. */
-export interface CountStage extends StagePart {
+export interface CountPipe extends PipePart {
   readonly kind: "count";
   readonly by: readonly Column[];
 }
 
 /** `stats avg(duration) as mean, max(size) by path` */
-export interface StatsStage extends StagePart {
+export interface StatsPipe extends PipePart {
   readonly kind: "stats";
   readonly aggregates: readonly Aggregate[];
   readonly by: readonly Column[];
 }
 
 /** `timeseries 5m count() by level`: a row for each step of time. Without a step it is chosen by the range. */
-export interface TimeseriesStage extends StagePart {
+export interface TimeseriesPipe extends PipePart {
   readonly kind: "timeseries";
   /** A number with a unit of time. */
   readonly step: Value | undefined;
@@ -243,38 +243,38 @@ export interface TimeseriesStage extends StagePart {
 }
 
 /** `top 5 path`: the most frequent values. */
-export interface TopStage extends StagePart {
+export interface TopPipe extends PipePart {
   readonly kind: "top";
   readonly count: RowCount | undefined;
   readonly column: Column;
 }
 
 /** `where count > 10`: a predicate of events before the first aggregate, of rows after it. */
-export interface WhereStage extends StagePart {
+export interface WherePipe extends PipePart {
   readonly kind: "where";
   readonly expr: Expr;
 }
 
 /** `sort count desc, path` */
-export interface SortStage extends StagePart {
+export interface SortPipe extends PipePart {
   readonly kind: "sort";
   readonly keys: readonly SortKey[];
 }
 
 /** `limit 10` */
-export interface LimitStage extends StagePart {
+export interface LimitPipe extends PipePart {
   readonly kind: "limit";
   readonly count: RowCount;
 }
 
 /** `fields path, status`: these columns, in this order. */
-export interface FieldsStage extends StagePart {
+export interface FieldsPipe extends PipePart {
   readonly kind: "fields";
   readonly columns: readonly Column[];
 }
 
 /** `unique user.id, path`: the first row of each combination; these columns. */
-export interface UniqueStage extends StagePart {
+export interface UniquePipe extends PipePart {
   readonly kind: "unique";
   readonly columns: readonly Column[];
 }

@@ -15,14 +15,14 @@ import {
   type Value,
 } from "./ast.ts";
 import { digitPattern, isNumberField, isStatusField } from "./digit-patterns.ts";
-import { isForeignWord } from "./foreign-words.ts";
-import { isHabit } from "./habits.ts";
 import { LEVELS, levelOf } from "./levels.ts";
 import { isTimeUnit, NUMBER_UNITS, readEscape } from "./literals.ts";
+import { isForeignWord } from "./meant/foreign-words.ts";
+import { isHabit } from "./meant/habits.ts";
+import { slips } from "./meant/slips.ts";
 import { printField } from "./print.ts";
 import * as problems from "./problems.ts";
 import { compileRegex } from "./regex.ts";
-import { slips } from "./slips.ts";
 import { completedMoment, parseMoment } from "./timestamp.ts";
 import { tokenize } from "./tokens.ts";
 

@@ -12,8 +12,8 @@ import {
 import { LEVEL_SPELLINGS, LEVELS, STAGE_WORDS } from "./levels.ts";
 import { encodeString, isTimeUnit, NUMBER_UNITS } from "./literals.ts";
 import { aboutColumn } from "./pipe/columns.ts";
-import * as pipe from "./pipe/complete.ts";
-import { KEYWORD_DOCS, STAGE_DOCS, STAGE_WORDS as STAGE_NAMES, STAGE_USES } from "./stage-words.ts";
+import * as inPipe from "./pipe/complete.ts";
+import { KEYWORD_DOCS, PIPE_DOCS, PIPE_USES, PIPE_WORDS } from "./pipe-words.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
 export type CompletionKind =
@@ -80,8 +80,8 @@ export function completeWith(
     if (slot === undefined) continue;
     const before = tokens.filter(({ end }) => end <= slot.span.start);
     const expected = expectedAt(expectation, source, before, slot.span.start);
-    const stage = pipe.stageAt(source, before);
-    items.push(...itemsFor({ ...slot, source, tokens: before, expected, sources, stage }));
+    const pipe = inPipe.pipeAt(source, before);
+    items.push(...itemsFor({ ...slot, source, tokens: before, expected, sources, pipe }));
   }
   return { items: items.sort((a, b) => (a.sortText < b.sortText ? -1 : a.sortText > b.sortText ? 1 : 0)) };
 }
@@ -162,39 +162,39 @@ const MAX_STARTS = 4;
 interface Context extends Slot {
   readonly source: string;
   /** The stage that the cursor is in. */
-  readonly stage: pipe.StageCursor | undefined;
+  readonly pipe: inPipe.PipeCursor | undefined;
   readonly tokens: readonly Token[];
   readonly expected: ReadonlySet<string>;
   readonly sources: CompletionSources;
 }
 
 function itemsFor(context: Context): CompletionItem[] {
-  const { stage, source, span } = context;
-  if (stage === undefined) return termItems(context);
-  const items = [...termItems(context), ...stageItems(context)];
+  const { pipe, source, span } = context;
+  if (pipe === undefined) return termItems(context);
+  const items = [...termItems(context), ...pipeItems(context)];
   // In conditions each name is a column already.
-  if (stage.tokens[0]?.text === "where") return items;
-  const isAllowed = (text: string) => pipe.isAllowed(source.slice(0, span.start) + text, stage);
+  if (pipe.tokens[0]?.text === "where") return items;
+  const isAllowed = (text: string) => inPipe.isAllowed(source.slice(0, span.start) + text, pipe);
   return items.filter(({ kind, insertText }) => kind === "function" || isAllowed(insertText));
 }
 
 /** What terms are made of, and their values. */
 function termItems(context: Context): CompletionItem[] {
-  const { expected, typed, stage } = context;
-  if (stage !== undefined && isStep(expected)) return stepItems(context);
-  const call = stage && pipe.openCall(stage);
+  const { expected, typed, pipe } = context;
+  if (pipe !== undefined && isStep(expected)) return stepItems(context);
+  const call = pipe && inPipe.openCall(pipe);
   // Only rows have columns that are named like calls.
-  if (call !== undefined) return call.isComputed || stage?.input.kind === "rows" ? fieldItems(context) : [];
+  if (call !== undefined) return call.isComputed || pipe?.input.kind === "rows" ? fieldItems(context) : [];
   if (expected.has("a word") || (expected.has("a number") && !expected.has("a field"))) return valueItems(context);
   const items: CompletionItem[] = [];
-  const has = (column: string) => stage?.input.kind !== "rows" || pipe.columnOf(stage, column) !== undefined;
+  const has = (column: string) => pipe?.input.kind !== "rows" || inPipe.columnOf(pipe, column) !== undefined;
   if (typed.startsWith('"'))
     return expected.has("a quoted text") && has("message") ? valuesOf(context, "message", true) : [];
   if (expected.has("an operator")) items.push(...operatorItems(context));
   else if (expected.has("in")) items.push(...keyword(context, "in", "1", "operator"));
   for (const word of ["and", "or"] as const) if (expected.has(word)) items.push(...keyword(context, word, "2"));
   // Names side by side are no terms of a stage.
-  if (stage !== undefined && expected.has("an operator")) return items;
+  if (pipe !== undefined && expected.has("an operator")) return items;
   if (expected.has("a field")) items.push(...fieldItems(context));
   if (expected.has("a level") && has("level")) {
     // Who begins to write a level rarely means a field of its name, such as error.message.
@@ -246,20 +246,20 @@ function termItems(context: Context): CompletionItem[] {
 const isStep = (expected: ReadonlySet<string>) => expected.has("a number") && !expected.has("a word");
 
 /** Words of stages, and functions where nothing else may be. */
-function stageItems(context: Context): CompletionItem[] {
-  const { expected, stage, source, span } = context;
+function pipeItems(context: Context): CompletionItem[] {
+  const { expected, pipe, source, span } = context;
   const items: CompletionItem[] = [];
-  for (const [rank, label] of STAGE_NAMES.entries()) {
-    const offer = { label, sort: `7${rank}`, detail: `such as ${STAGE_USES[label]}`, documentation: STAGE_DOCS[label] };
+  for (const [rank, label] of PIPE_WORDS.entries()) {
+    const offer = { label, sort: `7${rank}`, detail: `such as ${PIPE_USES[label]}`, documentation: PIPE_DOCS[label] };
     if (expected.has(label)) items.push(...item(context, { ...offer, kind: "keyword" }));
   }
   for (const label of ["by", "as", "asc", "desc"] as const) {
     const offer = { label, sort: `1${label}`, detail: "keyword", documentation: KEYWORD_DOCS[label] };
     if (expected.has(label)) items.push(...item(context, { ...offer, kind: "keyword" }));
   }
-  if (stage === undefined || !expected.has("a function") || expected.has("a field")) return items;
-  for (const [rank, { text, example, documentation }] of pipe
-    .functionsAt(source.slice(0, span.start), stage)
+  if (pipe === undefined || !expected.has("a function") || expected.has("a field")) return items;
+  for (const [rank, { text, example, documentation }] of inPipe
+    .functionsAt(source.slice(0, span.start), pipe)
     .entries()) {
     const offer = { label: text, sort: `8${rank}`, detail: "function", documentation, snippet: example };
     items.push(...item(context, { ...offer, kind: "function" }));
@@ -270,7 +270,7 @@ function stageItems(context: Context): CompletionItem[] {
 function stepItems(context: Context): CompletionItem[] {
   const number = /^\d+/.exec(context.typed)?.[0];
   const typed = number === undefined ? [] : ["s", "m", "h", "d"].map((unit) => `${number}${unit}`);
-  const steps = [...new Set([...pipe.STEPS, ...typed])].filter((step) => step.startsWith(context.typed));
+  const steps = [...new Set([...inPipe.STEPS, ...typed])].filter((step) => step.startsWith(context.typed));
   return steps.flatMap((label, rank) =>
     item(context, { label, kind: "unit", sort: `0${String(rank).padStart(2, "0")}`, detail: "step of time" }),
   );
@@ -279,7 +279,7 @@ function stepItems(context: Context): CompletionItem[] {
 const WORD_LEVEL = "A level alone tests the entry's level; all its spellings are equal.";
 
 function operatorItems(context: Context): CompletionItem[] {
-  const field = pipe.operandBefore(context.source, context.tokens);
+  const field = inPipe.operandBefore(context.source, context.tokens);
   const type = field === undefined ? undefined : typeOf(field, context);
   const operators = OPERATORS_OF[type ?? "any"];
   return operators.flatMap((operator, rank) => keyword(context, operator, `1${rank}`, "operator"));
@@ -298,7 +298,7 @@ const OPERATORS_OF: Readonly<Record<FieldType | "any", readonly string[]>> = {
 };
 
 function fieldItems(context: Context): CompletionItem[] {
-  const columns = context.stage && pipe.columnsAt(context.stage);
+  const columns = context.pipe && inPipe.columnsAt(context.pipe);
   if (columns !== undefined) {
     return columns.flatMap(({ text, column }, rank) =>
       item(context, {
@@ -313,7 +313,7 @@ function fieldItems(context: Context): CompletionItem[] {
   const known = new Map<string, KnownField>(KNOWN_FIELDS.map((field) => [field.name, field]));
   for (const field of supplied) known.set(field.name, { ...known.get(field.name), ...field });
   const items: CompletionItem[] = [];
-  const isNumeric = pipe.takesNumbers(context.stage);
+  const isNumeric = inPipe.takesNumbers(context.pipe);
   for (const field of known.values()) {
     if (isNumeric && (field.type === "string" || field.type === "boolean")) continue;
     const detail = field.type ?? "field";
@@ -364,7 +364,7 @@ function valueItems(context: Context): CompletionItem[] {
 function valuesOf(context: Context, field: string, quotable: boolean): CompletionItem[] {
   const { tokens, expected } = context;
   const type = typeOf(field, context);
-  const column = context.stage && pipe.columnOf(context.stage, field);
+  const column = context.pipe && inPipe.columnOf(context.pipe, field);
   // What is computed has no values that are known.
   if (column?.type === "number" && !column.isGroup) return [];
   const ordered = tokens.at(-1)?.kind === "compare" && /^[<>]/.test(tokens.at(-1)!.text);
@@ -417,12 +417,12 @@ function fieldOf({ source, tokens }: Context): string | undefined {
   if (inList) while (index >= 0 && tokens[index]!.kind !== "in") index--;
   index--;
   if (tokens[index]?.kind === "not") index--;
-  return pipe.operandBefore(source, tokens.slice(0, index + 1));
+  return inPipe.operandBefore(source, tokens.slice(0, index + 1));
 }
 
-function typeOf(name: string, { sources, stage }: Context): FieldType | undefined {
-  const column = stage && pipe.columnOf(stage, name);
-  if (column !== undefined && column.type !== "value") return pipe.fieldTypeOf(column);
+function typeOf(name: string, { sources, pipe }: Context): FieldType | undefined {
+  const column = pipe && inPipe.columnOf(pipe, name);
+  if (column !== undefined && column.type !== "value") return inPipe.fieldTypeOf(column);
   const supplied = sources.fields?.find((field) => field.name === name)?.type;
   return supplied ?? KNOWN_FIELDS.find((field) => field.name === name)?.type;
 }

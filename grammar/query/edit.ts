@@ -52,7 +52,7 @@ export function levelFrom(text: string, level: string): string | undefined {
 }
 
 /** The query alone, without its stages. */
-export function withoutStages(text: string): string | undefined {
+export function withoutPipes(text: string): string | undefined {
   const read = readPipeline(text);
   return read && conditionsOf(read);
 }
@@ -100,8 +100,8 @@ function changed(
 /** Terms in the place of those of a query, with its stages as they were written. */
 function joined(terms: readonly string[], read: Pipeline): string {
   const conditions = terms.filter((term) => term !== "").join(" and ");
-  const stages = read.source.slice(conditionEnd(read)).trim();
-  return stages === "" ? conditions : `${conditions} ${stages}`.trim();
+  const pipes = read.source.slice(conditionEnd(read)).trim();
+  return pipes === "" ? conditions : `${conditions} ${pipes}`.trim();
 }
 
 /** A term as it is written among others that all must hold. */

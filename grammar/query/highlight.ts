@@ -67,21 +67,21 @@ export const highlighting: Highlighting = {
     other = ~space any
   `,
   contexts: {
-    query: { leaves: [...stages(), ...terms()] },
+    query: { leaves: [...pipes(), ...terms()] },
     /** Functions with their names, up to by; each name that no parenthesis encloses is a function's. */
-    functions: stage([
+    functions: pipe([
       { rule: "byWord", type: "keyword", scope: "keyword.other.by", enter: "columns" },
       { rule: "asWord", type: "keyword", scope: "keyword.other.as", enter: "presence" },
       { rule: "callName", type: "function", scope: "support.function" },
       { rule: "open", type: "punctuation", scope: "punctuation.section.parens.begin", enter: "argument" },
     ]),
     /** Names, whichever words they are. A parenthesis belongs to the name of a column. */
-    columns: stage([{ rule: "fieldName", type: "property", scope: field() }]),
-    argument: stage([
+    columns: pipe([{ rule: "fieldName", type: "property", scope: field() }]),
+    argument: pipe([
       { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end", leave: true },
       { rule: "fieldName", type: "property", scope: field() },
     ]),
-    keys: stage([
+    keys: pipe([
       { rule: "fieldName", type: "property", scope: field(), enter: "direction" },
       { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end", enter: "direction" },
     ]),
@@ -156,7 +156,7 @@ export const highlighting: Highlighting = {
 };
 
 /** A bar, with the word of a stage if that is on its line, which says what the names after it are. */
-function stages(): Leaf[] {
+function pipes(): Leaf[] {
   const begin = (rule: string, word: string, enter?: string): Leaf => ({
     rule,
     type: "operator",
@@ -174,7 +174,7 @@ function stages(): Leaf[] {
 }
 
 /** What comes after the word of a stage, up to the next bar. */
-function stage(leaves: readonly Leaf[]): Context {
+function pipe(leaves: readonly Leaf[]): Context {
   return {
     leaves: [
       { rule: "stageEnd", type: "operator", leave: true },

@@ -24,21 +24,21 @@ export {
   readFields,
   type SoughtText,
   soughtTexts,
-} from "./near.ts";
+} from "./meant/near.ts";
 export { parseQuery } from "./parse.ts";
 export { type Accumulator, accumulator } from "./pipe/accumulators.ts";
 export { columnName, outputOf, placeOf, type RowColumn, resultOf } from "./pipe/columns.ts";
-export { isMergeable, isStreaming, readOfField, type StagesResult, StagesRun, stagesOver } from "./pipe/evaluate.ts";
-export { explainStageAt, explainStages } from "./pipe/explain.ts";
+export { isMergeable, isStreaming, type PipesResult, PipesRun, pipesOver, readOfField } from "./pipe/evaluate.ts";
+export { explainPipeAt, explainPipes } from "./pipe/explain.ts";
 export { type FunctionKind, functionOf } from "./pipe/functions.ts";
 export { withLeading } from "./pipe/leading.ts";
 export { columnNamedAt } from "./pipe/occurrences.ts";
 export { combinations } from "./pipe/operators.ts";
 export { type Packed, Packing } from "./pipe/packed.ts";
 export { parsePipeline } from "./pipe/parse.ts";
+export { aggregatesOf, conditionOf, factsOf, givesRows, groupsOf, isTimed } from "./pipe/pipe-facts.ts";
 export { printPipeline } from "./pipe/print.ts";
 export { fieldsNamed, readsOfPipeline } from "./pipe/reads.ts";
-export { aggregatesOf, conditionOf, factsOf, givesRows, groupsOf, isTimed } from "./pipe/stage-facts.ts";
 export { stepCount, stepFor, stepStart, stepsOf } from "./pipe/steps.ts";
 export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, compareCells, jsonText, keyOf } from "./pipe/values.ts";

@@ -2,7 +2,7 @@ import type { Parsed, Problem } from "../problem.ts";
 import type { Query } from "./ast.ts";
 import { MAX_DEPTH, MAX_LENGTH, tooDeepAt } from "./bounds.ts";
 import { check } from "./check.ts";
-import { foreignQuery, opensForeignQuery } from "./foreign-query.ts";
+import { foreignQuery, opensForeignQuery } from "./meant/foreign-query.ts";
 import * as problems from "./problems.ts";
 import { NO_MATCH, parsers } from "./query-parser.generated.ts";
 import { repair } from "./repair.ts";

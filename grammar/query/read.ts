@@ -12,12 +12,12 @@ export function readPipeline(source: string): Pipeline | undefined {
   if (source.length > MAX_LENGTH || tooDeepAt(source) !== undefined) return undefined;
   const read = parsers.Pipeline(source);
   if (read === NO_MATCH) return undefined;
-  const { expr, stages } = read as ReadPipeline;
-  return { source, query: { source, expr }, stages };
+  const { expr, pipes } = read as ReadPipeline;
+  return { source, query: { source, expr }, pipes };
 }
 
 /** Where the conditions of a text end: before the bar of its first stage. */
-export function conditionEnd({ source, stages }: Pipeline): number {
-  const first = stages[0];
+export function conditionEnd({ source, pipes }: Pipeline): number {
+  const first = pipes[0];
   return first === undefined ? source.length : source.lastIndexOf("|", first.span.start);
 }

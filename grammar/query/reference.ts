@@ -3,6 +3,6 @@ export { explain } from "./explain.ts";
 export { KNOWN_FIELDS, WORD_DOCS } from "./known-fields.ts";
 export { LEVEL_SPELLINGS, LEVELS } from "./levels.ts";
 export { NUMBER_UNITS } from "./literals.ts";
-export { explainStages } from "./pipe/explain.ts";
+export { explainPipes } from "./pipe/explain.ts";
 export { FUNCTIONS } from "./pipe/functions.ts";
-export { KEYWORD_DOCS, STAGE_DOCS, STAGE_USES, STAGE_WORDS } from "./stage-words.ts";
+export { KEYWORD_DOCS, PIPE_DOCS, PIPE_USES, PIPE_WORDS } from "./pipe-words.ts";

@@ -3,10 +3,10 @@ import type { Query } from "./ast.ts";
 import { check } from "./check.ts";
 import { diagnose } from "./diagnose.ts";
 import { failureOffset } from "./failure.ts";
-import { foreignQuery } from "./foreign-query.ts";
+import { foreignQuery } from "./meant/foreign-query.ts";
+import { slips } from "./meant/slips.ts";
 import { PatchedText } from "./patched-text.ts";
 import { NO_MATCH, parsers } from "./query-parser.generated.ts";
-import { slips } from "./slips.ts";
 import { tokenize } from "./tokens.ts";
 
 /**

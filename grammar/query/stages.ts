@@ -1,6 +1,6 @@
 import type { Span } from "../problem.ts";
 import { type Expr, type Field, type Pipeline, type Query, target, type Value } from "./ast.ts";
-import { conditionOf, givesRows } from "./pipe/stage-facts.ts";
+import { conditionOf, givesRows } from "./pipe/pipe-facts.ts";
 
 /** A stage that a query names: `stage = beta`, `stage in (beta, "rc")`, `production`. */
 export interface NamedStage {
@@ -18,7 +18,7 @@ export function stagesNamed({ expr, source }: Query): NamedStage[] {
 }
 
 /** Those that a query with stages names in its conditions of events. */
-export function stagesNamedIn({ source, query, stages }: Pipeline): NamedStage[] {
+export function stagesNamedIn({ source, query, pipes: stages }: Pipeline): NamedStage[] {
   const found = stagesNamed({ source, expr: query.expr });
   for (const stage of stages) {
     // What comes after rows names columns.

@@ -1,5 +1,5 @@
 import type { Span } from "../problem.ts";
-import { STAGE_WORDS } from "./stage-words.ts";
+import { PIPE_WORDS } from "./pipe-words.ts";
 
 /** A piece of a query that may be wrong. Valid queries are parsed without this. */
 export interface Token extends Span {
@@ -135,7 +135,7 @@ function take(sticky: RegExp, source: string, at: number): string {
 
 const BLANKS = /[ \t\r\n]*/y;
 // Up to the end of the line, or a stage. The counts of blanks bound the time.
-const UNCLOSED = new RegExp(`(?:(?![ \\t]{0,9}\\|[ \\t]{1,9}(?:${STAGE_WORDS.join("|")})\\b)[^\\r\\n])*`, "y");
+const UNCLOSED = new RegExp(`(?:(?![ \\t]{0,9}\\|[ \\t]{1,9}(?:${PIPE_WORDS.join("|")})\\b)[^\\r\\n])*`, "y");
 const STRING = /"(?:[^"\\\r\n]|\\[^\r\n])*"/y;
 const NAME =
   /[\p{L}_@$][\p{L}\p{M}0-9_@$-]*(?:\.[\p{L}_@$][\p{L}\p{M}0-9_@$-]*|\[[0-9]+\]|\["(?:[^"\\\r\n]|\\[^\r\n])*"\])*/uy;

@@ -25,11 +25,11 @@ export function visibleQuery(text: string): string {
 }
 
 /** Each text, expression, name and word that has hidden characters, written anew where it is. */
-function escapedByTree({ source, query, stages }: Pipeline): string {
+function escapedByTree({ source, query, pipes }: Pipeline): string {
   // Names that stages give their columns cannot be written with escapes: they lose the characters wherever they are named.
   const given = new Set<string>();
-  for (const stage of stages) {
-    if ("aggregates" in stage) for (const { as } of stage.aggregates) if (as !== undefined) given.add(as.name);
+  for (const pipe of pipes) {
+    if ("aggregates" in pipe) for (const { as } of pipe.aggregates) if (as !== undefined) given.add(as.name);
   }
   const found: { readonly span: Span; readonly text: string }[] = [];
   const visit = (node: unknown, stars: boolean): void => {
@@ -42,7 +42,7 @@ function escapedByTree({ source, query, stages }: Pipeline): string {
     if (text === undefined) for (const part of Object.values(node)) visit(part, kind !== "contains");
     else found.push({ span: span!, text });
   };
-  visit([query.expr, stages], true);
+  visit([query.expr, pipes], true);
   let written = "";
   let from = 0;
   for (const { span, text } of found.sort((a, b) => a.span.start - b.span.start)) {

@@ -53,8 +53,8 @@ function formatQuery(document: ToolDocument, { insertFinalNewline }: FormattingO
   const parsed = parsePipeline(document.text);
   if (!parsed.ok) return [];
   const line = printPipeline(parsed.value);
-  const stages = parsed.value.stages.length;
-  const printed = line.length <= LINE || stages < 2 ? line : printPipeline(parsed.value, "\n");
+  const pipes = parsed.value.pipes.length;
+  const printed = line.length <= LINE || pipes < 2 ? line : printPipeline(parsed.value, "\n");
   const end = /[\r\n]$/.test(document.text) || insertFinalNewline ? eolOf(document.text) : "";
   const text = printed === "" ? "" : printed.replaceAll("\n", eolOf(document.text)) + end;
   if (text === document.text) return [];

@@ -4,8 +4,8 @@ import { filterPatterns, textPattern } from "../../grammar/query/cloudwatch/filt
 import {
   explain,
   explainAt,
-  explainStageAt,
-  explainStages,
+  explainPipeAt,
+  explainPipes,
   parsePipeline,
   printPipeline,
   type Query,
@@ -73,8 +73,8 @@ function foundAt(document: ToolDocument, offset: number, project: Project): Foun
 function queryWords(source: string, offset: number): Found | undefined {
   const parsed = parsePipeline(source);
   if (!parsed.ok) return undefined;
-  const { query, stages } = parsed.value;
-  const part = explainAt(query, offset) ?? explainStageAt(parsed.value, offset);
+  const { query, pipes: stages } = parsed.value;
+  const part = explainAt(query, offset) ?? explainPipeAt(parsed.value, offset);
   const whole = `Entries where ${explain(query)}.`;
   const canonical = printPipeline(parsed.value);
   const all = query.expr === undefined ? "Every entry." : whole;
@@ -82,7 +82,7 @@ function queryWords(source: string, offset: number): Found | undefined {
     span: part?.span ?? { start: 0, end: source.length },
     paragraphs: [
       ...(part === undefined ? [] : [part.text]),
-      [all, ...explainStages(stages)].join(" "),
+      [all, ...explainPipes(stages)].join(" "),
       ...(canonical === source.trim() ? [] : [`\`\`\`toolquery\n${canonical}\n\`\`\``]),
       ...patternWords(query),
     ],

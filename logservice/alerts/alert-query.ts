@@ -3,12 +3,12 @@ import {
   aggregatesOf,
   factsOf,
   functionOf,
+  type Pipe,
   parsePipeline,
   type Query,
   type RowColumn,
   readFields,
   resultOf,
-  type Stage,
   withLeading,
 } from "../../grammar/query/index.ts";
 
@@ -17,7 +17,7 @@ export interface AlertQuery {
   /** Undefined selects everything. */
   readonly query: Query | undefined;
   /** Empty if events are counted. */
-  readonly stages: readonly Stage[];
+  readonly pipes: readonly Pipe[];
   /** The columns of the rows; empty without stages. */
   readonly columns: readonly RowColumn[];
   /** What is compared with the threshold, for people: `events`, or the column, and its unit or "". */
@@ -39,13 +39,13 @@ export function readAlertQuery(text: string): ReadAlertQuery {
   if (saved !== undefined) {
     return refused(`must not name the saved query ${saved.name}, which only the command knows: write its text`);
   }
-  const { query, stages } = withLeading(parsed.value);
+  const { query, pipes } = withLeading(parsed.value);
   const selected = query.expr === undefined ? undefined : query;
-  if (stages.length === 0) {
-    const counted = { stages, columns: [], what: "events", unit: "", isCount: true };
+  if (pipes.length === 0) {
+    const counted = { pipes, columns: [], what: "events", unit: "", isCount: true };
     return { ok: true, value: { query: selected, ...counted } };
   }
-  return readStages(selected, stages);
+  return readPipes(selected, pipes);
 }
 
 /** What is wrong with the query of an alert; empty if nothing is. */
@@ -54,18 +54,18 @@ export function checkAlertQuery(text: string): readonly string[] {
   return read.ok ? [] : read.problems;
 }
 
-function readStages(query: Query | undefined, stages: readonly Stage[]): ReadAlertQuery {
-  if (stages.some((stage) => factsOf(stage).gives === "steps")) {
+function readPipes(query: Query | undefined, pipes: readonly Pipe[]): ReadAlertQuery {
+  if (pipes.some((pipe) => factsOf(pipe).gives === "steps")) {
     return refused("must have no timeseries: each interval is evaluated by itself, so write count or stats instead");
   }
-  const last = stages.findLastIndex((stage) => factsOf(stage).gives === "groups");
-  const grouping = stages[last];
+  const last = pipes.findLastIndex((pipe) => factsOf(pipe).gives === "groups");
+  const grouping = pipes[last];
   if (grouping === undefined) return refused("must have a stage that gives a number, such as | count by path");
-  const loser = stages.slice(last).find((stage) => factsOf(stage).gives === "columns");
+  const loser = pipes.slice(last).find((pipe) => factsOf(pipe).gives === "columns");
   if (loser !== undefined) {
     return refused(`must have no ${loser.kind} after ${grouping.kind}: the values that it groups by are needed`);
   }
-  const result = resultOf(stages);
+  const result = resultOf(pipes);
   const columns = result.kind === "rows" ? result.columns : [];
   const values = columns.filter(({ isGroup }) => !isGroup);
   const [value] = values;
@@ -78,12 +78,12 @@ function readStages(query: Query | undefined, stages: readonly Stage[]): ReadAle
   }
   const isPlainCount = aggregatesOf(grouping).length === 0;
   const what = isPlainCount ? "events" : value.name;
-  return { ok: true, value: { query, stages, columns, what, unit: value.unit ?? "", isCount: isCounted(grouping) } };
+  return { ok: true, value: { query, pipes, columns, what, unit: value.unit ?? "", isCount: isCounted(grouping) } };
 }
 
 /** Whether the stage gives 0 for no events at all. */
-function isCounted(stage: Stage): boolean {
-  const [first] = aggregatesOf(stage);
+function isCounted(pipe: Pipe): boolean {
+  const [first] = aggregatesOf(pipe);
   if (first === undefined) return true;
   const kind = functionOf(first.call.name)?.name;
   return kind === "count" || kind === "distinct" || kind === "rate";

@@ -26,13 +26,13 @@ export async function evaluateSlot(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const range = { ...slotRange(question, slot), signal };
-  const { stages } = question.query;
+  const { pipes } = question.query;
   try {
-    if (stages.length === 0) {
+    if (pipes.length === 0) {
       const { count, stats } = await events.count(range);
       return stats.missingBytes > 0 ? missing(stats.missingBytes) : { ok: true, value: new Map([["", count]]) };
     }
-    const { rows, isTruncated, stats } = await events.aggregate({ ...range, stages, limit: MOST_GROUPS });
+    const { rows, isTruncated, stats } = await events.aggregate({ ...range, pipes, limit: MOST_GROUPS });
     if (stats.missingBytes > 0) return missing(stats.missingBytes);
     if (isTruncated) return { ok: false, problems: [`the query gives more than ${MOST_GROUPS} groups`] };
     return valuesOf(question.query, rows);

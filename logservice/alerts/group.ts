@@ -3,12 +3,12 @@ import {
   type Expr,
   groupsOf,
   jsonText,
+  type Pipe,
   parseQuery,
   printField,
   printQuery,
   type Query,
   type RowColumn,
-  type Stage,
   type Value,
 } from "../../grammar/query/index.ts";
 import type { AlertGroupValue } from "../../schema/rpc.generated.ts";
@@ -40,8 +40,8 @@ function readKey(key: string): readonly unknown[] {
 }
 
 /** Selects the events of a group, as far as a query can say it: values that are lists or objects are left out. */
-export function queryOfGroup({ query, stages }: AlertQuery, group: GroupValues): Query | undefined {
-  const terms = termsOf(stages, group);
+export function queryOfGroup({ query, pipes }: AlertQuery, group: GroupValues): Query | undefined {
+  const terms = termsOf(pipes, group);
   const all = query?.expr === undefined ? terms : [query.expr, ...terms];
   const [first] = all;
   if (first === undefined) return undefined;
@@ -52,9 +52,9 @@ export function queryOfGroup({ query, stages }: AlertQuery, group: GroupValues):
 }
 
 /** The terms that events of the group fulfil. */
-function termsOf(stages: readonly Stage[], group: GroupValues): Expr[] {
+function termsOf(pipes: readonly Pipe[], group: GroupValues): Expr[] {
   // Only the first stage that groups has columns that are fields of events.
-  const first = stages.find((stage) => stage.kind !== "where");
+  const first = pipes.find((pipe) => pipe.kind !== "where");
   const by = (first && groupsOf(first)) ?? [];
   return by.flatMap((field) => {
     const found = group.find(({ name }) => name === columnName(field));

@@ -28,15 +28,15 @@ export async function readSlots(
     if (from === to) found.push(await evaluateSlot(events, question, from, signal));
     else {
       const counted = await countSlots(events, question, { first: from, last: to }, signal);
-      const isPlain = question.query.stages.length === 0;
-      found.push(...(isPlain ? counted : await runStages(events, question, { first: from, counted }, signal)));
+      const isPlain = question.query.pipes.length === 0;
+      found.push(...(isPlain ? counted : await runPipes(events, question, { first: from, counted }, signal)));
     }
   }
   return found;
 }
 
 /** What the stages make of each slot. Those without events give the same, whenever they were. */
-async function runStages(
+async function runPipes(
   events: EventsStore,
   question: Question,
   { first, counted }: { readonly first: number; readonly counted: readonly Outcome[] },

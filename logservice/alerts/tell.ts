@@ -74,7 +74,7 @@ type Compared = Pick<AlertMessage["alert"], "severity" | "operator" | "threshold
 
 const NO_QUERY = { source: "", expr: undefined };
 /** A query that an older version accepted is told as it is, with all events. */
-const NOTHING: AlertQuery = { query: undefined, stages: [], columns: [], what: "events", unit: "", isCount: true };
+const NOTHING: AlertQuery = { query: undefined, pipes: [], columns: [], what: "events", unit: "", isCount: true };
 
 /** The page with exactly these events, by the code that reads its address. */
 function pathOfEvents(

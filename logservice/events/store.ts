@@ -1,4 +1,4 @@
-import type { Cell, Level, Query, RowColumn, Stage, TableNotes, Target } from "../../grammar/query/index.ts";
+import type { Cell, Level, Pipe, Query, RowColumn, TableNotes, Target } from "../../grammar/query/index.ts";
 
 /**
  * Stores the events of all projects. Every answer includes each event whose append was acknowledged before the call.
@@ -152,7 +152,7 @@ export interface TopValuesQuery extends FieldQuery {
 
 /** The range is what steps of time cover and what rates divide by. */
 export interface AggregateQuery extends EventsQuery {
-  readonly stages: readonly Stage[];
+  readonly pipes: readonly Pipe[];
   /** Rows of the answer. */
   readonly limit: number;
 }

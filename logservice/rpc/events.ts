@@ -9,7 +9,7 @@ import { append, inMode, reportOf } from "./append.ts";
 import { type Call, type Handlers, type Input, projectOf, type Service } from "./call.ts";
 import { JsonText } from "./json-text.ts";
 import { type ReadBatch, readEvents } from "./read-events.ts";
-import { readField, readRange, readStages } from "./read-range.ts";
+import { readField, readPipes, readRange } from "./read-range.ts";
 import { wireEvent } from "./wire-event.ts";
 
 export const events: Handlers<
@@ -61,7 +61,7 @@ export const events: Handlers<
 
   async aggregate(service, input, call) {
     const { limit = 10_000, project_id } = input;
-    const question = readStages(input);
+    const question = readPipes(input);
     const project = await eventsKeyOf(service.records.db, projectOf(call, project_id));
     const answer = await service.events.aggregate({ ...question, project, limit, signal: call.signal });
     const { columns, rows, isTruncated, stepMs, notes, stats } = answer;

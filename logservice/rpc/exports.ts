@@ -11,18 +11,18 @@ export const exports: Handlers<"add_export"> = {
   async add_export(service, { project_id, start, stop, query = "", format, fields: named }, call) {
     // Before any work for what is refused anyway.
     service.openExports.requirePlace(call.grant);
-    const { query: selecting, stages } = readPipeline(query, "query");
+    const { query: selecting, pipes } = readPipeline(query, "query");
     const times = readRange({ start, stop });
     for (const [at, name] of (named ?? []).entries()) readField(name, `fields[${at}]`);
     const eventsKey = await eventsKeyOf(service.records.db, projectOf(call, project_id));
     const selected = selecting.expr === undefined ? undefined : selecting;
     const asked = { ...times, query: selected, project: eventsKey, signal: call.signal };
-    const isTable = stages.length > 0;
+    const isTable = pipes.length > 0;
     if (isTable) {
       if (named !== undefined)
         throw new RpcError("invalid", "fields: leave it out: the stages of the query say which columns there are");
       // Who downloads a file by a link sees no message, so what would be refused then is found out now.
-      const { isTruncated } = await service.events.aggregate({ ...asked, stages, limit: MOST_ROWS });
+      const { isTruncated } = await service.events.aggregate({ ...asked, pipes, limit: MOST_ROWS });
       if (isTruncated) throw TOO_MANY_ROWS;
     }
     const isOfAll = format === "csv" && !isTable && named === undefined;

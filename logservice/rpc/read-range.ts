@@ -1,12 +1,12 @@
 import { describe } from "../../grammar/problem.ts";
 import {
   type Field,
+  type Pipe,
   type Pipeline,
   parsePipeline,
   parseQuery,
   type Query,
   readFields,
-  type Stage,
 } from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import { RpcError } from "../error.ts";
@@ -28,8 +28,8 @@ export function readRange(input: {
 
 /** Parses a query that selects events; undefined if it selects everything. Throws `invalid`. */
 export function readQuery(text: string, place: string): Query | undefined {
-  const { query, stages } = readPipeline(text, place);
-  if (stages.length > 0)
+  const { query, pipes } = readPipeline(text, place);
+  if (pipes.length > 0)
     throw new RpcError("invalid", `${place}: must have no stages: the operation aggregate takes them`);
   return query.expr === undefined ? undefined : query;
 }
@@ -40,21 +40,21 @@ export function readPipeline(text: string, place: string): Pipeline {
   if (!parsed.ok) throw new RpcError("invalid", `${place}: ${parsed.problems.map(describe).join("; ")}`);
   // The name of a saved query, to the command; here it would be a field.
   const isSaved = readFields(parsed.value.query).some(({ name, isAlone }) => isAlone && name.startsWith("@"));
-  if (isSaved && parsed.value.stages.length > 0)
+  if (isSaved && parsed.value.pipes.length > 0)
     throw new RpcError("invalid", `${place}: saved queries are known to the command only: send their text`);
   return parsed.value;
 }
 
 /** Reads the range and the stages of an input. Throws `invalid`. */
-export function readStages(input: {
+export function readPipes(input: {
   readonly start: string;
   readonly stop: string;
   readonly query: string;
-}): Omit<Range, "project"> & { readonly stages: readonly Stage[] } {
-  const { query, stages } = readPipeline(input.query, "query");
-  if (stages.length === 0)
+}): Omit<Range, "project"> & { readonly pipes: readonly Pipe[] } {
+  const { query, pipes } = readPipeline(input.query, "query");
+  if (pipes.length === 0)
     throw new RpcError("invalid", "query: needs a stage, such as | count by path; the operation search returns events");
-  return { ...readRange({ ...input, query: "" }), query: query.expr === undefined ? undefined : query, stages };
+  return { ...readRange({ ...input, query: "" }), query: query.expr === undefined ? undefined : query, pipes };
 }
 
 /** Parses a field as a query names it. Throws `invalid`. */

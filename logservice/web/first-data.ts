@@ -59,7 +59,7 @@ async function firstEvents(
     return text === undefined || text.length > MOST_LENGTH ? undefined : new JsonText(text);
   };
   try {
-    if (parsed.value.stages.length > 0) {
+    if (parsed.value.pipes.length > 0) {
       const table = await ask((timed) => operations.aggregate(service, { ...input, limit: TABLE_ROWS }, timed));
       return { startMs, stopMs, ...(table && { table }) };
     }

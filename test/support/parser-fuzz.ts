@@ -114,7 +114,7 @@ function* pipelinesNear(seeds: readonly string[], next: (below: number) => numbe
   const parts = seeds.map((seed) => seed.split("|"));
   const queries = [...new Set(parts.map(([query]) => query!))];
   const stages = [...new Set(parts.flatMap(([, ...rest]) => rest))];
-  const right = stages.filter((stage) => queryParsers.Stage(stage, 0, stage.length) !== NO_QUERY);
+  const right = stages.filter((stage) => queryParsers.Pipe(stage, 0, stage.length) !== NO_QUERY);
   const near = textsNear(seeds, next);
   for (;;) {
     let text = next(3) === 0 ? pick(queries) : "";

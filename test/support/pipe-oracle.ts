@@ -4,15 +4,15 @@ import type { Entry } from "../../grammar/entry.ts";
 import {
   compilePredicate,
   levelOf,
+  type Pipe,
   type Pipeline,
   parsePipeline,
-  type Stage,
   target,
 } from "../../grammar/query/index.ts";
 
 type Value = unknown;
 type Item = { readonly entry?: Entry; readonly row?: Map<string, Value> };
-type Named = Stage extends infer S ? (S extends { by: readonly (infer C)[] } ? C : never) : never;
+type Named = Pipe extends infer S ? (S extends { by: readonly (infer C)[] } ? C : never) : never;
 
 export interface OracleTable {
   readonly names: readonly string[] | undefined;
@@ -23,7 +23,7 @@ export function byOracle(pipeline: Pipeline, entries: readonly Entry[], nowMs: n
   const selects = compilePredicate(pipeline.query, { nowMs });
   let items: Item[] = entries.filter(selects).map((entry) => ({ entry }));
   let names: string[] | undefined;
-  for (const stage of pipeline.stages) [items, names] = staged(stage, items, names, nowMs);
+  for (const stage of pipeline.pipes) [items, names] = staged(stage, items, names, nowMs);
   if (names === undefined) return { names, rows: items.map(({ entry }) => [entry]) };
   return { names, rows: items.map(({ row }) => names!.map((name) => row!.get(name) ?? null)) };
 }
@@ -86,7 +86,7 @@ function order(a: Value, b: Value): number {
 }
 
 function staged(
-  stage: Stage,
+  stage: Pipe,
   items: Item[],
   names: string[] | undefined,
   nowMs: number,

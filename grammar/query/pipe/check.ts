@@ -1,12 +1,12 @@
 import type { Problem } from "../../problem.ts";
-import { type Aggregate, type Column, type Expr, type Field, type Pipeline, type Stage, target } from "../ast.ts";
+import { type Aggregate, type Column, type Expr, type Field, type Pipe, type Pipeline, target } from "../ast.ts";
 import { check as checkQuery } from "../check.ts";
 import { isTimeUnit } from "../literals.ts";
 import { aggregateName, columnName, type Input, outputOf, placeOf, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
+import { aggregatesOf, columnsNamed } from "./pipe-facts.ts";
 import { printCall } from "./print.ts";
 import * as problems from "./problems.ts";
-import { aggregatesOf, columnsNamed } from "./stage-facts.ts";
 import { isStep } from "./steps.ts";
 
 /**
@@ -14,17 +14,17 @@ import { isStep } from "./steps.ts";
  * known even if something in it is wrong, so that one slip does not hide the next. `before`: stages that come first and
  * are right.
  */
-export function checkStages(
-  { source, stages }: Pick<Pipeline, "source" | "stages">,
-  before: readonly Stage[] = [],
+export function checkPipes(
+  { source, pipes }: Pick<Pipeline, "source" | "pipes">,
+  before: readonly Pipe[] = [],
 ): Problem[] {
   const found: Problem[] = [];
   let input: Input = resultOf(before);
-  for (const stage of stages) {
+  for (const pipe of pipes) {
     const soFar = found.length;
-    checkStage(stage, { source, input, found });
-    const after = outputOf(stage, input);
-    if (found.length === soFar && after !== input) checkNames(stage, after, found);
+    checkPipe(pipe, { source, input, found });
+    const after = outputOf(pipe, input);
+    if (found.length === soFar && after !== input) checkNames(pipe, after, found);
     input = after;
   }
   return found.sort((a, b) => a.span.start - b.span.start);
@@ -36,59 +36,59 @@ interface Context {
   readonly found: Problem[];
 }
 
-function checkStage(stage: Stage, context: Context): void {
+function checkPipe(pipe: Pipe, context: Context): void {
   const { source, input, found } = context;
-  switch (stage.kind) {
+  switch (pipe.kind) {
     case "count":
-      checkColumns(stage.by, context);
+      checkColumns(pipe.by, context);
       return;
     case "stats":
-      for (const aggregate of stage.aggregates) checkAggregate(aggregate, context);
-      checkColumns(stage.by, context);
+      for (const aggregate of pipe.aggregates) checkAggregate(aggregate, context);
+      checkColumns(pipe.by, context);
       return;
     case "timeseries": {
-      if (input.kind === "rows") found.push(problems.noEvents(stage.word, "timeseries"));
-      const { step } = stage;
+      if (input.kind === "rows") found.push(problems.noEvents(pipe.word, "timeseries"));
+      const { step } = pipe;
       if (step !== undefined) {
         const isTime = step.kind === "number" && step.unit !== undefined && isTimeUnit(step.unit);
         if (!isTime || !isStep(step.value)) found.push(problems.badStep(step.span, textOf(source, step)));
       }
-      for (const aggregate of stage.aggregates) checkAggregate(aggregate, context);
-      checkColumns(stage.by, context);
+      for (const aggregate of pipe.aggregates) checkAggregate(aggregate, context);
+      checkColumns(pipe.by, context);
       return;
     }
     case "top":
-      if (stage.count?.value === 0) found.push(problems.noRows(stage.count.span, "top"));
-      checkColumns([stage.column], context);
+      if (pipe.count?.value === 0) found.push(problems.noRows(pipe.count.span, "top"));
+      checkColumns([pipe.column], context);
       return;
     case "limit":
-      if (stage.count.value === 0) found.push(problems.noRows(stage.count.span, "limit"));
+      if (pipe.count.value === 0) found.push(problems.noRows(pipe.count.span, "limit"));
       return;
     case "sort":
       checkColumns(
-        stage.keys.map(({ column }) => column),
+        pipe.keys.map(({ column }) => column),
         context,
       );
       return;
     case "fields":
     case "unique":
-      checkColumns(stage.columns, context);
+      checkColumns(pipe.columns, context);
       return;
     case "where": {
       // The rest of the text is none of its business; positions stay those of the whole.
-      const text = " ".repeat(stage.word.end) + source.slice(stage.word.end, stage.span.end);
-      for (const one of checkQuery({ source: text, expr: stage.expr })) {
+      const text = " ".repeat(pipe.word.end) + source.slice(pipe.word.end, pipe.span.end);
+      for (const one of checkQuery({ source: text, expr: pipe.expr })) {
         // A count has no unit: 1k
         const [, count] = /\bcount(?:\(\))?\W+(\d+)k$/.exec(text.slice(0, one.span.end)) ?? [];
         const at = { start: one.span.end - 1 - (count ?? "").length, end: one.span.end };
         const isThousands = count !== undefined && input.kind === "rows";
         found.push(isThousands ? problems.foreignForm(at, `${count}k`, `${count}000`) : one);
       }
-      checkNamed(stage.expr, context);
+      checkNamed(pipe.expr, context);
       return;
     }
     default:
-      stage satisfies never;
+      pipe satisfies never;
   }
 }
 
@@ -153,18 +153,18 @@ function checkNamed(expr: Expr, context: Context): void {
 }
 
 /** Two columns of one name. */
-function checkNames(stage: Stage, output: Input, found: Problem[]): void {
+function checkNames(pipe: Pipe, output: Input, found: Problem[]): void {
   if (output.kind !== "rows") return;
   const seen = new Set<string>();
-  const aggregates = aggregatesOf(stage);
-  const columns = columnsNamed(stage);
+  const aggregates = aggregatesOf(pipe);
+  const columns = columnsNamed(pipe);
   const double = output.columns.find(({ name }) => seen.size === seen.add(name).size);
   if (double === undefined) return;
   const aggregate = aggregates.findLast((one) => aggregateName(one) === double.name);
   const same = columns.filter((one) => columnName(one) === double.name);
   const column = same.at(-1);
   const before = same.length > 1 ? columns[columns.indexOf(column!) - 1]! : undefined;
-  const at = aggregate?.span ?? column?.span ?? stage.word;
+  const at = aggregate?.span ?? column?.span ?? pipe.word;
   const canName = aggregate !== undefined && aggregate.as === undefined;
   const other = freeName(canName ? aggregate.call.name.replace(/[^\w]/g, "_") : "other", seen);
   found.push(

@@ -1,4 +1,4 @@
-import { type Aggregate, type Column, type Stage, target } from "../ast.ts";
+import { type Aggregate, type Column, type Pipe, target } from "../ast.ts";
 import { type FieldType, KNOWN_FIELDS } from "../known-fields.ts";
 import { printField } from "../print.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
@@ -45,30 +45,30 @@ export function placeOf(columns: readonly RowColumn[], name: string): number {
 }
 
 /** What the stages give of what comes to the first of them, if nothing is wrong with them. */
-export const resultOf = (stages: readonly Stage[], input = EVENTS): Input => stages.reduce(after, input);
+export const resultOf = (pipes: readonly Pipe[], input = EVENTS): Input => pipes.reduce(after, input);
 
 const EVENTS: Input = { kind: "events" };
-const after = (input: Input, stage: Stage) => outputOf(stage, input);
+const after = (input: Input, pipe: Pipe) => outputOf(pipe, input);
 
 /** What the stage gives, if nothing is wrong with it. */
-export function outputOf(stage: Stage, input: Input): Input {
-  switch (stage.kind) {
+export function outputOf(pipe: Pipe, input: Input): Input {
+  switch (pipe.kind) {
     case "where":
     case "sort":
     case "limit":
       return input;
     case "fields":
     case "unique":
-      return rows(stage.columns.map((column) => ({ ...columnOf(column, input), isGroup: false })));
+      return rows(pipe.columns.map((column) => ({ ...columnOf(column, input), isGroup: false })));
     case "count":
-      return rows([...groups(stage.by, input), COUNT]);
+      return rows([...groups(pipe.by, input), COUNT]);
     case "top":
-      return rows([...groups([stage.column], input), COUNT]);
+      return rows([...groups([pipe.column], input), COUNT]);
     case "stats":
-      return rows([...groups(stage.by, input), ...stage.aggregates.map((one) => aggregated(one, input))]);
+      return rows([...groups(pipe.by, input), ...pipe.aggregates.map((one) => aggregated(one, input))]);
     case "timeseries": {
-      const values = stage.aggregates.length === 0 ? [COUNT] : stage.aggregates.map((one) => aggregated(one, input));
-      return rows([TIME, ...groups(stage.by, input), ...values]);
+      const values = pipe.aggregates.length === 0 ? [COUNT] : pipe.aggregates.map((one) => aggregated(one, input));
+      return rows([TIME, ...groups(pipe.by, input), ...values]);
     }
   }
 }

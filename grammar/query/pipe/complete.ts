@@ -1,55 +1,55 @@
-import type { Stage } from "../ast.ts";
+import type { Pipe } from "../ast.ts";
 import type { FieldType } from "../known-fields.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import type { Token } from "../tokens.ts";
-import { checkStages } from "./check.ts";
+import { checkPipes } from "./check.ts";
 import { type ColumnType, type Input, placeOf, type RowColumn, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
-import { isOfFunctions } from "./stage-facts.ts";
+import { isOfFunctions } from "./pipe-facts.ts";
 
 /** The stage that a cursor is in. */
-export interface StageCursor {
+export interface PipeCursor {
   /** Where its text begins, after the bar. */
   readonly start: number;
   /** The tokens of it before the cursor; the first is its word. */
   readonly tokens: readonly Token[];
   /** The stages before it that can be read. */
-  readonly before: readonly Stage[];
+  readonly before: readonly Pipe[];
   readonly input: Input;
 }
 
 /** Undefined before the first bar. `tokens` are those before the cursor. */
-export function stageAt(source: string, tokens: readonly Token[]): StageCursor | undefined {
+export function pipeAt(source: string, tokens: readonly Token[]): PipeCursor | undefined {
   const bars = [...tokens.keys()].filter((at) => tokens[at]!.kind === "other" && tokens[at]!.text === "|");
   const last = bars.at(-1);
   if (last === undefined) return undefined;
-  const before: Stage[] = [];
+  const before: Pipe[] = [];
   for (const [index, at] of bars.slice(0, -1).entries()) {
-    const stage = parsers.Stage(source, tokens[at]!.end, tokens[bars[index + 1]!]!.start);
-    if (stage !== NO_MATCH) before.push(stage as Stage);
+    const pipe = parsers.Pipe(source, tokens[at]!.end, tokens[bars[index + 1]!]!.start);
+    if (pipe !== NO_MATCH) before.push(pipe as Pipe);
   }
   return { start: tokens[last]!.end, tokens: tokens.slice(last + 1), before, input: resultOf(before) };
 }
 
 /** Whether the stage, which ends with what would be accepted, has no problem but that it is unfinished. */
-export function isAllowed(source: string, { start, before }: StageCursor): boolean {
+export function isAllowed(source: string, { start, before }: PipeCursor): boolean {
   for (const end of ["", ")"]) {
     const text = source + end;
-    const stage = parsers.Stage(text, start, text.length);
-    if (stage !== NO_MATCH) return checkStages({ source: text, stages: [stage as Stage] }, before).length === 0;
+    const pipe = parsers.Pipe(text, start, text.length);
+    if (pipe !== NO_MATCH) return checkPipes({ source: text, pipes: [pipe as Pipe] }, before).length === 0;
   }
   return true;
 }
 
 /** The name of the function whose parenthesis is open, and whether it is one that the stage computes. */
-export function openCall({ tokens }: StageCursor): { readonly name: string; readonly isComputed: boolean } | undefined {
+export function openCall({ tokens }: PipeCursor): { readonly name: string; readonly isComputed: boolean } | undefined {
   const [name, open] = tokens.slice(-2);
   if (open?.kind !== "open" || name?.kind !== "word" || name.end !== open.start) return undefined;
   return { name: name.text, isComputed: isComputing({ tokens }) };
 }
 
 /** Whether the cursor is among the functions of a stage. */
-export const isComputing = ({ tokens }: Pick<StageCursor, "tokens">) =>
+export const isComputing = ({ tokens }: Pick<PipeCursor, "tokens">) =>
   isOfFunctions(tokens[0]?.text ?? "") && !tokens.some(({ text }) => text === "by");
 
 /** A column of rows to offer: its name, or after `p99(` the rest of that. */
@@ -59,7 +59,7 @@ export interface OfferedColumn {
 }
 
 /** The columns that may be named at the cursor; undefined where fields of events are. */
-export function columnsAt(cursor: StageCursor): OfferedColumn[] | undefined {
+export function columnsAt(cursor: PipeCursor): OfferedColumn[] | undefined {
   if (cursor.input.kind === "events") return undefined;
   const { columns } = cursor.input;
   const call = openCall(cursor);
@@ -79,14 +79,14 @@ export function columnsAt(cursor: StageCursor): OfferedColumn[] | undefined {
 }
 
 /** Whether the open function takes numbers only. */
-export function takesNumbers(cursor: StageCursor | undefined): boolean {
+export function takesNumbers(cursor: PipeCursor | undefined): boolean {
   const call = cursor && openCall(cursor);
   const kind = call === undefined ? undefined : functionOf(call.name);
   return kind !== undefined && FUNCTIONS[kind.name].isOfNumbers;
 }
 
 /** The column that an operand of the rows names. */
-export function columnOf({ input }: StageCursor, name: string): RowColumn | undefined {
+export function columnOf({ input }: PipeCursor, name: string): RowColumn | undefined {
   return input.kind === "rows" ? input.columns[placeOf(input.columns, name)] : undefined;
 }
 
@@ -126,7 +126,7 @@ export interface OfferedFunction {
 }
 
 /** The functions that may begin at the end of the text. */
-export function functionsAt(source: string, cursor: StageCursor): OfferedFunction[] {
+export function functionsAt(source: string, cursor: PipeCursor): OfferedFunction[] {
   return Object.entries(FUNCTIONS).flatMap(([key, { argument, documentation, isOfNumbers }]) => {
     const name = key === "pNN" ? "p99" : key;
     if (argument !== "needed")

@@ -3,17 +3,17 @@ import type { Problem, Span } from "../../problem.ts";
 import { levelOf } from "../levels.ts";
 import { NUMBER_UNITS } from "../literals.ts";
 import { parseQuery } from "../parse.ts";
+import { type PIPE_USES, PIPE_WORDS } from "../pipe-words.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
-import { type STAGE_USES, STAGE_WORDS } from "../stage-words.ts";
 import { type Token, tokenize } from "../tokens.ts";
-import { stepOf } from "./foreign-functions.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
+import { stepOf } from "./meant/foreign-functions.ts";
+import { pipeSlip } from "./meant/pipe-slips.ts";
+import { isOfFunctions } from "./pipe-facts.ts";
 import * as problems from "./problems.ts";
-import { isOfFunctions } from "./stage-facts.ts";
-import { stageSlip } from "./stage-slips.ts";
 
-type StageWord = keyof typeof STAGE_USES;
+type PipeWord = keyof typeof PIPE_USES;
 
 /**
  * Why the text between a bar and `end` is no stage: at least one problem. `isAfterTerm`: no stage comes before it, so that
@@ -23,20 +23,20 @@ export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm
   // Positions stay those of the whole.
   const tokens = tokenize(" ".repeat(bar.end) + source.slice(bar.end, end));
   const [first, ...rest] = tokens;
-  if (first === undefined) return [problems.missingStage(bar)];
-  const slip = stageSlip(source, first.start, end);
+  if (first === undefined) return [problems.missingPipe(bar)];
+  const slip = pipeSlip(source, first.start, end);
   if (slip !== undefined) return [slip];
-  const word = STAGE_WORDS.find((one) => one === first.text);
+  const word = PIPE_WORDS.find((one) => one === first.text);
   if (/^fields\s+\*$/.test(source.slice(first.start, end).trimEnd()))
-    return [problems.needlessStage({ start: bar.start, end })];
-  if (word === undefined) return [notAStage(source, isAfterTerm ? bar : undefined, { first, rest, end })];
-  const starts = stagesIn(source, tokens, end)?.slice(1);
+    return [problems.needlessPipe({ start: bar.start, end })];
+  if (word === undefined) return [notAPipe(source, isAfterTerm ? bar : undefined, { first, rest, end })];
+  const starts = pipesIn(source, tokens, end)?.slice(1);
   if (starts !== undefined) return [withoutBars(source, starts, end)];
   if (word === "where") return inWhere(source, first, end);
   const one = glued(source, tokens, end);
   if (one !== undefined) return [one];
-  const found = isOfFunctions(word) ? inAggregates(word, rest) : [inStage(word, first, rest) ?? []].flat();
-  return found.length > 0 ? found : [problems.wrongStage(spanOf(tokens), word)];
+  const found = isOfFunctions(word) ? inAggregates(word, rest) : [inPipe(word, first, rest) ?? []].flat();
+  return found.length > 0 ? found : [problems.wrongPipe(spanOf(tokens), word)];
 }
 
 /** What may be wrong in any stage: a condition, an order, a parenthesis or comma that is left over. */
@@ -51,7 +51,7 @@ function glued(source: string, tokens: readonly Token[], end: number): Problem |
   );
   const isLast =
     order > 0 && /^order\s+by\s+\S+(?:\s+(?:asc|desc))?$/.test(source.slice(tokens[order]!.start, end).trim());
-  if (isLast && parsers.Stage(source, first.start, tokens[order]!.start) !== NO_MATCH)
+  if (isLast && parsers.Pipe(source, first.start, tokens[order]!.start) !== NO_MATCH)
     return problems.foreignForm(spanOf(tokens.slice(order, order + 2)), "order by", "| sort");
   const last = tokens.at(-1)!;
   if (last.kind === "comma")
@@ -62,22 +62,22 @@ function glued(source: string, tokens: readonly Token[], end: number): Problem |
 }
 
 /** Where the stages of a text begin that has no bars between them: `count by path limit 10`. */
-function stagesIn(
+function pipesIn(
   source: string,
   tokens: readonly Token[],
   end: number,
   tries = { left: 2 * MOST_TRIES },
 ): number[] | undefined {
   const { start } = tokens[0]!;
-  if (parsers.Stage(source, start, end) !== NO_MATCH) return [start];
+  if (parsers.Pipe(source, start, end) !== NO_MATCH) return [start];
   for (const [index, token] of tokens.entries()) {
     const before = tokens[index - 1];
     if (index < 2 || before?.kind === "comma" || before?.text === "by") continue;
-    if (!STAGE_WORDS.some((word) => word === token.text)) continue;
+    if (!PIPE_WORDS.some((word) => word === token.text)) continue;
     if (--tries.left < 0) break;
     // A word alone is a column.
-    if (tokens.length === index + 1 || parsers.Stage(source, start, token.start) === NO_MATCH) continue;
-    const later = stagesIn(source, tokens.slice(index), end, tries);
+    if (tokens.length === index + 1 || parsers.Pipe(source, start, token.start) === NO_MATCH) continue;
+    const later = pipesIn(source, tokens.slice(index), end, tries);
     if (later !== undefined) return [start, ...later];
   }
   return undefined;
@@ -86,15 +86,15 @@ function stagesIn(
 /** `starts`: of the stages that lack their bars. */
 function withoutBars(source: string, starts: readonly number[], end: number): Problem {
   const [start = 0, next = end] = starts;
-  const stage = source.slice(start, next).trim();
-  return problems.missingBar({ start, end: start + stage.length }, stage, starts);
+  const pipe = source.slice(start, next).trim();
+  return problems.missingBar({ start, end: start + pipe.length }, pipe, starts);
 }
 
 const spanOf = (tokens: readonly Token[]): Span => ({ start: tokens[0]!.start, end: tokens.at(-1)!.end });
 
 function inWhere(source: string, word: Token, end: number): Problem[] {
   const text = source.slice(word.end, end).trimEnd();
-  if (text === "") return [problems.wrongStage(word, "where")];
+  if (text === "") return [problems.wrongPipe(word, "where")];
   // A column of rows may be named p99(duration): to the reader of queries it is a name of the same length.
   const names = new Map<string, string>();
   const named = text.replace(/\b(\w+(?:\.\d+)?)\(([\w@$.-]*)\)/g, (call, name: string, argument: string) => {
@@ -104,7 +104,7 @@ function inWhere(source: string, word: Token, end: number): Problem[] {
     return plain;
   });
   const parsed = parseQuery(" ".repeat(word.end) + named);
-  if (parsed.ok) return [problems.wrongStage(word, "where")];
+  if (parsed.ok) return [problems.wrongPipe(word, "where")];
   const inOurs = (told: string) => [...names].reduce((one, [plain, call]) => one.replaceAll(plain, call), told);
   return parsed.problems.map((problem) => renamed(problem, inOurs));
 }
@@ -128,13 +128,13 @@ interface Text {
 }
 
 /** The first word is no stage's. `or`: the bar, if it may stand for or. */
-function notAStage(source: string, or: Token | undefined, { first, rest, end }: Text): Problem {
+function notAPipe(source: string, or: Token | undefined, { first, rest, end }: Text): Problem {
   const lower = first.text.toLowerCase();
-  const own = STAGE_WORDS.find((word) => word === lower);
-  if (own !== undefined) return problems.unknownStage(first, first.text, "stage words are in lower case", own);
-  const foreign = Object.hasOwn(FOREIGN_STAGES, lower) ? FOREIGN_STAGES[lower]! : undefined;
-  if (foreign !== undefined) return problems.unknownStage(first, first.text, foreign.hint, foreign.write);
-  const near = didYouMean(first.text, STAGE_WORDS);
+  const own = PIPE_WORDS.find((word) => word === lower);
+  if (own !== undefined) return problems.unknownPipe(first, first.text, "stage words are in lower case", own);
+  const foreign = Object.hasOwn(FOREIGN_PIPES, lower) ? FOREIGN_PIPES[lower]! : undefined;
+  if (foreign !== undefined) return problems.unknownPipe(first, first.text, foreign.hint, foreign.write);
+  const near = didYouMean(first.text, PIPE_WORDS);
   const term = source.slice(first.start, end).trim();
   // One word alone is more likely a stage than a term, unless it is a level, or another word is before it: a | b
   const isName = (text: string) => /^[A-Za-z]\w*$/.test(text) && levelOf(text) === undefined;
@@ -144,21 +144,21 @@ function notAStage(source: string, or: Token | undefined, { first, rest, end }: 
     if (or !== undefined) return problems.termAfterBar(or, term);
     return problems.foreignForm({ start: first.start, end: first.start + term.length }, term, `where ${term}`);
   }
-  const nearForeign = near === undefined ? didYouMean(lower, Object.keys(FOREIGN_STAGES)) : undefined;
-  const meant = nearForeign === undefined ? undefined : FOREIGN_STAGES[nearForeign]!;
-  return problems.unknownStage(first, first.text, meant?.hint, meant?.write);
+  const nearForeign = near === undefined ? didYouMean(lower, Object.keys(FOREIGN_PIPES)) : undefined;
+  const meant = nearForeign === undefined ? undefined : FOREIGN_PIPES[nearForeign]!;
+  return problems.unknownPipe(first, first.text, meant?.hint, meant?.write);
 }
 
-interface ForeignStage {
+interface ForeignPipe {
   readonly hint: string;
   /** The word that can take its place, the rest as it is. */
   readonly write?: string;
 }
 
-const to = (write: string): ForeignStage => ({ hint: `write ${write}`, write });
+const to = (write: string): ForeignPipe => ({ hint: `write ${write}`, write });
 
 /** First words of stages in other languages. */
-const FOREIGN_STAGES: Readonly<Record<string, ForeignStage>> = {
+const FOREIGN_PIPES: Readonly<Record<string, ForeignPipe>> = {
   summarize: to("stats"),
   aggregate: to("stats"),
   stat: to("stats"),
@@ -200,7 +200,7 @@ const FOREIGN_STAGES: Readonly<Record<string, ForeignStage>> = {
   less: { hint: "leave it out, or pipe the command's output: tool logs ... | less" },
 };
 
-function inStage(word: StageWord, first: Token, rest: readonly Token[]): Problem | undefined {
+function inPipe(word: PipeWord, first: Token, rest: readonly Token[]): Problem | undefined {
   const [next, after] = rest;
   if (word === "count") {
     if (next === undefined) return undefined;
@@ -274,7 +274,7 @@ function inList(rest: readonly Token[]): Problem | undefined {
   return undefined;
 }
 
-function inAggregates(word: StageWord, rest: readonly Token[]): Problem[] {
+function inAggregates(word: PipeWord, rest: readonly Token[]): Problem[] {
   const step = word === "timeseries" ? stepIn(rest) : undefined;
   if (step !== undefined) return [step];
   const found = rest.flatMap((_, index) => inAggregate(rest, index) ?? []);
@@ -345,26 +345,26 @@ function percentileAt(tokens: readonly Token[], at: number): { span: Span; write
 export function missingBar(source: string): Problem | undefined {
   const operators = source.includes("||") ? tokenize(source).filter(({ text }) => text === "||") : [];
   for (const { start, end } of operators.slice(0, MOST_TRIES)) {
-    if (parsers.Stage(source, end, source.length) === NO_MATCH) continue;
-    const stage = source.slice(end).trim();
-    if (/[\s(]/.test(stage) && !isPlausible(source, source.indexOf(stage, end)))
-      return problems.stageAfterOr({ start, end }, stage);
+    if (parsers.Pipe(source, end, source.length) === NO_MATCH) continue;
+    const pipe = source.slice(end).trim();
+    if (/[\s(]/.test(pipe) && !isPlausible(source, source.indexOf(pipe, end)))
+      return problems.pipeAfterOr({ start, end }, pipe);
   }
   const group = /(?:^|\s)group\s+by\s/.exec(source);
   if (group !== null) {
     const at = { start: group.index + group[0].search(/\S/), end: group.index + group[0].length - 1 };
-    const isStage = parsers.Pipeline(`| count by ${source.slice(at.end)}`) !== NO_MATCH;
-    if (isStage && parseQuery(source.slice(0, at.start)).ok)
+    const isPipe = parsers.Pipeline(`| count by ${source.slice(at.end)}`) !== NO_MATCH;
+    if (isPipe && parseQuery(source.slice(0, at.start)).ok)
       return problems.foreignForm(at, source.slice(at.start, at.end), "| count by");
   }
   let tries = 0;
-  for (const match of source.matchAll(STAGE_BEGIN)) {
+  for (const match of source.matchAll(PIPE_BEGIN)) {
     if (++tries > MOST_TRIES) return undefined;
     const start = match.index + match[0].length - match[1]!.length;
     // `count`, `top` and the like alone are fields; so is what reads as a term.
     if (!/[\s(]/.test(source.slice(start).trim()) || isPlausible(source, start)) continue;
     // The end of the text, or another bar, which the caller has looked for.
-    const starts = stagesIn(source, tokenize(" ".repeat(start) + source.slice(start)), source.length);
+    const starts = pipesIn(source, tokenize(" ".repeat(start) + source.slice(start)), source.length);
     if (starts === undefined || !parseQuery(source.slice(0, start)).ok) continue;
     return withoutBars(source, starts, source.length);
   }
@@ -381,4 +381,4 @@ function isPlausible(source: string, start: number): boolean {
   return /^where\b/.test(text) && source.slice(0, start).trim() === "";
 }
 
-const STAGE_BEGIN = new RegExp(`(?:^|\\s)(${STAGE_WORDS.join("|")})(?=[ \\t\\r\\n])`, "g");
+const PIPE_BEGIN = new RegExp(`(?:^|\\s)(${PIPE_WORDS.join("|")})(?=[ \\t\\r\\n])`, "g");

@@ -4,8 +4,8 @@ import {
   type Column,
   type Expr,
   type Field,
+  type Pipe,
   type Pipeline,
-  type Stage,
   target,
 } from "../ast.ts";
 import { levelOf } from "../levels.ts";
@@ -34,10 +34,10 @@ import {
   Where,
 } from "./operators.ts";
 import type { Packed } from "./packed.ts";
-import { factsOf, isAggregate } from "./stage-facts.ts";
+import { factsOf, isAggregate } from "./pipe-facts.ts";
 import type { Table } from "./table.ts";
 
-export interface StagesOptions {
+export interface PipesOptions {
   /** The clock that `timestamp > 1h` counts back from, in milliseconds since 1970. */
   readonly nowMs: number;
   /** The range that was asked for, which steps of time cover and rates divide by; otherwise that of the entries. */
@@ -47,7 +47,7 @@ export interface StagesOptions {
 }
 
 /** What stages give in the end. */
-export type StagesResult =
+export type PipesResult =
   /** Entries, if there is no stage that makes rows. */
   { readonly kind: "entries"; readonly entries: readonly Entry[] } | ({ readonly kind: "table" } & Table);
 
@@ -58,12 +58,12 @@ const BUDGET_BYTES = 512 * 1024 * 1024;
  * The stages of a query at work: entries that the query selects are pushed in their order, and `result` says what the stages
  * give of those that have come so far. Throws `TooManyGroups` from either when memory for groups and values is used up.
  */
-export class StagesRun {
+export class PipesRun {
   readonly #chain: Chain;
   readonly #notes: MutableNotes = { leftOut: new Map(), withoutTime: 0, estimates: new Set() };
 
-  constructor({ stages }: Pick<Pipeline, "stages">, { nowMs, range = {}, budgetBytes = BUDGET_BYTES }: StagesOptions) {
-    this.#chain = new Chain(stages, { kind: "events" }, { nowMs, range, notes: this.#notes, budgetBytes });
+  constructor({ pipes }: Pick<Pipeline, "pipes">, { nowMs, range = {}, budgetBytes = BUDGET_BYTES }: PipesOptions) {
+    this.#chain = new Chain(pipes, { kind: "events" }, { nowMs, range, notes: this.#notes, budgetBytes });
   }
 
   push(entry: Entry): void {
@@ -108,14 +108,14 @@ export class StagesRun {
   }
 
   /** `rows` are those of the first aggregate, if they were collected elsewhere, and this run `isEmpty`. */
-  result(rows?: readonly Row[]): StagesResult {
+  result(rows?: readonly Row[]): PipesResult {
     this.#notes.leftOut.clear();
     this.#notes.estimates.clear();
     return this.#chain.result(rows);
   }
 
   /** The result so far, which is forgotten: of stages that are `isStreaming`. */
-  take(): StagesResult {
+  take(): PipesResult {
     const result = this.result();
     this.#chain.clear();
     return result;
@@ -123,17 +123,17 @@ export class StagesRun {
 }
 
 /** Whether rows are given as entries come, and never change. */
-export const isStreaming = ({ stages }: Pick<Pipeline, "stages">) =>
-  stages.every((stage) => !factsOf(stage).collects) && resultOf(stages).kind === "rows";
+export const isStreaming = ({ pipes }: Pick<Pipeline, "pipes">) =>
+  pipes.every((pipe) => !factsOf(pipe).collects) && resultOf(pipes).kind === "rows";
 
-/** What stages give of rows that earlier ones gave. Throws `TooManyGroups` as `StagesRun` does. */
-export function stagesOver(
-  stages: readonly Stage[],
+/** What stages give of rows that earlier ones gave. Throws `TooManyGroups` as `PipesRun` does. */
+export function pipesOver(
+  pipes: readonly Pipe[],
   { columns, rows }: Pick<Table, "columns" | "rows">,
-  { nowMs, range = {}, budgetBytes = BUDGET_BYTES }: StagesOptions,
+  { nowMs, range = {}, budgetBytes = BUDGET_BYTES }: PipesOptions,
 ): Table {
   const notes: MutableNotes = { leftOut: new Map(), withoutTime: 0, estimates: new Set() };
-  const chain = new Chain(stages, { kind: "rows", columns }, { nowMs, range, notes, budgetBytes });
+  const chain = new Chain(pipes, { kind: "rows", columns }, { nowMs, range, notes, budgetBytes });
   for (const row of rows) {
     if (chain.isDone) break;
     chain.push(row as Item);
@@ -146,8 +146,8 @@ export function stagesOver(
  * Whether runs over parts of an input give, merged, what one over all of it gives: nothing but `where` comes before the first
  * aggregate. What a limit or a sort keeps depends on all that comes before.
  */
-export function isMergeable({ stages }: Pick<Pipeline, "stages">): boolean {
-  const first = stages.find(({ kind }) => kind !== "where");
+export function isMergeable({ pipes }: Pick<Pipeline, "pipes">): boolean {
+  const first = pipes.find(({ kind }) => kind !== "where");
   return first !== undefined && isAggregate(first);
 }
 
@@ -166,19 +166,19 @@ class Chain {
   readonly #first: Sink<Item>;
   readonly #collector: Collector<Item, unknown>;
   readonly #output: Input;
-  readonly #rest: readonly Stage[];
+  readonly #rest: readonly Pipe[];
   readonly #limit: number;
   readonly #options: ChainOptions;
   readonly #budget: Budget;
 
-  constructor(stages: readonly Stage[], input: Input, options: ChainOptions) {
+  constructor(pipes: readonly Pipe[], input: Input, options: ChainOptions) {
     const budget = new Budget(options.budgetBytes);
     this.#budget = budget;
-    const at = stages.findIndex((stage) => factsOf(stage).collects);
-    const passing = at < 0 ? stages : stages.slice(0, at);
+    const at = pipes.findIndex((pipe) => factsOf(pipe).collects);
+    const passing = at < 0 ? pipes : pipes.slice(0, at);
     const inputs: Input[] = [input];
-    for (const stage of passing) inputs.push(outputOf(stage, inputs.at(-1)!));
-    const collecting = stages[at];
+    for (const pipe of passing) inputs.push(outputOf(pipe, inputs.at(-1)!));
+    const collecting = pipes[at];
     const last = inputs.at(-1)!;
     this.#output = collecting === undefined ? last : outputOf(collecting, last);
     this.#collector =
@@ -189,10 +189,10 @@ class Chain {
             input: last,
             output: this.#output,
             budget,
-            most: limitOf(stages[at + 1]),
+            most: limitOf(pipes[at + 1]),
           });
     this.#limit = collecting?.kind === "top" ? (collecting.count?.value ?? TOP_ROWS) : Number.POSITIVE_INFINITY;
-    this.#rest = at < 0 ? [] : stages.slice(at + 1);
+    this.#rest = at < 0 ? [] : pipes.slice(at + 1);
     this.#options = options;
     let next: Sink<Item> = this.#collector;
     for (let index = passing.length - 1; index >= 0; index--)
@@ -222,7 +222,7 @@ class Chain {
     if (this.#collector instanceof Kept) this.#collector.clear();
   }
 
-  result(rows?: readonly Row[]): StagesResult {
+  result(rows?: readonly Row[]): PipesResult {
     const isElsewhere = rows !== undefined && this.#collector instanceof Aggregate;
     const all = isElsewhere ? this.#collector.givenFrom(rows) : this.#collector.given();
     const given = all.length > this.#limit ? all.slice(0, this.#limit) : all;
@@ -249,7 +249,7 @@ interface Making {
   readonly nowMs: number;
 }
 
-const limitOf = (stage: Stage | undefined) => (stage?.kind === "limit" ? stage.count.value : Number.POSITIVE_INFINITY);
+const limitOf = (pipe: Pipe | undefined) => (pipe?.kind === "limit" ? pipe.count.value : Number.POSITIVE_INFINITY);
 
 interface Collecting extends Making {
   /** How many of the first items are wanted. */
@@ -259,36 +259,36 @@ interface Collecting extends Making {
   readonly range: TimeRange;
 }
 
-function passingOf(stage: Stage, making: Making, next: Sink<Item>): Sink<Item> {
+function passingOf(pipe: Pipe, making: Making, next: Sink<Item>): Sink<Item> {
   const { input, budget } = making;
   const rows = next as Sink<Row>;
   const read = (column: Column) => readOf(column, input);
-  switch (stage.kind) {
+  switch (pipe.kind) {
     case "where":
-      return new Where(testOf(stage.expr, making), next);
+      return new Where(testOf(pipe.expr, making), next);
     case "limit":
-      return new Limit(stage.count.value, next);
+      return new Limit(pipe.count.value, next);
     case "fields":
-      return new Select(stage.columns.map(read), rows);
+      return new Select(pipe.columns.map(read), rows);
     case "unique":
-      return new Select(stage.columns.map(read), new Unique(budget, rows));
+      return new Select(pipe.columns.map(read), new Unique(budget, rows));
     case "count":
     case "stats":
     case "timeseries":
     case "top":
     case "sort":
-      throw new TypeError(`the stage ${stage.kind} collects`);
+      throw new TypeError(`the stage ${pipe.kind} collects`);
     default:
-      return stage satisfies never;
+      return pipe satisfies never;
   }
 }
 
-function collectorOf(stage: Stage, making: Collecting): Collector<Item, unknown> {
+function collectorOf(pipe: Pipe, making: Collecting): Collector<Item, unknown> {
   const { input, budget } = making;
-  switch (stage.kind) {
+  switch (pipe.kind) {
     case "sort":
       return new Sort(
-        stage.keys.map(({ column, direction }) => ({
+        pipe.keys.map(({ column, direction }) => ({
           read: readOf(column, input),
           isDescending: direction === "desc",
         })),
@@ -296,22 +296,22 @@ function collectorOf(stage: Stage, making: Collecting): Collector<Item, unknown>
         making.most,
       );
     case "count":
-      return new Aggregate(groupingOf(stage.by, [], making));
+      return new Aggregate(groupingOf(pipe.by, [], making));
     case "top":
-      return new Aggregate(groupingOf([stage.column], [], making));
+      return new Aggregate(groupingOf([pipe.column], [], making));
     case "stats":
-      return new Aggregate(groupingOf(stage.by, stage.aggregates, making));
+      return new Aggregate(groupingOf(pipe.by, pipe.aggregates, making));
     case "timeseries": {
-      const stepMs = stage.step?.kind === "number" ? stage.step.value : undefined;
-      return new Timeseries(groupingOf(stage.by, stage.aggregates, making), stepMs);
+      const stepMs = pipe.step?.kind === "number" ? pipe.step.value : undefined;
+      return new Timeseries(groupingOf(pipe.by, pipe.aggregates, making), stepMs);
     }
     case "where":
     case "limit":
     case "fields":
     case "unique":
-      throw new TypeError(`the stage ${stage.kind} collects nothing`);
+      throw new TypeError(`the stage ${pipe.kind} collects nothing`);
     default:
-      return stage satisfies never;
+      return pipe satisfies never;
   }
 }
 

@@ -1,40 +1,40 @@
 import type { Span } from "../../problem.ts";
 import { formatDuration } from "../../units/duration.ts";
-import type { Aggregate, Call, Column, Expr, Field, Pipeline, Stage } from "../ast.ts";
+import type { Aggregate, Call, Column, Expr, Field, Pipe, Pipeline } from "../ast.ts";
 import { type Explanation, explain, explainAt, fieldDocs } from "../explain.ts";
+import { KEYWORD_DOCS, PIPE_DOCS } from "../pipe-words.ts";
 import { printField } from "../print.ts";
-import { KEYWORD_DOCS, STAGE_DOCS } from "../stage-words.ts";
 import { aboutColumn, aggregateName, columnName, placeOf, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
-import { printStage } from "./print.ts";
-import { aggregatesOf, columnsNamed, conditionOf, givesRows, isAggregate } from "./stage-facts.ts";
+import { aggregatesOf, columnsNamed, conditionOf, givesRows, isAggregate } from "./pipe-facts.ts";
+import { printPipe } from "./print.ts";
 
 /** Each stage in plain words, a sentence each. */
-export const explainStages = (stages: readonly Stage[]): string[] => stages.map((stage) => `${inWords(stage)}.`);
+export const explainPipes = (pipes: readonly Pipe[]): string[] => pipes.map((pipe) => `${inWords(pipe)}.`);
 
-function inWords(stage: Stage): string {
-  switch (stage.kind) {
+function inWords(pipe: Pipe): string {
+  switch (pipe.kind) {
     case "count":
-      return `Then their number${by(stage.by)}`;
+      return `Then their number${by(pipe.by)}`;
     case "stats":
-      return `Then ${stage.aggregates.map(aggregate).join(", ")}${by(stage.by)}`;
+      return `Then ${pipe.aggregates.map(aggregate).join(", ")}${by(pipe.by)}`;
     case "timeseries": {
-      const step = stage.step?.kind === "number" ? `each ${formatDuration(stage.step.value)}` : "each step of time";
-      const values = stage.aggregates.length === 0 ? "their number" : stage.aggregates.map(aggregate).join(", ");
-      return `Then ${values} for ${step}${by(stage.by)}`;
+      const step = pipe.step?.kind === "number" ? `each ${formatDuration(pipe.step.value)}` : "each step of time";
+      const values = pipe.aggregates.length === 0 ? "their number" : pipe.aggregates.map(aggregate).join(", ");
+      return `Then ${values} for ${step}${by(pipe.by)}`;
     }
     case "top":
-      return `Then the ${stage.count?.value ?? 10} most frequent values of ${printField(stage.column)}`;
+      return `Then the ${pipe.count?.value ?? 10} most frequent values of ${printField(pipe.column)}`;
     case "where":
-      return `Of those, the ones where ${explain({ source: "", expr: stage.expr })}`;
+      return `Of those, the ones where ${explain({ source: "", expr: pipe.expr })}`;
     case "sort":
-      return `Sorted by ${stage.keys.map(({ column, direction }) => `${printField(column)}${direction === "desc" ? ", the greatest first" : ""}`).join(", then by ")}`;
+      return `Sorted by ${pipe.keys.map(({ column, direction }) => `${printField(column)}${direction === "desc" ? ", the greatest first" : ""}`).join(", then by ")}`;
     case "limit":
-      return stage.count.value === 1 ? "The first one" : `The first ${stage.count.value}`;
+      return pipe.count.value === 1 ? "The first one" : `The first ${pipe.count.value}`;
     case "fields":
-      return `Of those ${list(stage.columns)}`;
+      return `Of those ${list(pipe.columns)}`;
     case "unique":
-      return `Each different ${list(stage.columns)} once`;
+      return `Each different ${list(pipe.columns)} once`;
   }
 }
 
@@ -69,34 +69,34 @@ function aggregate({ call, as }: Aggregate): string {
 }
 
 /** What the stage, function, column or word at an offset means. Undefined before the first stage. */
-export function explainStageAt({ source, stages }: Pipeline, offset: number): Explanation | undefined {
-  const place = stages.findIndex(({ span }) => holds(span, offset));
-  const stage = stages[place];
-  if (stage === undefined) return undefined;
-  const at = { source, offset, before: stages.slice(0, place) };
-  return partAt(stage, at) ?? { span: stage.span, text: `${inWords(stage)}.` };
+export function explainPipeAt({ source, pipes }: Pipeline, offset: number): Explanation | undefined {
+  const place = pipes.findIndex(({ span }) => holds(span, offset));
+  const pipe = pipes[place];
+  if (pipe === undefined) return undefined;
+  const at = { source, offset, before: pipes.slice(0, place) };
+  return partAt(pipe, at) ?? { span: pipe.span, text: `${inWords(pipe)}.` };
 }
 
 interface Place {
   readonly source: string;
   readonly offset: number;
-  readonly before: readonly Stage[];
+  readonly before: readonly Pipe[];
 }
 
 const holds = ({ start, end }: Span, offset: number) => offset >= start && offset < end;
 
-function partAt(stage: Stage, place: Place): Explanation | undefined {
+function partAt(pipe: Pipe, place: Place): Explanation | undefined {
   const { source, offset, before } = place;
-  if (holds(stage.word, offset)) return { span: stage.word, text: `${inWords(stage)}. ${STAGE_DOCS[stage.kind]}` };
-  const condition = conditionOf(stage);
+  if (holds(pipe.word, offset)) return { span: pipe.word, text: `${inWords(pipe)}. ${PIPE_DOCS[pipe.kind]}` };
+  const condition = conditionOf(pipe);
   if (condition !== undefined) return conditionAt(condition, place);
-  for (const one of aggregatesOf(stage)) {
+  for (const one of aggregatesOf(pipe)) {
     const { call, as } = one;
     if (as !== undefined && holds(as.span, offset))
       return { span: as.span, text: `The column ${as.name}: ${aggregate({ ...one, as: undefined })}.` };
     if (holds(call.span, offset)) return callAt(call, place);
   }
-  const column = columnsNamed(stage).find(({ span }) => holds(span, offset));
+  const column = columnsNamed(pipe).find(({ span }) => holds(span, offset));
   if (column !== undefined) return { span: column.span, text: columnDocs(column, before) };
   const start = source.slice(0, offset).search(/[a-z]*$/);
   const [word = ""] = /^[a-z]*/.exec(source.slice(start))!;
@@ -128,7 +128,7 @@ function fieldAt(expr: Expr, offset: number): Field | undefined {
   return "field" in expr && holds(expr.field.span, offset) ? expr.field : undefined;
 }
 
-function columnDocs(column: Column, before: readonly Stage[]): string {
+function columnDocs(column: Column, before: readonly Pipe[]): string {
   const input = resultOf(before);
   if (input.kind === "events") return fieldDocs(column);
   const found = input.columns[placeOf(input.columns, columnName(column))];
@@ -137,18 +137,18 @@ function columnDocs(column: Column, before: readonly Stage[]): string {
 }
 
 /** What a column of the rows comes from. */
-function originOf(name: string, stages: readonly Stage[]): string {
-  const at = stages.findLastIndex(givesRows);
-  const stage = stages[at]!;
-  const earlier = stages.slice(0, at);
+function originOf(name: string, pipes: readonly Pipe[]): string {
+  const at = pipes.findLastIndex(givesRows);
+  const pipe = pipes[at]!;
+  const earlier = pipes.slice(0, at);
   const isOfEvents = resultOf(earlier).kind === "events";
-  const made = aggregatesOf(stage).find((one) => aggregateName(one) === name);
-  if (made !== undefined) return `${aggregate({ ...made, as: undefined })}, from ${printStage(stage)}`;
-  if (columnsNamed(stage).some((column) => columnName(column) === name)) {
+  const made = aggregatesOf(pipe).find((one) => aggregateName(one) === name);
+  if (made !== undefined) return `${aggregate({ ...made, as: undefined })}, from ${printPipe(pipe)}`;
+  if (columnsNamed(pipe).some((column) => columnName(column) === name)) {
     if (!isOfEvents) return originOf(name, earlier);
-    return isAggregate(stage) ? `the groups of ${printStage(stage)}` : `the field ${name}`;
+    return isAggregate(pipe) ? `the groups of ${printPipe(pipe)}` : `the field ${name}`;
   }
   return name === "time"
-    ? `the beginning of each step of ${printStage(stage)}`
-    : `how many there are in each row of ${printStage(stage)}`;
+    ? `the beginning of each step of ${printPipe(pipe)}`
+    : `how many there are in each row of ${printPipe(pipe)}`;
 }

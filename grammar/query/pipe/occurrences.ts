@@ -1,7 +1,7 @@
 import type { Span } from "../../problem.ts";
-import type { Column, Expr, Pipeline, Stage } from "../ast.ts";
+import type { Column, Expr, Pipe, Pipeline } from "../ast.ts";
 import { aggregateName, columnName } from "./columns.ts";
-import { aggregatesOf, columnsNamed, conditionOf, factsOf } from "./stage-facts.ts";
+import { aggregatesOf, columnsNamed, conditionOf, factsOf } from "./pipe-facts.ts";
 
 /** A column of rows, and every place of the query that names it. */
 export interface NamedColumn {
@@ -13,12 +13,12 @@ export interface NamedColumn {
 }
 
 /** The column of rows that is named at an offset; the end of a name counts. Fields of events are none. */
-export function columnNamedAt({ stages }: Pipeline, offset: number): NamedColumn | undefined {
+export function columnNamedAt({ pipes }: Pipeline, offset: number): NamedColumn | undefined {
   const all: Named[] = [];
   let rows: readonly Named[] | undefined;
-  for (const stage of stages) {
-    if (rows !== undefined) for (const column of columnsIn(stage)) find(rows, column)?.places.push(column.span);
-    rows = after(stage, rows);
+  for (const pipe of pipes) {
+    if (rows !== undefined) for (const column of columnsIn(pipe)) find(rows, column)?.places.push(column.span);
+    rows = after(pipe, rows);
     for (const column of rows ?? []) if (!all.includes(column)) all.push(column);
   }
   return all.find(({ places }) => places.some(({ start, end }) => start <= offset && offset <= end));
@@ -34,25 +34,25 @@ function find(rows: readonly Named[], column: Column): Named | undefined {
 }
 
 /** The columns after a stage: those that it passes on are the same. */
-function after(stage: Stage, rows: readonly Named[] | undefined): readonly Named[] | undefined {
-  const { gives } = factsOf(stage);
+function after(pipe: Pipe, rows: readonly Named[] | undefined): readonly Named[] | undefined {
+  const { gives } = factsOf(pipe);
   if (gives === "input") return rows;
   const named = (name: string, span: Span, isGiven = false): Named => ({ name, isGiven, places: [span] });
   const kept = (columns: readonly Column[]) =>
     columns.map((column) => (rows && find(rows, column)) ?? named(columnName(column), column.span));
-  const groups = kept(columnsNamed(stage));
+  const groups = kept(columnsNamed(pipe));
   if (gives === "columns") return groups;
-  const values = aggregatesOf(stage).map((one) =>
+  const values = aggregatesOf(pipe).map((one) =>
     named(aggregateName(one), (one.as ?? one.call).span, one.as !== undefined),
   );
-  return [...groups, ...(values.length > 0 ? values : [named("count", stage.word)])];
+  return [...groups, ...(values.length > 0 ? values : [named("count", pipe.word)])];
 }
 
 /** Every column that a stage names: outside of functions, and as their arguments. */
-function columnsIn(stage: Stage): Column[] {
-  const condition = conditionOf(stage);
-  const computed = aggregatesOf(stage).flatMap(({ call }) => call.argument ?? []);
-  return [...(condition === undefined ? [] : operandsOf(condition)), ...computed, ...columnsNamed(stage)];
+function columnsIn(pipe: Pipe): Column[] {
+  const condition = conditionOf(pipe);
+  const computed = aggregatesOf(pipe).flatMap(({ call }) => call.argument ?? []);
+  return [...(condition === undefined ? [] : operandsOf(condition)), ...computed, ...columnsNamed(pipe)];
 }
 
 function operandsOf(expr: Expr): Column[] {

@@ -1,15 +1,15 @@
 import type { Parsed, Problem } from "../../problem.ts";
 import type { ReadPipeline } from "../actions.ts";
-import type { Pipeline, Stage } from "../ast.ts";
+import type { Pipe, Pipeline } from "../ast.ts";
 import { MAX_LENGTH } from "../bounds.ts";
-import { foreignQuery, MAX_LENGTH as MAX_FOREIGN, mend } from "../foreign-query.ts";
+import { foreignQuery, MAX_LENGTH as MAX_FOREIGN, mend } from "../meant/foreign-query.ts";
 import { deepest, parseQuery } from "../parse.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import { type Token, tokenize } from "../tokens.ts";
-import { checkStages } from "./check.ts";
+import { checkPipes } from "./check.ts";
 import { missingBar, whatIsWrong } from "./diagnose.ts";
-import { foreignPipeline } from "./foreign.ts";
+import { foreignPipeline } from "./meant/foreign-pipeline.ts";
 import * as problems from "./problems.ts";
 
 /**
@@ -17,7 +17,7 @@ import * as problems from "./problems.ts";
  * a bar is what `parseQuery` says of it. `before`: the stages of a saved query, which come first.
  * Source: the specification's "Log query language", settled in README.md.
  */
-export function parsePipeline(source: string, before: readonly Stage[] = []): Parsed<Pipeline> {
+export function parsePipeline(source: string, before: readonly Pipe[] = []): Parsed<Pipeline> {
   const read = readPipeline(source, before);
   if (read.ok || source.length > MAX_FOREIGN) return read;
   const parse = (text: string) => readPipeline(text, before);
@@ -31,39 +31,39 @@ export function parsePipeline(source: string, before: readonly Stage[] = []): Pa
 }
 
 /** As `parsePipeline`, but each slip by itself. */
-function readPipeline(source: string, before: readonly Stage[]): Parsed<Pipeline> {
+function readPipeline(source: string, before: readonly Pipe[]): Parsed<Pipeline> {
   if (source.length > MAX_LENGTH) return failed([queryProblems.tooLong(source.length, MAX_LENGTH)]);
-  if (!source.includes("|")) return withoutStages(source);
+  if (!source.includes("|")) return withoutPipes(source);
   const bars = barsOf(source);
-  if (bars.length === 0) return withoutStages(source);
+  if (bars.length === 0) return withoutPipes(source);
   const tooDeep = deepest(source);
   if (tooDeep !== undefined) return failed([tooDeep]);
   // The query is checked by itself.
   const selected = parseQuery(source.slice(0, bars[0]!.start).trimEnd());
-  const read = bars.length > MAX_STAGES ? NO_MATCH : readStages(source, bars);
+  const read = bars.length > MAX_PIPES ? NO_MATCH : readPipes(source, bars);
   if (read === NO_MATCH || !selected.ok)
     return failed(wrong({ source, bars, before }, selected.ok ? [] : selected.problems));
   const query = { source, expr: selected.value.expr };
-  const { stages } = read as ReadPipeline;
-  const found = wrongNames(source, stages, before);
-  return found.length > 0 ? failed(found.slice(0, MOST_TOLD)) : { ok: true, value: { source, query, stages } };
+  const { pipes } = read as ReadPipeline;
+  const found = wrongNames(source, pipes, before);
+  return found.length > 0 ? failed(found.slice(0, MOST_TOLD)) : { ok: true, value: { source, query, pipes } };
 }
 
 /** More would be no query that a person wrote. */
-const MAX_STAGES = 64;
+const MAX_PIPES = 64;
 
 /** The most problems of stages that are told: more would tell a person nothing. */
 const MOST_TOLD = 5;
 
-function withoutStages(source: string): Parsed<Pipeline> {
+function withoutPipes(source: string): Parsed<Pipeline> {
   const bar = missingBar(source);
   if (bar !== undefined) return failed([bar]);
   const query = parseQuery(source);
-  return query.ok ? { ok: true, value: { source, query: query.value, stages: [] } } : query;
+  return query.ok ? { ok: true, value: { source, query: query.value, pipes: [] } } : query;
 }
 
 /** The stages in the order of the text, or NO_MATCH. The query before them is read by `parseQuery`. */
-function readStages(source: string, bars: readonly Token[]): ReadPipeline | typeof NO_MATCH {
+function readPipes(source: string, bars: readonly Token[]): ReadPipeline | typeof NO_MATCH {
   const read = parsers.Pipeline(" ".repeat(bars[0]!.start) + source.slice(bars[0]!.start));
   return read as ReadPipeline | typeof NO_MATCH;
 }
@@ -77,9 +77,9 @@ function barsOf(source: string): Token[] {
 }
 
 /** What is wrong with stages that the grammar accepts: to it, `where a = 1 count by b` has terms only. */
-function wrongNames(source: string, stages: readonly Stage[], before: readonly Stage[]): readonly Problem[] {
-  let found = checkStages({ source, stages }, before);
-  for (const { kind, word, span } of stages) {
+function wrongNames(source: string, pipes: readonly Pipe[], before: readonly Pipe[]): readonly Problem[] {
+  let found = checkPipes({ source, pipes }, before);
+  for (const { kind, word, span } of pipes) {
     const others = found.filter((one) => one.span.start < word.end || one.span.start >= span.end);
     if (kind !== "where" || others.length === found.length) continue;
     const bar = missingBar(" ".repeat(word.end) + source.slice(word.end, span.end));
@@ -90,24 +90,24 @@ function wrongNames(source: string, stages: readonly Stage[], before: readonly S
 
 /** The problems of the query, if it has any, and of each stage. */
 function wrong(
-  { source, bars, before }: { source: string; bars: readonly Token[]; before: readonly Stage[] },
+  { source, bars, before }: { source: string; bars: readonly Token[]; before: readonly Pipe[] },
   ofQuery: readonly Problem[],
 ): Problem[] {
-  if (bars.length > MAX_STAGES) {
-    const { start, end } = bars[MAX_STAGES]!;
-    return [problems.tooManyStages({ start, end }, MAX_STAGES)];
+  if (bars.length > MAX_PIPES) {
+    const { start, end } = bars[MAX_PIPES]!;
+    return [problems.tooManyPipes({ start, end }, MAX_PIPES)];
   }
   // count by path | sort count
   const bar = ofQuery.length === 0 ? undefined : missingBar(source.slice(0, bars[0]!.start));
   const found: Problem[] = [];
   const isTerm = source.slice(0, bars[0]!.start).trim() !== "";
-  let read: readonly Stage[] = [];
+  let read: readonly Pipe[] = [];
   for (const [index, bar] of bars.entries()) {
     const end = bars[index + 1]?.start ?? source.length;
-    const stage = parsers.Stage(source, bar.end, end);
-    if (stage === NO_MATCH) found.push(...whatIsWrong(source, bar, end, isTerm && read.length === 0));
+    const pipe = parsers.Pipe(source, bar.end, end);
+    if (pipe === NO_MATCH) found.push(...whatIsWrong(source, bar, end, isTerm && read.length === 0));
     // What later stages may name depends on all before them.
-    else if (read.length === index) read = [...read, stage as Stage];
+    else if (read.length === index) read = [...read, pipe as Pipe];
   }
   found.push(...wrongNames(source, read, before));
   found.sort((a, b) => a.span.start - b.span.start);

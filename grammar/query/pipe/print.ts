@@ -1,38 +1,38 @@
-import type { Aggregate, Call, Column, Pipeline, Stage } from "../ast.ts";
+import type { Aggregate, Call, Column, Pipe, Pipeline } from "../ast.ts";
 import { printField, printQuery, printValue } from "../print.ts";
 
 /**
  * The canonical text: the query as `printQuery` prints it, then each stage after " | ". Without a query it begins with the
  * first bar. `parsePipeline` reads it back to the same tree, spans aside. `between`: the blank before each bar.
  */
-export function printPipeline({ query, stages }: Pipeline, between = " "): string {
+export function printPipeline({ query, pipes }: Pipeline, between = " "): string {
   const selected = printQuery(query);
-  const printed = stages.map((stage) => `| ${printStage(stage)}`).join(between);
+  const printed = pipes.map((pipe) => `| ${printPipe(pipe)}`).join(between);
   return selected === "" || printed === "" ? selected + printed : `${selected}${between}${printed}`;
 }
 
-export function printStage(stage: Stage): string {
-  switch (stage.kind) {
+export function printPipe(pipe: Pipe): string {
+  switch (pipe.kind) {
     case "count":
-      return `count${by(stage.by)}`;
+      return `count${by(pipe.by)}`;
     case "stats":
-      return `stats ${stage.aggregates.map(printAggregate).join(", ")}${by(stage.by)}`;
+      return `stats ${pipe.aggregates.map(printAggregate).join(", ")}${by(pipe.by)}`;
     case "timeseries": {
-      const step = stage.step === undefined ? "" : ` ${printValue(stage.step)}`;
-      const aggregates = stage.aggregates.length === 0 ? "" : ` ${stage.aggregates.map(printAggregate).join(", ")}`;
-      return `timeseries${step}${aggregates}${by(stage.by)}`;
+      const step = pipe.step === undefined ? "" : ` ${printValue(pipe.step)}`;
+      const aggregates = pipe.aggregates.length === 0 ? "" : ` ${pipe.aggregates.map(printAggregate).join(", ")}`;
+      return `timeseries${step}${aggregates}${by(pipe.by)}`;
     }
     case "top":
-      return `top ${stage.count === undefined ? "" : `${stage.count.value} `}${printField(stage.column)}`;
+      return `top ${pipe.count === undefined ? "" : `${pipe.count.value} `}${printField(pipe.column)}`;
     case "where":
-      return `where ${printQuery({ source: "", expr: stage.expr })}`;
+      return `where ${printQuery({ source: "", expr: pipe.expr })}`;
     case "sort":
-      return `sort ${stage.keys.map(({ column, direction }) => printField(column) + (direction ? ` ${direction}` : "")).join(", ")}`;
+      return `sort ${pipe.keys.map(({ column, direction }) => printField(column) + (direction ? ` ${direction}` : "")).join(", ")}`;
     case "limit":
-      return `limit ${stage.count.value}`;
+      return `limit ${pipe.count.value}`;
     case "fields":
     case "unique":
-      return `${stage.kind} ${list(stage.columns)}`;
+      return `${pipe.kind} ${list(pipe.columns)}`;
   }
 }
 

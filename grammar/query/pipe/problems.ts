@@ -1,7 +1,7 @@
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Fix, quote, type Span } from "../../problem.ts";
+import { PIPE_USES, PIPE_WORDS } from "../pipe-words.ts";
 import { problem, replace } from "../problems.ts";
-import { STAGE_USES, STAGE_WORDS } from "../stage-words.ts";
 import type { RowColumn } from "./columns.ts";
 import { FOREIGN_FUNCTIONS, FUNCTIONS } from "./functions.ts";
 
@@ -12,20 +12,20 @@ const insert = (at: number, text: string, title: string): Fix => ({
   edits: [{ span: { start: at, end: at }, text }],
 });
 
-export const missingStage = (bar: Span) =>
+export const missingPipe = (bar: Span) =>
   problem("missing-stage", bar, "a stage is missing after |", {
-    hint: `write one, such as | count by path; stages are ${STAGE_WORDS.join(", ")}`,
+    hint: `write one, such as | count by path; stages are ${PIPE_WORDS.join(", ")}`,
   });
 
-export const tooManyStages = (bar: Span, most: number) =>
+export const tooManyPipes = (bar: Span, most: number) =>
   problem("too-many-stages", bar, `there are more than ${most} stages`, { hint: "leave some out" });
 
 /** `write`: the same in ours, if that is certain. */
-export const unknownStage = (at: Span, word: string, hint: string | undefined, write: string | undefined) => {
-  const near = didYouMean(word, STAGE_WORDS);
+export const unknownPipe = (at: Span, word: string, hint: string | undefined, write: string | undefined) => {
+  const near = didYouMean(word, PIPE_WORDS);
   const fix = write === undefined ? near && replace(at, near) : replace(at, write);
   return problem("unknown-stage", at, `there is no stage ${quote(word)}`, {
-    hint: hint ?? (near === undefined ? `stages are ${STAGE_WORDS.join(", ")}` : `did you mean ${near}?`),
+    hint: hint ?? (near === undefined ? `stages are ${PIPE_WORDS.join(", ")}` : `did you mean ${near}?`),
     fix: fix || undefined,
   });
 };
@@ -38,24 +38,24 @@ export const termAfterBar = (bar: Span, term: string) =>
   });
 
 /** `error || count by path` */
-export const stageAfterOr = (operator: Span, stage: string) =>
-  problem("stage-after-or", operator, `${quote(stage)} is a stage, and || means or`, {
+export const pipeAfterOr = (operator: Span, pipe: string) =>
+  problem("stage-after-or", operator, `${quote(pipe)} is a stage, and || means or`, {
     hint: "write a single |",
     fix: replace(operator, "|"),
   });
 
 /** `count by path` without a bar. `starts`: where one belongs. */
-export const missingBar = (at: Span, stage: string, starts: readonly number[]) =>
-  problem("missing-bar", at, `${quote(stage)} reads like a stage without its |`, {
-    hint: `write | ${stage}`,
+export const missingBar = (at: Span, pipe: string, starts: readonly number[]) =>
+  problem("missing-bar", at, `${quote(pipe)} reads like a stage without its |`, {
+    hint: `write | ${pipe}`,
     fix: {
       title: "Write | before it",
       edits: starts.map((start) => ({ span: { start, end: start }, text: "| " })),
     },
   });
 
-export const wrongStage = (at: Span, word: keyof typeof STAGE_USES) =>
-  problem("wrong-stage", at, `this is no ${word} stage`, { hint: `write ${word} as in: ${STAGE_USES[word]}` });
+export const wrongPipe = (at: Span, word: keyof typeof PIPE_USES) =>
+  problem("wrong-stage", at, `this is no ${word} stage`, { hint: `write ${word} as in: ${PIPE_USES[word]}` });
 
 /** `count path` */
 export const missingWord = (at: Span, text: string, word: string) =>
@@ -65,8 +65,8 @@ export const missingWord = (at: Span, text: string, word: string) =>
   });
 
 /** `sort by count` */
-export const needlessWord = (at: Span, next: number, text: string, stage: string) =>
-  problem("needless-word", at, `${quote(text)} does not belong into ${stage}`, {
+export const needlessWord = (at: Span, next: number, text: string, pipe: string) =>
+  problem("needless-word", at, `${quote(text)} does not belong into ${pipe}`, {
     hint: "remove it",
     fix: { title: "Remove it", edits: [{ span: { start: at.start, end: next }, text: "" }] },
   });
@@ -111,14 +111,14 @@ export const foreignForm = (at: Span, text: string, write: string, written = wri
 export const notPossible = (at: Span, message: string, hint: string) => problem("not-possible", at, message, { hint });
 
 /** `top 2 path, method`. `stage`: its text; `write`: the same with a count. */
-export const oneField = (at: Span, stage: Span, write: string) =>
+export const oneField = (at: Span, pipe: Span, write: string) =>
   problem("one-field", at, "top takes one field", {
     hint: `write ${write}`,
-    fix: replace(stage, write),
+    fix: replace(pipe, write),
   });
 
 /** `fields *` */
-export const needlessStage = (at: Span) =>
+export const needlessPipe = (at: Span) =>
   problem("needless-stage", at, "this stage changes nothing", { hint: "leave it out", fix: replace(at, "") });
 
 // What is named

@@ -1,4 +1,4 @@
-import { withoutStages } from "../../../grammar/query/edit.ts";
+import { withoutPipes } from "../../../grammar/query/edit.ts";
 import type { AlertAnswer } from "../language/messages.ts";
 import { kindOfQuery } from "../language/query.ts";
 
@@ -20,7 +20,7 @@ export function QueryWrong({ query, answer, wrong, onQuery }: QueryWrongProps) {
   const isEmpty = query.trim() === "";
   const refusal = isEmpty || answer === undefined || answer.ok ? undefined : answer.problems[0];
   const text = refusal === undefined ? wrong : `The query of an alert ${refusal}.`;
-  const bare = withoutStages(query);
+  const bare = withoutPipes(query);
   const fixes = isEmpty
     ? [{ name: "Count all events", to: "| count" }]
     : refusal !== undefined && kindOfQuery(query) === "stages"

@@ -6,7 +6,7 @@ import {
   filterOut,
   levelFrom,
   type Scalar,
-  withoutStages,
+  withoutPipes,
 } from "../../../grammar/query/edit.ts";
 import type { ViewRange } from "../../address/view.ts";
 import { say } from "../kit/toasts.tsx";
@@ -51,7 +51,7 @@ export function actionsOn(state: ExplorerState): ExplorerActions {
         group.reduce<string | undefined>((edited, [field, value]) => {
           if (edited === undefined) return undefined;
           return value === null ? without(edited, field) : filterIn(edited, field, scalar(value));
-        }, withoutStages(query) ?? query),
+        }, withoutPipes(query) ?? query),
       ),
     zoom: (range) => state.change({ range, isLive: false, event: "" }),
     toggleColumn(field) {

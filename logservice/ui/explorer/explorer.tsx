@@ -39,11 +39,11 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const { open } = choice;
 
   // On a narrow screen both are over the whole page.
-  const isStages = found?.table.value !== undefined;
-  usePageMark("covered", !isStages && (isDrawerOpen.value || open.place !== undefined));
+  const isTable = found?.table.value !== undefined;
+  usePageMark("covered", !isTable && (isDrawerOpen.value || open.place !== undefined));
   useEffect(() => {
-    if (isStages) isDrawerOpen.value = false;
-  }, [isStages]);
+    if (isTable) isDrawerOpen.value = false;
+  }, [isTable]);
   useExplorerKeys({ state, close: choice.close });
   const opened = useOpenedSearch(projectId, view.query);
 
@@ -70,7 +70,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
         <TimeRange range={view.range} onChange={actions.zoom} />
       </div>
       <ResultNotes state={state} />
-      {isStages ? (
+      {isTable ? (
         <ResultView
           of={found.table.value!}
           range={found.times}

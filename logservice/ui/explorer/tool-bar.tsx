@@ -25,7 +25,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
   const isFound = found !== undefined && (found.histogram.value ?? found.table.value) !== undefined;
   const { query, range, isLive, isOldestFirst, columns } = state.view.value;
   const past = pastQueries(state.projectId);
-  const isStages = kindOfQuery(query) === "stages";
+  const isTable = kindOfQuery(query) === "stages";
   const history: readonly MenuEntry[] =
     past.length === 0
       ? [{ title: "No earlier queries yet" }]
@@ -57,8 +57,8 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
         type="button"
         class="button live"
         aria-pressed={isLive}
-        disabled={isStages}
-        title={isStages ? "A query with stages cannot be live" : "Show events as they arrive  l"}
+        disabled={isTable}
+        title={isTable ? "A query with stages cannot be live" : "Show events as they arrive  l"}
         onClick={() => state.change({ isLive: !isLive, range: endingNow(range) })}
       >
         Live

@@ -1,5 +1,5 @@
 import { readPipeline } from "../../../grammar/query/read.ts";
-import { explain, explainStages, FUNCTIONS, NUMBER_UNITS, STAGE_USES } from "../../../grammar/query/reference.ts";
+import { explain, explainPipes, FUNCTIONS, NUMBER_UNITS, PIPE_USES } from "../../../grammar/query/reference.ts";
 import { number } from "../kit/numbers.ts";
 
 /** Queries to begin with, for somebody who looks for what broke. What each means is said by the language itself. */
@@ -69,12 +69,12 @@ export function meaningOf(text: string): string | undefined {
   const read = readPipeline(text);
   if (read === undefined) return undefined;
   const condition = text.trim().startsWith("|") ? "All events" : capital(explain(read.query));
-  return [`${condition}.`, ...explainStages(read.stages)].join(" ");
+  return [`${condition}.`, ...explainPipes(read.pipes)].join(" ");
 }
 
 /** A stage as a query of its own. */
-export const stageExample = (stage: keyof typeof STAGE_USES): string =>
-  stage === "where" || stage === "sort" ? `| count by path | ${STAGE_USES[stage]}` : `| ${STAGE_USES[stage]}`;
+export const pipeExample = (pipe: keyof typeof PIPE_USES): string =>
+  pipe === "where" || pipe === "sort" ? `| count by path | ${PIPE_USES[pipe]}` : `| ${PIPE_USES[pipe]}`;
 
 /** A function as it is called, and a query that does so. */
 export function functionExample(name: keyof typeof FUNCTIONS): { readonly call: string; readonly query: string } {

@@ -5,8 +5,8 @@ import {
   KNOWN_FIELDS,
   LEVEL_SPELLINGS,
   LEVELS,
-  STAGE_DOCS,
-  STAGE_WORDS,
+  PIPE_DOCS,
+  PIPE_WORDS,
   WORD_DOCS,
 } from "../../../grammar/query/reference.ts";
 import { pathOf } from "../../address/page.ts";
@@ -14,7 +14,7 @@ import { searchOf } from "../../address/view.ts";
 import { readKept } from "../data/preferences.ts";
 import { session } from "../data/session.ts";
 import { QueryCode } from "../query-box/query-code.tsx";
-import { FIRST, functionExample, meaningOf, stageExample, UNITS, WORD_EXAMPLES, WRITTEN } from "./examples.ts";
+import { FIRST, functionExample, meaningOf, pipeExample, UNITS, WORD_EXAMPLES, WRITTEN } from "./examples.ts";
 
 /** The query language on one page, made of the language's own tables. Each example opens in the last project. */
 export function Language() {
@@ -84,10 +84,10 @@ export function Language() {
       </Part>
       <Part title="Stages" lead="Each takes what the one before it gives: | count by path | sort count desc | limit 5">
         <Rows
-          rows={STAGE_WORDS.map((word) => [
+          rows={PIPE_WORDS.map((word) => [
             <code>{word}</code>,
-            STAGE_DOCS[word],
-            <Example query={stageExample(word)} events={events} />,
+            PIPE_DOCS[word],
+            <Example query={pipeExample(word)} events={events} />,
           ])}
         />
         <Rows rows={Object.entries(KEYWORD_DOCS).map(([word, text]) => [<code>{word}</code>, text])} />

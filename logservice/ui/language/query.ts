@@ -4,5 +4,5 @@ import { readPipeline } from "../../../grammar/query/read.ts";
 export function kindOfQuery(text: string): "events" | "stages" | "wrong" {
   const read = readPipeline(text);
   if (read === undefined) return "wrong";
-  return read.stages.length > 0 ? "stages" : "events";
+  return read.pipes.length > 0 ? "stages" : "events";
 }

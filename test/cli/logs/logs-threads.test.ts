@@ -5,15 +5,15 @@ import fc from "fast-check";
 import t, { type Test } from "tap";
 import { readEntryLine } from "../../../cli/logs/entry-line.ts";
 import { LineBlocks, MAX_LINE_BYTES } from "../../../cli/logs/line-blocks.ts";
-import { parallelStages } from "../../../cli/logs/parallel-stages.ts";
-import { StageLines } from "../../../cli/logs/stage-scan.ts";
+import { parallelPipes } from "../../../cli/logs/parallel-pipes.ts";
+import { PipeLines } from "../../../cli/logs/pipe-scan.ts";
 import { MIN_PARALLEL_BYTES } from "../../../cli/logs/worker-pool.ts";
 import {
   compilePredicate,
   isMergeable,
   type Pipeline,
-  type StagesResult,
-  StagesRun,
+  type PipesResult,
+  PipesRun,
 } from "../../../grammar/query/index.ts";
 import { generate } from "../../bench/query/generate.ts";
 import { shell, spawnTool, tool } from "../../support/cli.ts";
@@ -39,19 +39,19 @@ async function onThreads(path: string, { pipeline, segmentBytes = 2_000, budgetB
   const { size } = fstatSync(file);
   const wanted = { query: pipeline.query, nowMs: NOW_MS, sinceMs: undefined, untilMs: undefined };
   const asked = { wanted, pipeline, range: { fromMs: undefined, toMs: undefined }, budgetBytes };
-  const lines = new StageLines(asked);
+  const lines = new PipeLines(asked);
   try {
     const setup = { ...asked, file, size, place: 0 };
-    await parallelStages({ setup, lines, signal, onRead, segmentBytes, workerCount: 1 });
+    await parallelPipes({ setup, lines, signal, onRead, segmentBytes, workerCount: 1 });
     return lines.result();
   } finally {
     closeSync(file);
   }
 }
 
-function inMemory(text: string, pipeline: Pipeline): StagesResult {
+function inMemory(text: string, pipeline: Pipeline): PipesResult {
   const selects = compilePredicate(pipeline.query, { nowMs: NOW_MS });
-  const run = new StagesRun(pipeline, { nowMs: NOW_MS });
+  const run = new PipesRun(pipeline, { nowMs: NOW_MS });
   for (const line of text.split("\n")) {
     if (line === "") continue;
     const { entry } = readEntryLine(line);
@@ -65,7 +65,7 @@ const isNear = (a: unknown, b: unknown) =>
     ? Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a))
     : JSON.stringify(a) === JSON.stringify(b);
 
-function isSameTable(a: StagesResult, b: StagesResult): boolean {
+function isSameTable(a: PipesResult, b: PipesResult): boolean {
   if (a.kind !== "table" || b.kind !== "table") return false;
   return (
     JSON.stringify([a.columns, a.stepMs, [...a.notes.leftOut], a.notes.withoutTime, [...a.notes.estimates]]) ===
@@ -124,7 +124,7 @@ const drawnPipeline = fc
     ),
     fc.constantFrom("", " | limit 3"),
   )
-  .map(([query, where, stage, rest]) => `${query} ${where}| ${stage}${rest}`);
+  .map(([query, where, pipe, rest]) => `${query} ${where}| ${pipe}${rest}`);
 
 function pathIn(t: Test): string {
   return join(t.testdir(), "log.ndjson");
@@ -185,15 +185,15 @@ const drawnUsualLine = fc
 t.test("lines of known shapes are counted as all others", (t) => {
   const numRuns = Number(process.env.FUZZ_COUNT ?? 3000);
   const drawn = fc.array(drawnUsualLine, { minLength: 1, maxLength: 40 }).map((lines) => lines.join("\n"));
-  const stage = fc.tuple(
+  const pipe = fc.tuple(
     fc.constantFrom("count", "stats count(), sum(c.d), p50(b)", "stats max(a), min(a), avg(a), p99(c.d)"),
     fc.uniqueArray(fc.constantFrom("a", "b", "c.d", "level", "fields.b", "c"), { maxLength: 2 }),
   );
   fc.assert(
-    fc.property(drawn, stage, (text, [aggregates, by]) => {
+    fc.property(drawn, pipe, (text, [aggregates, by]) => {
       const pipeline = parsed(`| ${aggregates}${by.length === 0 ? "" : ` by ${by.join(", ")}`}`);
       const wanted = { query: pipeline.query, nowMs: NOW_MS, sinceMs: undefined, untilMs: undefined };
-      const lines = new StageLines({ wanted, pipeline, range: { fromMs: undefined, toMs: undefined } });
+      const lines = new PipeLines({ wanted, pipeline, range: { fromMs: undefined, toMs: undefined } });
       // Small, so that the buffer is reused while shapes are learned.
       const blocks = new LineBlocks(200);
       for (const block of blocks.push(Buffer.from(`${text}\n`))) lines.add(block);

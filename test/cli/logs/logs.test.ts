@@ -41,11 +41,11 @@ t.test("entries as text", (t) => {
 });
 
 t.test("a date line where the day changes, columns that grow, local time across a change of the clock", (t) => {
-  const entry = (timestamp: string, level: string, stage?: string) => ({
+  const entry = (timestamp: string, level: string, pipe?: string) => ({
     timestamp,
     level,
     message: "m",
-    fields: stage === undefined ? {} : { stage },
+    fields: pipe === undefined ? {} : { stage: pipe },
   });
   // Central Europe, 2025-03-30: at 01:00 UTC the clock goes from 02:00 to 03:00.
   const offsetMinutes = (timeMs: number) => (timeMs < Date.parse("2025-03-30T01:00:00Z") ? -60 : -120);

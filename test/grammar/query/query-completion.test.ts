@@ -7,7 +7,7 @@ import {
   type CompletionSources,
   explain,
   explainAt,
-  explainStageAt,
+  explainPipeAt,
   type KnownField,
   type KnownValue,
   type Pipeline,
@@ -233,7 +233,7 @@ t.test("what stands under the cursor, in words", (t) => {
 t.test("what is under the cursor in a stage, in words", (t) => {
   for (const row of explanations.stages as HoverRow[]) {
     const [source, offset] = cursor(row.at, "¦");
-    const found = explainStageAt(piped(source), offset);
+    const found = explainPipeAt(piped(source), offset);
     recordWords(row, { of: found && source.slice(found.span.start, found.span.end), text: found?.text });
     const { at, of, text } = row;
     t.equal(found && source.slice(found.span.start, found.span.end), of, `${at}, of what`);
@@ -242,7 +242,7 @@ t.test("what is under the cursor in a stage, in words", (t) => {
   for (const { query } of pipes.valid) {
     const pipeline = piped(query);
     for (let offset = 0; offset <= query.length; offset++) {
-      const { span, text } = explainStageAt(pipeline, offset) ?? {
+      const { span, text } = explainPipeAt(pipeline, offset) ?? {
         span: { start: offset, end: offset + 1 },
         text: ".",
       };

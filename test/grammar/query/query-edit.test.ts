@@ -12,7 +12,7 @@ import {
   filterOut,
   levelFrom,
   literal,
-  withoutStages,
+  withoutPipes,
 } from "../../../grammar/query/edit.ts";
 import { compilePredicate, parsePipeline, parseQuery } from "../../../grammar/query/index.ts";
 import { readPipeline } from "../../../grammar/query/read.ts";
@@ -44,7 +44,7 @@ const ROWS: readonly (readonly [what: string, got: string | undefined, wanted: s
   ["count", countBy("error", "path"), "error | count by path"],
   ["count in the place of stages", countBy("error | top 5 path", "status"), "error | count by status"],
   ["count of everything", countBy("", 'fields["odd key"]'), '| count by fields["odd key"]'],
-  ["without stages", withoutStages('a = "|" | count'), 'a = "|"'],
+  ["without stages", withoutPipes('a = "|" | count'), 'a = "|"'],
   ["not a query", filterIn('error "', "a", 1), undefined],
   ["not a field", filterIn("error", "a b", 1), undefined],
   ["quotes", literal('say "hi" * \\ \n\t\u0000'), '"say \\"hi\\" \\* \\\\ \\n\\t\\u0000"'],

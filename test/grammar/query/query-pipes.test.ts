@@ -6,11 +6,11 @@ import type { Entry } from "../../../grammar/entry.ts";
 import { applyEdits, editsTogether } from "../../../grammar/problem.ts";
 import {
   compilePredicate,
+  PipesRun,
   parsePipeline,
   parseQuery,
   printPipeline,
   readsOfPipeline,
-  StagesRun,
 } from "../../../grammar/query/index.ts";
 import { random, textsNear } from "../../support/parser-fuzz.ts";
 import { byOracle, parsed } from "../../support/pipe-oracle.ts";
@@ -31,12 +31,12 @@ const entries: Entry[] = vectors.entries.map(({ level = "info", message = "m", .
 
 function run(source: string, of: readonly Entry[] = entries, range = {}) {
   const pipeline = parsed(source);
-  const stages = new StagesRun(pipeline, { nowMs: NOW, range });
+  const pipes = new PipesRun(pipeline, { nowMs: NOW, range });
   const selects = compilePredicate(pipeline.query, { nowMs: NOW });
-  for (const entry of of) if (selects(entry)) stages.push(entry);
+  for (const entry of of) if (selects(entry)) pipes.push(entry);
   // Asking changes nothing.
-  stages.result();
-  return stages.result();
+  pipes.result();
+  return pipes.result();
 }
 
 function rowsOf(source: string, of?: readonly Entry[], range?: object) {
@@ -178,7 +178,7 @@ t.test("stages without their bar are refused with it, and terms that look like t
   }
   for (const query of vectors.terms) {
     const parsed = parsePipeline(query);
-    t.ok(parsed.ok && parsed.value.stages.length === 0, query);
+    t.ok(parsed.ok && parsed.value.pipes.length === 0, query);
   }
   t.end();
 });
@@ -195,7 +195,7 @@ t.test("a query without stages is what it was", (t) => {
   ]) {
     const [query, pipeline] = [parseQuery(source), parsePipeline(source)];
     t.strictSame(pipeline.ok && pipeline.value.query, query.ok && query.value, source);
-    t.strictSame(pipeline.ok && pipeline.value.stages, [], source);
+    t.strictSame(pipeline.ok && pipeline.value.pipes, [], source);
   }
   for (const source of ["status >", "a | | b", "(a | count)", "a || | count"])
     t.notOk(parsePipeline(source).ok, source);
@@ -285,24 +285,24 @@ const drawnPipeline = fc
     fc.array(fc.tuple(fc.constantFrom("where", "sort", "limit", "stats", "fields"), fc.nat(9)), { maxLength: 3 }),
   )
   .map(([query, first, { text, columns }, rest]) => {
-    const stages = [...first, text];
+    const pipes = [...first, text];
     let names = columns;
     for (const [kind, number] of rest) {
       const name = names[number % names.length]!;
-      if (kind === "where") stages.push(`where ${name} >= ${number}`);
-      if (kind === "sort") stages.push(`sort ${name}${number % 2 === 0 ? " desc" : ""}`);
-      if (kind === "limit") stages.push(`limit ${number + 1}`);
+      if (kind === "where") pipes.push(`where ${name} >= ${number}`);
+      if (kind === "sort") pipes.push(`sort ${name}${number % 2 === 0 ? " desc" : ""}`);
+      if (kind === "limit") pipes.push(`limit ${number + 1}`);
       if (kind === "fields") {
-        stages.push(`fields ${name}`);
+        pipes.push(`fields ${name}`);
         names = [name];
       }
       // A function of a function has no name: it needs as.
       if (kind === "stats" && !/^(?:level|message)$|\(/.test(name)) {
-        stages.push(`stats count(${name}) as n, max(${name}) as most`);
+        pipes.push(`stats count(${name}) as n, max(${name}) as most`);
         names = ["n", "most"];
       }
     }
-    return `${query} | ${stages.join(" | ")}`.trim();
+    return `${query} | ${pipes.join(" | ")}`.trim();
   });
 
 t.test("random pipelines give what the plainest evaluation gives", (t) => {
@@ -411,24 +411,24 @@ t.test("many values: exact up to 100,000, then within their bounds", (t) => {
 
 t.test("more groups than memory is given for are refused", (t) => {
   const pipeline = parsed("| count by id");
-  const stages = new StagesRun(pipeline, { nowMs: NOW, budgetBytes: 1e6 });
+  const pipes = new PipesRun(pipeline, { nowMs: NOW, budgetBytes: 1e6 });
   t.throws(() => {
     for (let i = 0; i < 100_000; i++)
-      stages.push({ timestamp: "", level: "info", message: "m", fields: { id: `user ${i}` } });
+      pipes.push({ timestamp: "", level: "info", message: "m", fields: { id: `user ${i}` } });
   }, /^more than [\d,]+ groups, which is more than fits into memory$/);
   t.end();
 });
 
 t.test("a limit after sort keeps no more than it needs", (t) => {
   const pipeline = parsed("| sort n desc, k | limit 10 | fields n, k");
-  const stages = new StagesRun(pipeline, { nowMs: NOW, budgetBytes: 1_000_000 });
+  const pipes = new PipesRun(pipeline, { nowMs: NOW, budgetBytes: 1_000_000 });
   const expected: [number, number][] = [];
   for (let at = 0; at < 100_000; at++) {
     const n = (at * 7919) % 5000;
-    stages.push({ timestamp: "", level: "info", message: "", fields: { n, k: at } });
+    pipes.push({ timestamp: "", level: "info", message: "", fields: { n, k: at } });
     if (n > 4998) expected.push([n, at]);
   }
-  const result = stages.result();
+  const result = pipes.result();
   t.strictSame(result.kind === "table" && result.rows, expected.slice(0, 10));
   t.equal(expected.length > 10, true);
   t.end();

@@ -32,13 +32,13 @@ async function openDuck(t: { teardown(end: () => Promise<void>): void }) {
 const asked = (text: string, range: Partial<AggregateQuery> = {}): AggregateQuery => {
   const parsed = parsePipeline(text);
   if (!parsed.ok) throw new Error(`${text}: ${parsed.problems[0]?.message}`);
-  const { query, stages } = parsed.value;
+  const { query, pipes } = parsed.value;
   return {
     project: "app",
     startMs: BEGIN_MS - 3_600_000,
     stopMs: BEGIN_MS + 3 * 3_600_000,
     query: query.expr === undefined ? undefined : query,
-    stages,
+    pipes: pipes,
     limit: 10_000,
     signal: never,
     ...range,

@@ -2,7 +2,7 @@
 import t from "tap";
 import { readTeamConfig } from "../../../cli/team/team-config.ts";
 import { parsePipeline } from "../../../grammar/query/index.ts";
-import { KEYWORD_DOCS, STAGE_WORDS, WORD_DOCS } from "../../../grammar/query/reference.ts";
+import { KEYWORD_DOCS, PIPE_WORDS, WORD_DOCS } from "../../../grammar/query/reference.ts";
 import { pageKey, titleOf } from "../../../logservice/address/names.ts";
 import { pageAt } from "../../../logservice/address/page.ts";
 import { matchingEntries } from "../../../logservice/ui/audit/matching.ts";
@@ -11,7 +11,7 @@ import {
   FIRST,
   functionExample,
   meaningOf,
-  stageExample,
+  pipeExample,
   UNITS,
   WORD_EXAMPLES,
   WRITTEN,
@@ -233,7 +233,7 @@ t.test("every example of the page of the language is a query, and is explained",
     ...FIRST,
     ...WRITTEN.flatMap(({ queries }) => queries),
     ...Object.values(WORD_EXAMPLES),
-    ...STAGE_WORDS.map(stageExample),
+    ...PIPE_WORDS.map(pipeExample),
     ...functions.map((name) => functionExample(name).query),
     ...UNITS.map(({ unit }) => `${unit.endsWith("b") ? "size" : "duration"} > 1${unit}`),
   ];

@@ -1,5 +1,5 @@
 // An events store that is nothing but the predicate over an array. What it answers is right by definition.
-import { compilePredicate, levelOf, type RowColumn, StagesRun, type Target } from "../../../grammar/query/index.ts";
+import { compilePredicate, levelOf, PipesRun, type RowColumn, type Target } from "../../../grammar/query/index.ts";
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
 import { fieldName } from "../../../logservice/events/field-paths.ts";
 import { histogramSteps, stepTime } from "../../../logservice/events/histogram-steps.ts";
@@ -164,8 +164,8 @@ export function openOracle(nowMs: () => number): EventsStore {
     },
 
     async aggregate(asked) {
-      const { startMs, stopMs, stages, limit } = asked;
-      const run = new StagesRun({ stages }, { nowMs: nowMs(), range: { fromMs: startMs, toMs: stopMs } });
+      const { startMs, stopMs, pipes, limit } = asked;
+      const run = new PipesRun({ pipes: pipes }, { nowMs: nowMs(), range: { fromMs: startMs, toMs: stopMs } });
       for (const { event } of within(asked).sort(comparePositions)) run.push(event);
       const result = run.result();
       const rows =

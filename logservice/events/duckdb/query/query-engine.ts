@@ -24,7 +24,7 @@ import type { Segments } from "../segments.ts";
 import type { SqlRunner } from "../sql/run-sql.ts";
 import { discovered } from "./discovered.ts";
 import { Narrowing } from "./narrow.ts";
-import { runStages } from "./pipeline/run.ts";
+import { runPipes } from "./pipeline/run.ts";
 import { type QueryContext, selectionOf } from "./query-context.ts";
 import { search } from "./search.ts";
 import { byLevel, count, histogram, numbers } from "./statistics.ts";
@@ -102,11 +102,11 @@ export class QueryEngine {
     });
 
   aggregate: EventsStore["aggregate"] = (asked) => {
-    const all = { source: "", query: asked.query ?? { source: "", expr: undefined }, stages: asked.stages };
-    const { query, stages } = withLeading(all);
+    const all = { source: "", query: asked.query ?? { source: "", expr: undefined }, pipes: asked.pipes };
+    const { query, pipes } = withLeading(all);
     return this.#run({ ...asked, query: query.expr === undefined ? undefined : query }, async (context) => {
       try {
-        return await runStages(context, { stages, limit: asked.limit });
+        return await runPipes(context, { pipes, limit: asked.limit });
       } catch (error) {
         if (error instanceof TooManyGroups) throw new StoreError("bad_request", `${error.message}: ${error.hint}`);
         throw error;

@@ -7,9 +7,9 @@ import {
   functionOf,
   groupsOf,
   outputOf,
+  type Pipe,
   placeOf,
   type RowColumn,
-  type Stage,
   stepFor,
   type Target,
   target,
@@ -33,7 +33,7 @@ export interface GroupPlan {
   readonly order: readonly { readonly place: number; readonly isDescending: boolean }[];
   readonly limit: number | undefined;
   /** What is left to do with the rows. */
-  readonly rest: readonly Stage[];
+  readonly rest: readonly Pipe[];
 }
 
 /** A condition of the column at a place, which is a function's. */
@@ -65,10 +65,10 @@ const MOST_STEPS = 60;
 
 /** Undefined if the first stage makes no groups: then events have to be read in their order. */
 export function groupPlan(
-  stages: readonly Stage[],
+  pipes: readonly Pipe[],
   { startMs, stopMs }: { readonly startMs: number; readonly stopMs: number },
 ): GroupPlan | undefined {
-  const [first] = stages;
+  const [first] = pipes;
   if (first === undefined) return undefined;
   const calls = aggregatesOf(first).map(({ call }) => call);
   const isUnique = first.kind === "unique";
@@ -97,7 +97,7 @@ export function groupPlan(
     stepMs: isSeries ? (written ?? stepFor(startMs, stopMs, MOST_STEPS)) : undefined,
     columns,
   };
-  const rest = stages.slice(1);
+  const rest = pipes.slice(1);
   switch (first.kind) {
     case "timeseries":
       return { ...plan, having: [], order: [], limit: undefined, rest };
@@ -163,11 +163,8 @@ const USES: Readonly<Record<string, Input["use"]>> = {
 const TOP_ROWS = 10;
 
 /** One `sort`, and the `limit` after it. */
-function ordering(
-  stages: readonly Stage[],
-  columns: readonly RowColumn[],
-): Pick<GroupPlan, "order" | "limit" | "rest"> {
-  const [sort] = stages;
+function ordering(pipes: readonly Pipe[], columns: readonly RowColumn[]): Pick<GroupPlan, "order" | "limit" | "rest"> {
+  const [sort] = pipes;
   const order =
     sort?.kind === "sort"
       ? sort.keys.map(({ column, direction }) => ({
@@ -175,7 +172,7 @@ function ordering(
           isDescending: direction === "desc",
         }))
       : [];
-  const left = order.length > 0 ? stages.slice(1) : stages;
+  const left = order.length > 0 ? pipes.slice(1) : pipes;
   const [limit] = left;
   if (limit?.kind === "limit") return { order, limit: limit.count.value, rest: left.slice(1) };
   return { order, limit: undefined, rest: left };

@@ -4,11 +4,11 @@ import {
   factsOf,
   keyOf,
   LEVELS,
+  type Pipe,
+  type PipesResult,
+  PipesRun,
+  pipesOver,
   type RowColumn,
-  type Stage,
-  type StagesResult,
-  StagesRun,
-  stagesOver,
   stepCount,
   stepStart,
   stepsOf,
@@ -30,7 +30,7 @@ import { cellNames, type Form, type Forms, formOfValue, groupStatement, numberIn
 import { type SummaryRow, summaryReader } from "./summarized.ts";
 import { topEvents } from "./top-events.ts";
 
-export interface StagesAnswer {
+export interface PipesAnswer {
   readonly columns: readonly RowColumn[];
   readonly rows: readonly (readonly Cell[])[];
   readonly isTruncated: boolean;
@@ -39,9 +39,9 @@ export interface StagesAnswer {
   readonly notes: TableNotes;
 }
 
-export interface StagesQuestion {
+export interface PipesQuestion {
   /** What is left of the stages without the leading `where`s, which are part of the context's query. */
-  readonly stages: readonly Stage[];
+  readonly pipes: readonly Pipe[];
   /** Rows of the answer. */
   readonly limit: number;
 }
@@ -52,32 +52,32 @@ const BUDGET_BYTES = 48 * 1024 * 1024;
 const MOST_STEPS = 100_000;
 
 /** What the stages of a query give: of groups by SQL, otherwise by reading events in their order. */
-export async function runStages(context: QueryContext, question: StagesQuestion): Promise<StagesAnswer> {
+export async function runPipes(context: QueryContext, question: PipesQuestion): Promise<PipesAnswer> {
   const { startMs, stopMs } = context.selection.range;
-  const plan = groupPlan(question.stages, { startMs, stopMs });
+  const plan = groupPlan(question.pipes, { startMs, stopMs });
   return plan === undefined ? inOrder(context, question) : byGroups(context, plan, question);
 }
 
 // ---- events in their order
 
-async function inOrder(context: QueryContext, { stages, limit }: StagesQuestion): Promise<StagesAnswer> {
+async function inOrder(context: QueryContext, { pipes, limit }: PipesQuestion): Promise<PipesAnswer> {
   const { selection, nowMs, signal } = context;
   const { startMs, stopMs } = selection.range;
   // One more tells whether there are more.
   const span = { start: 0, end: 0 };
-  const cut: Stage = { kind: "limit", count: { value: limit + 1, span }, span, word: span };
-  const run = new StagesRun(
-    { stages: [...stages, cut] },
+  const cut: Pipe = { kind: "limit", count: { value: limit + 1, span }, span, word: span };
+  const run = new PipesRun(
+    { pipes: [...pipes, cut] },
     { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES },
   );
-  const [sort] = stages;
-  const wanted = wantedOf(stages, limit);
+  const [sort] = pipes;
+  const wanted = wantedOf(pipes, limit);
   if (sort?.kind === "sort" && wanted !== undefined) {
     for (const { event } of await topEvents(context, sort.keys, wanted)) run.push(event);
     return answerOf(run.result(), limit);
   }
   // Each event is a row then, and may be large.
-  const isEach = stages.every((stage) => factsOf(stage).keeps === "first" || keepsEach(stage));
+  const isEach = pipes.every((pipe) => factsOf(pipe).keeps === "first" || keepsEach(pipe));
   let cursor: string | undefined;
   let bytes = 0;
   do {
@@ -95,15 +95,15 @@ async function inOrder(context: QueryContext, { stages, limit }: StagesQuestion)
 }
 
 /** How many events of those that the first stage sorts are looked at afterwards; undefined if that may be all. */
-function wantedOf([, ...rest]: readonly Stage[], limit: number): number | undefined {
-  const last = rest.findIndex((stage) => !keepsEach(stage));
+function wantedOf([, ...rest]: readonly Pipe[], limit: number): number | undefined {
+  const last = rest.findIndex((pipe) => !keepsEach(pipe));
   const next = last < 0 ? undefined : rest[last];
   if (next === undefined) return limit + 1;
   return next.kind === "limit" && next.count.value <= MOST_TOP ? next.count.value : undefined;
 }
 
-function keepsEach(stage: Stage): boolean {
-  const { keeps, reorders } = factsOf(stage);
+function keepsEach(pipe: Pipe): boolean {
+  const { keeps, reorders } = factsOf(pipe);
   return keeps === "all" && !reorders;
 }
 
@@ -113,7 +113,7 @@ const MOST_TOP = 10_001;
 /** Each page is a statement over what is left. */
 const PAGE_EVENTS = 10_000;
 
-function answerOf(result: StagesResult, limit: number): StagesAnswer {
+function answerOf(result: PipesResult, limit: number): PipesAnswer {
   if (result.kind === "entries") {
     const rows = result.entries.map((entry) => {
       const { id, timestamp, level, message, fields } = entry as Event;
@@ -152,7 +152,7 @@ const NO_NOTES: TableNotes = { leftOut: new Map(), withoutTime: 0, estimates: ne
 
 // ---- groups
 
-async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: StagesQuestion): Promise<StagesAnswer> {
+async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: PipesQuestion): Promise<PipesAnswer> {
   const { selection, nowMs } = context;
   const { startMs, stopMs } = selection.range;
   const { stepMs } = plan;
@@ -164,7 +164,7 @@ async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: Stage
   const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, wanted: limit });
   const all = stepMs === undefined ? rows : everyStep(rows, plan, { firstMs, startMs, stopMs, stepMs });
   const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
-  const { columns, rows: left, notes } = stagesOver(plan.rest, { columns: plan.columns, rows: all }, options);
+  const { columns, rows: left, notes } = pipesOver(plan.rest, { columns: plan.columns, rows: all }, options);
   const cut = cutTo(left, limit);
   return {
     columns,

@@ -1,6 +1,6 @@
-import type { Aggregate, Column, Expr, Stage } from "../ast.ts";
+import type { Aggregate, Column, Expr, Pipe } from "../ast.ts";
 
-export interface StageFacts {
+export interface PipeFacts {
   /**
    * What it gives: what comes to it, unchanged; rows of the columns that it names; a row for each group, or for each step of
    * time and group.
@@ -21,7 +21,7 @@ const CHOOSING = { gives: "columns", collects: false, reorders: false, takesFunc
 const GROUPING = { gives: "groups", keeps: "none", collects: true, reorders: true } as const;
 
 /** What each stage is, for all that treats stages alike. What differs for each is a switch over all kinds elsewhere. */
-export const STAGE_FACTS = {
+export const PIPE_FACTS = {
   count: { ...GROUPING, takesFunctions: false },
   stats: { ...GROUPING, takesFunctions: true },
   // Steps come in the order of time, as entries do.
@@ -32,32 +32,32 @@ export const STAGE_FACTS = {
   limit: { ...PASSING, keeps: "first" },
   fields: { ...CHOOSING, keeps: "all" },
   unique: { ...CHOOSING, keeps: "some" },
-} as const satisfies Record<Stage["kind"], StageFacts>;
+} as const satisfies Record<Pipe["kind"], PipeFacts>;
 
-export const factsOf = ({ kind }: Pick<Stage, "kind">): StageFacts => STAGE_FACTS[kind];
+export const factsOf = ({ kind }: Pick<Pipe, "kind">): PipeFacts => PIPE_FACTS[kind];
 
 /** Whether it computes rows of groups, with or without steps of time. */
-export function isAggregate(stage: Pick<Stage, "kind">): boolean {
-  const { gives } = factsOf(stage);
+export function isAggregate(pipe: Pick<Pipe, "kind">): boolean {
+  const { gives } = factsOf(pipe);
   return gives === "groups" || gives === "steps";
 }
 
 /** Whether what comes after it sees rows, whatever came to it. */
-export const givesRows = (stage: Pick<Stage, "kind">) => factsOf(stage).gives !== "input";
+export const givesRows = (pipe: Pick<Pipe, "kind">) => factsOf(pipe).gives !== "input";
 
 /** Whether a word is that of a stage in which functions may be written. */
 export const isOfFunctions = (word: string) =>
-  Object.hasOwn(STAGE_FACTS, word) && STAGE_FACTS[word as Stage["kind"]].takesFunctions;
+  Object.hasOwn(PIPE_FACTS, word) && PIPE_FACTS[word as Pipe["kind"]].takesFunctions;
 
 /** The columns that tell its groups apart; undefined if it makes no groups. */
-export function groupsOf(stage: Stage): readonly Column[] | undefined {
-  switch (stage.kind) {
+export function groupsOf(pipe: Pipe): readonly Column[] | undefined {
+  switch (pipe.kind) {
     case "count":
     case "stats":
     case "timeseries":
-      return stage.by;
+      return pipe.by;
     case "top":
-      return [stage.column];
+      return [pipe.column];
     case "where":
     case "sort":
     case "limit":
@@ -65,37 +65,37 @@ export function groupsOf(stage: Stage): readonly Column[] | undefined {
     case "unique":
       return undefined;
     default:
-      return stage satisfies never;
+      return pipe satisfies never;
   }
 }
 
 /** The columns that a stage names outside of functions and conditions. */
-export function columnsNamed(stage: Stage): readonly Column[] {
-  switch (stage.kind) {
+export function columnsNamed(pipe: Pipe): readonly Column[] {
+  switch (pipe.kind) {
     case "count":
     case "stats":
     case "timeseries":
     case "top":
-      return groupsOf(stage)!;
+      return groupsOf(pipe)!;
     case "sort":
-      return stage.keys.map(({ column }) => column);
+      return pipe.keys.map(({ column }) => column);
     case "fields":
     case "unique":
-      return stage.columns;
+      return pipe.columns;
     case "where":
     case "limit":
       return [];
     default:
-      return stage satisfies never;
+      return pipe satisfies never;
   }
 }
 
 /** Its functions; those that count without being written are none. */
-export const aggregatesOf = (stage: Stage): readonly Aggregate[] => ("aggregates" in stage ? stage.aggregates : []);
+export const aggregatesOf = (pipe: Pipe): readonly Aggregate[] => ("aggregates" in pipe ? pipe.aggregates : []);
 
 /** The condition of a stage that does nothing but select. */
-export const conditionOf = (stage: Stage): Expr | undefined => ("expr" in stage ? stage.expr : undefined);
+export const conditionOf = (pipe: Pipe): Expr | undefined => ("expr" in pipe ? pipe.expr : undefined);
 
 /** Whether it depends on the time of entries, or on the period that was asked for. */
-export const isTimed = (stage: Stage) =>
-  factsOf(stage).gives === "steps" || aggregatesOf(stage).some(({ call }) => call.name === "rate");
+export const isTimed = (pipe: Pipe) =>
+  factsOf(pipe).gives === "steps" || aggregatesOf(pipe).some(({ call }) => call.name === "rate");

@@ -1,4 +1,4 @@
-import { parseDuration } from "../units/duration.ts";
+import { parseDuration } from "../../units/duration.ts";
 import {
   beginsTerm,
   isName,
@@ -10,8 +10,8 @@ import {
   slashed,
   starEscaped,
   tokensUpTo,
-} from "./place.ts";
-import * as problems from "./problems.ts";
+} from "../place.ts";
+import * as problems from "../problems.ts";
 
 /** A name beside other terms that was never meant as one: an operator or function of other languages. */
 export const isForeignWord = (name: string) =>

@@ -1,12 +1,12 @@
-import type { Parsed, Problem } from "../../problem.ts";
-import type { Pipeline } from "../ast.ts";
-import { jq, loki, MAX_LENGTH, mend, sql, topLevel, word } from "../foreign-query.ts";
-import { levelOf } from "../levels.ts";
-import { isMessageWord } from "../place.ts";
-import * as queryProblems from "../problems.ts";
-import { STAGE_WORDS } from "../stage-words.ts";
+import type { Parsed, Problem } from "../../../problem.ts";
+import type { Pipeline } from "../../ast.ts";
+import { levelOf } from "../../levels.ts";
+import { jq, loki, MAX_LENGTH, mend, sql, topLevel, word } from "../../meant/foreign-query.ts";
+import { PIPE_WORDS } from "../../pipe-words.ts";
+import { isMessageWord } from "../../place.ts";
+import * as queryProblems from "../../problems.ts";
 import type { Names } from "./foreign-functions.ts";
-import { changesRows, computedBy, renamed, translateStage } from "./foreign-stages.ts";
+import { changesRows, computedBy, renamed, translatePipe } from "./foreign-pipes.ts";
 
 type Parse = (source: string) => Parsed<Pipeline>;
 
@@ -28,7 +28,7 @@ export function foreignPipeline(source: string, parse: Parse): Translated | unde
   if (parts === undefined) return undefined;
   const { write, dropped } = written(parts, parse);
   // The text may be ours, too: then only a whole translation is worth saying.
-  if (write === undefined || (parts.language === IN_STAGES && dropped.length > 0)) return undefined;
+  if (write === undefined || (parts.language === IN_PIPES && dropped.length > 0)) return undefined;
   const start = source.indexOf(text);
   const left = dropped.length === 0 ? "" : `; left out: ${dropped.join(", ")}`;
   const problem = queryProblems.foreignQuery(
@@ -45,12 +45,12 @@ interface Parts {
   /** The condition, in ours but for slips. */
   readonly first: string;
   /** Stages in any language's words. */
-  readonly stages: readonly string[];
+  readonly pipes: readonly string[];
   readonly dropped: readonly string[];
   readonly isCertain: boolean;
 }
 
-function written({ language, first, stages, dropped }: Parts, parse: Parse) {
+function written({ language, first, pipes, dropped }: Parts, parse: Parse) {
   const names: Names = { columns: new Map(), computed: new Set() };
   const left = [...dropped];
   const query = first.trim() === "" ? "" : mend(first, parse);
@@ -58,19 +58,18 @@ function written({ language, first, stages, dropped }: Parts, parse: Parse) {
   let write: string = query;
   const isKusto = language === KUSTO;
   // Columns that are only shown are the last thing to choose, and nothing where others take their place.
-  const shown =
-    language === INSIGHTS && /^fields\b/.test(stages[0] ?? "") && stages.length > 1 ? stages[0]! : undefined;
-  const isShown = shown !== undefined && !stages.slice(1).some((stage) => ROWS.test(stage));
-  const ordered = shown === undefined ? stages : [...stages.slice(1), ...(isShown ? [shown] : [])];
-  for (const [index, stage] of ordered.entries()) {
-    const added = translateStage(stage, names, isKusto);
-    const begin: string | undefined = added === undefined ? renamed(write, stage, names) : write;
+  const shown = language === INSIGHTS && /^fields\b/.test(pipes[0] ?? "") && pipes.length > 1 ? pipes[0]! : undefined;
+  const isShown = shown !== undefined && !pipes.slice(1).some((pipe) => ROWS.test(pipe));
+  const ordered = shown === undefined ? pipes : [...pipes.slice(1), ...(isShown ? [shown] : [])];
+  for (const [index, pipe] of ordered.entries()) {
+    const added = translatePipe(pipe, names, isKusto);
+    const begin: string | undefined = added === undefined ? renamed(write, pipe, names) : write;
     const next = begin === undefined ? undefined : joined(begin, added ?? [], parse);
     if (next !== undefined) write = next;
     else {
-      left.push(word(stage) || stage.trim() || "|");
-      for (const name of computedBy(stage)) names.computed.add(name);
-      if (!changesRows(stage)) continue;
+      left.push(word(pipe) || pipe.trim() || "|");
+      for (const name of computedBy(pipe)) names.computed.add(name);
+      if (!changesRows(pipe)) continue;
       left.push(...ordered.slice(index + 1).map(word));
       break;
     }
@@ -82,17 +81,17 @@ function written({ language, first, stages, dropped }: Parts, parse: Parse) {
 const ROWS = /^(?:stats|display|dedup|count|summarize|timechart|top|table|fields)\b/i;
 
 /** The text with more stages, mended if need be; conditions right at the beginning are the query's. */
-function joined(before: string, stages: readonly string[], parse: Parse): string | undefined {
+function joined(before: string, pipes: readonly string[], parse: Parse): string | undefined {
   let text = before;
-  for (const stage of stages) {
-    const condition = /^where ([\s\S]+)$/.exec(stage)?.[1];
+  for (const pipe of pipes) {
+    const condition = /^where ([\s\S]+)$/.exec(pipe)?.[1];
     if (condition !== undefined && !text.includes("|")) {
       const mended = mend(condition, parse);
       if (mended === undefined) return undefined;
       text = text === "" ? mended : `${grouped(text)} and ${grouped(mended)}`;
       continue;
     }
-    const next = mend(`${text} | ${stage}`.trim(), parse);
+    const next = mend(`${text} | ${pipe}`.trim(), parse);
     if (next === undefined) return undefined;
     text = next;
   }
@@ -105,10 +104,10 @@ const JQ = "a filter of jq";
 const VICTORIA = "a query of VictoriaLogs";
 const INSIGHTS = "a query of CloudWatch Logs Insights";
 const KUSTO = "a query of Kusto";
-const IN_STAGES = "a query in stages, as Splunk and Kusto have it";
+const IN_PIPES = "a query in stages, as Splunk and Kusto have it";
 
 function partsOf(text: string): Parts | undefined {
-  return sqlParts(text) ?? metricParts(text) ?? lokiParts(text) ?? jqParts(text) ?? stagedParts(text);
+  return sqlParts(text) ?? metricParts(text) ?? lokiParts(text) ?? jqParts(text) ?? pipedParts(text);
 }
 
 /** `select path, count(*) from logs where status >= 500 group by path order by count(*) desc limit 10` */
@@ -126,15 +125,15 @@ function sqlParts(text: string): Parts | undefined {
       const step = steps.find(([, , alias]) => alias === name)?.[1];
       return step === undefined ? name : `${name} = ${step}`;
     });
-  const stages: string[] = [];
-  if (calls.length > 0) stages.push(`stats ${calls.join(", ")}${by === undefined ? "" : ` by ${by}`}`);
-  else if (by !== undefined || distinct !== undefined) stages.push(`unique ${by ?? list}`);
-  if (having !== undefined) stages.push(`having ${having}`);
-  if (order !== undefined) stages.push(`order by ${byNumber(order, columns)}`);
-  if (most !== undefined) stages.push(`limit ${most}`);
-  if (stages.every((stage) => /^(?:order|limit)/.test(stage)) && list !== "*") stages.push(`select ${list}`);
+  const pipes: string[] = [];
+  if (calls.length > 0) pipes.push(`stats ${calls.join(", ")}${by === undefined ? "" : ` by ${by}`}`);
+  else if (by !== undefined || distinct !== undefined) pipes.push(`unique ${by ?? list}`);
+  if (having !== undefined) pipes.push(`having ${having}`);
+  if (order !== undefined) pipes.push(`order by ${byNumber(order, columns)}`);
+  if (most !== undefined) pipes.push(`limit ${most}`);
+  if (pipes.every((pipe) => /^(?:order|limit)/.test(pipe)) && list !== "*") pipes.push(`select ${list}`);
   const first = where === undefined ? "" : sql(`where ${where}`)?.text;
-  return first === undefined ? undefined : { language: "SQL", first, stages, dropped: [], isCertain: true };
+  return first === undefined ? undefined : { language: "SQL", first, pipes, dropped: [], isCertain: true };
 }
 
 /** The clauses of a select by their words; undefined if they are none, or not in their order. */
@@ -177,19 +176,19 @@ function metricParts(text: string): Parts | undefined {
   const call = metricCall(name, field, number);
   if (condition === undefined || condition.text === "" || call === undefined) return undefined;
   const isPlain = outer === undefined || outer === "sum" || call.includes(field ?? "(");
-  const stages =
+  const pipes =
     most !== undefined && name === "count_over_time" && by !== undefined && !by.includes(",")
       ? [`top ${most} ${by}`]
       : [`stats ${call} by ${by ? `${by}, ` : ""}bin(${step})`];
   const dropped = [
-    ...condition.dropped.filter((stage) => stage !== name && stage !== "json"),
+    ...condition.dropped.filter((pipe) => pipe !== name && pipe !== "json"),
     ...(isPlain ? [] : [outer!]),
   ];
-  if (stages[0]!.startsWith("stats") && most !== undefined) dropped.push("topk");
+  if (pipes[0]!.startsWith("stats") && most !== undefined) dropped.push("topk");
   return {
     language: "a query of Loki",
     first: condition.text,
-    stages: groups === "" && !stages[0]!.includes("by") ? [] : stages,
+    pipes: groups === "" && !pipes[0]!.includes("by") ? [] : pipes,
     dropped,
     isCertain: true,
   };
@@ -204,7 +203,7 @@ function metricCall(name: string, field: string | undefined, number: string | un
   return name === "quantile_over_time" ? `quantile(${number}, ${field})` : undefined;
 }
 
-const STAGE_BEGIN = new RegExp(`^\\s*(?:${STAGE_WORDS.join("|")})\\b(?!\\s*[=<>!~])`);
+const PIPE_BEGIN = new RegExp(`^\\s*(?:${PIPE_WORDS.join("|")})\\b(?!\\s*[=<>!~])`);
 
 /** `{app="x"} | json | status >= 500`: what is no stage of ours selects. */
 function lokiParts(whole: string): Parts | undefined {
@@ -218,17 +217,17 @@ function lokiParts(whole: string): Parts | undefined {
     return {
       language: VICTORIA,
       first: `${selected.text} and ${grouped(first)}`,
-      stages: parts.slice(1),
+      pipes: parts.slice(1),
       dropped: [],
       isCertain: true,
     };
   }
-  const own = parts.findIndex((part, at) => at > 0 && STAGE_BEGIN.test(part));
-  const stages = own < 0 ? [] : parts.slice(own);
+  const own = parts.findIndex((part, at) => at > 0 && PIPE_BEGIN.test(part));
+  const pipes = own < 0 ? [] : parts.slice(own);
   const found = loki(own < 0 ? text : parts.slice(0, own).join("|").trim());
   if (found === undefined || found.text === "") return undefined;
-  const dropped = found.dropped.filter((stage) => stage !== "json");
-  return { language: "a query of Loki", first: found.text, stages, dropped, isCertain: true };
+  const dropped = found.dropped.filter((pipe) => pipe !== "json");
+  return { language: "a query of Loki", first: found.text, pipes, dropped, isCertain: true };
 }
 
 /** `select(.status >= 500) | [.path, .status] | @tsv` */
@@ -239,7 +238,7 @@ function jqParts(whole: string): Parts | undefined {
     const first = before === undefined || /^(?:\.|\[inputs\])$/.test(before) ? "" : jq(before)?.text;
     return first === undefined
       ? undefined
-      : { language: JQ, first, stages: [`count by ${group}`], dropped: [], isCertain: true };
+      : { language: JQ, first, pipes: [`count by ${group}`], dropped: [], isCertain: true };
   }
   // [.[] | select(...)] | length
   const text = whole.replace(/^\[(.*)\](?=\s*\|\s*length$)/s, "$1");
@@ -247,39 +246,39 @@ function jqParts(whole: string): Parts | undefined {
   if (found === undefined) return undefined;
   const tail = /\)\s*((?:\|[^()]*)?)$/.exec(text)?.[1] ?? "";
   const rest = topLevel(tail.slice(1), "|")
-    .map((stage) => stage.trim())
-    .filter((stage) => stage !== "" && !/^@\w+$/.test(stage));
-  const stages = rest.map((stage) => {
-    if (stage === "length") return "count";
-    const list = /^[[{](.*)[\]}]$/s.exec(stage)?.[1] ?? stage;
+    .map((pipe) => pipe.trim())
+    .filter((pipe) => pipe !== "" && !/^@\w+$/.test(pipe));
+  const pipes = rest.map((pipe) => {
+    if (pipe === "length") return "count";
+    const list = /^[[{](.*)[\]}]$/s.exec(pipe)?.[1] ?? pipe;
     const columns = topLevel(list, ",").map((part) => /^(?:\w+\s*:\s*)?\.?([A-Za-z_][\w.]*)$/.exec(part.trim())?.[1]);
-    return columns.includes(undefined) ? stage : `fields ${columns.join(", ")}`;
+    return columns.includes(undefined) ? pipe : `fields ${columns.join(", ")}`;
   });
-  return { language: JQ, first: found.text, stages, dropped: [], isCertain: true };
+  return { language: JQ, first: found.text, pipes, dropped: [], isCertain: true };
 }
 
 /** Languages whose stages follow bars; the first part selects. */
-function stagedParts(text: string): Parts | undefined {
-  const [begin = "", ...written] = topLevel(text, "|").map((stage) => stage.trim());
+function pipedParts(text: string): Parts | undefined {
+  const [begin = "", ...written] = topLevel(text, "|").map((pipe) => pipe.trim());
   // count by path having count > 5 order by count desc
-  const stages = written.flatMap((stage) => (GROUPS.test(stage) ? stage.split(CLAUSE) : [stage]));
+  const pipes = written.flatMap((pipe) => (GROUPS.test(pipe) ? pipe.split(CLAUSE) : [pipe]));
   const language = languageOf(text, begin);
   if (INSIGHTS_BEGIN.test(begin) && !/^\w+\s*(?:[=<>~!.[:]|in\b|contains\b|and\b|or\b)/i.test(begin)) {
-    if (stages.length === 0 && !/^(?:stats|filter)\s|[@,]/i.test(begin)) return undefined;
+    if (pipes.length === 0 && !/^(?:stats|filter)\s|[@,]/i.test(begin)) return undefined;
     // Ours have these two, and may lack the first bar only.
     const isCertain = !/^(?:stats|fields)\b/.test(begin) || text.includes("@");
-    const all = [begin, ...stages];
+    const all = [begin, ...pipes];
     return {
       language: language ?? INSIGHTS,
       first: "",
-      stages: all,
+      pipes: all,
       dropped: [],
       isCertain,
     };
   }
-  if (stages.length === 0) return undefined;
+  if (pipes.length === 0) return undefined;
   const { first, dropped, isMarked } = firstOf(begin, language);
-  return { language: language ?? IN_STAGES, first, stages, dropped, isCertain: isMarked };
+  return { language: language ?? IN_PIPES, first, pipes, dropped, isCertain: isMarked };
 }
 
 const GROUPS = /^(?:count|stats|summarize)\b/i;

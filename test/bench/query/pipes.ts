@@ -1,5 +1,5 @@
 // Stages over a large log: `tool logs` beside jq, jaq, angle-grinder, DuckDB and chdb, whole commands, output to /dev/null, the
-// rounds taking turns: node dist/test/bench/query/stages.js. Answers are compared; rivals that are not in PATH are left out.
+// rounds taking turns: node dist/test/bench/query/pipes.js. Answers are compared; rivals that are not in PATH are left out.
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -87,7 +87,7 @@ function isHere(rival: string, [program]: readonly string[]): boolean {
   return spawnSync(program!, asked, { stdio: "ignore" }).status === 0;
 }
 
-function benchStages(): void {
+function benchPipes(): void {
   const directory = mkdtempSync(join(tmpdir(), "tool-bench-stages-"));
   try {
     const file = process.env.FILE ?? join(directory, "log.ndjson");
@@ -202,4 +202,4 @@ function run([program, ...args]: readonly string[]): void {
   if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${status}`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) benchStages();
+if (process.argv[1] === fileURLToPath(import.meta.url)) benchPipes();

@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { TooManyGroups } from "../../grammar/query/index.ts";
+import { type PipeLines, type PipeResult, type PipesSetup, type PipeTask, pipeScanner } from "./pipe-scan.ts";
 import type { OnRead } from "./read-files.ts";
 import { SEGMENT_BYTES } from "./segment-scan.ts";
-import { type StageLines, type StageResult, type StagesSetup, type StageTask, stageScanner } from "./stage-scan.ts";
 import { WorkerPool, workerCount } from "./worker-pool.ts";
 
-export interface ParallelStages {
-  readonly setup: StagesSetup;
+export interface ParallelPipes {
+  readonly setup: PipesSetup;
   /** Gets all that is found; its stages are such that `isMergeable`. */
-  readonly lines: StageLines;
+  readonly lines: PipeLines;
   readonly signal: AbortSignal;
   readonly onRead: OnRead;
   /** For tests: small segments, so that every line crosses a boundary. */
@@ -24,13 +24,13 @@ const SEGMENTS_PER_WORKER = 4;
  * hand over what they have collected when it becomes large, and at the end; it is merged here, so that the memory for groups
  * is bounded as with one thread. After the signal, what was read until then is merged.
  */
-export async function parallelStages(parallel: ParallelStages): Promise<void> {
+export async function parallelPipes(parallel: ParallelPipes): Promise<void> {
   const { setup, lines, signal, onRead, segmentBytes = SEGMENT_BYTES } = parallel;
   const { size, place } = setup;
-  const pool = new WorkerPool<StageTask, StageResult>(Math.max(1, parallel.workerCount ?? workerCount() - 1), {
-    stages: setup,
+  const pool = new WorkerPool<PipeTask, PipeResult>(Math.max(1, parallel.workerCount ?? workerCount() - 1), {
+    pipes: setup,
   });
-  const scanHere = stageScanner(setup, lines);
+  const scanHere = pipeScanner(setup, lines);
   let next = 0;
   let failure: unknown;
   const takeNext = () => {
@@ -38,12 +38,12 @@ export async function parallelStages(parallel: ParallelStages): Promise<void> {
     next = Math.min(size, start + segmentBytes);
     return { id: 0, start, end: next, isLast: false };
   };
-  const merge = ({ packed, tooMany }: StageResult) => {
+  const merge = ({ packed, tooMany }: PipeResult) => {
     if (tooMany !== undefined) throw new TooManyGroups(tooMany.count, tooMany.what);
     if (packed !== undefined) lines.merge(packed);
   };
   const pending = new Set<Promise<void>>();
-  const start = (task: StageTask) => {
+  const start = (task: PipeTask) => {
     const done = pool.run(task).then((result) => {
       merge(result);
       onRead(task.end - task.start);

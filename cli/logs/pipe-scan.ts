@@ -1,9 +1,9 @@
 import {
   type Packed,
   type Pipeline,
+  type PipesResult,
+  PipesRun,
   readsOfPipeline,
-  type StagesResult,
-  StagesRun,
   TooManyGroups,
 } from "../../grammar/query/index.ts";
 import type { PackedByteGroups } from "./byte-groups.ts";
@@ -13,7 +13,7 @@ import { type Found, lineScan, type Wanted } from "./line-scan.ts";
 import { SegmentReader } from "./segment-scan.ts";
 
 /** What is asked of the entries of a file. Plain data, as it is passed to other threads. */
-export interface StagesAsked {
+export interface PipesAsked {
   readonly wanted: Wanted;
   readonly pipeline: Pipeline;
   /** The period that was asked for. */
@@ -34,15 +34,15 @@ const LF = 0x0a;
 const MOST_FAST_BYTES = 64 * 1024 * 1024;
 
 /** The selected entries of lines, collected by the stages that come first. */
-export class StageLines {
+export class PipeLines {
   /** Aggregates are never done. */
   readonly isDone = false;
-  readonly #asked: StagesAsked;
+  readonly #asked: PipesAsked;
   readonly #scan: ReturnType<typeof lineScan>;
   readonly #fast: ReturnType<typeof fastGroups>;
-  #run: StagesRun;
+  #run: PipesRun;
 
-  constructor(asked: StagesAsked) {
+  constructor(asked: PipesAsked) {
     this.#asked = asked;
     this.#scan = lineScan(asked.wanted, { reads: readsOfPipeline(asked.pipeline) });
     this.#fast = fastGroups(asked.wanted, asked.pipeline);
@@ -50,7 +50,7 @@ export class StageLines {
   }
 
   /** What the stages give of all that was collected. */
-  result(): StagesResult {
+  result(): PipesResult {
     const rows = this.#run.isEmpty ? this.#fast?.rows() : undefined;
     if (rows !== undefined) return this.#run.result(rows);
     if (this.#fast?.isEmpty === false) this.#run.merge(this.#fast.takePacked());
@@ -109,11 +109,11 @@ export class StageLines {
   }
 }
 
-export const newRun = ({ wanted, pipeline, range, budgetBytes }: StagesAsked) =>
-  new StagesRun(pipeline, { nowMs: wanted.nowMs, range, ...(budgetBytes !== undefined && { budgetBytes }) });
+export const newRun = ({ wanted, pipeline, range, budgetBytes }: PipesAsked) =>
+  new PipesRun(pipeline, { nowMs: wanted.nowMs, range, ...(budgetBytes !== undefined && { budgetBytes }) });
 
 /** A file of which threads read segments. */
-export interface StagesSetup extends StagesAsked {
+export interface PipesSetup extends PipesAsked {
   /** A file descriptor, which threads share. */
   readonly file: number;
   readonly size: number;
@@ -122,10 +122,7 @@ export interface StagesSetup extends StagesAsked {
 }
 
 /** Adds the lines of segments of a file: in a worker thread, or in the main thread. */
-export function stageScanner(
-  { file, size, place }: StagesSetup,
-  lines: StageLines,
-): (start: number, end: number) => void {
+export function pipeScanner({ file, size, place }: PipesSetup, lines: PipeLines): (start: number, end: number) => void {
   const segments = new SegmentReader(file, size);
   return (start, end) => {
     const { block, tooLongAt, offset } = segments.read(start, end);
@@ -135,7 +132,7 @@ export function stageScanner(
   };
 }
 
-export interface StageTask {
+export interface PipeTask {
   readonly id: number;
   readonly start: number;
   readonly end: number;
@@ -143,7 +140,7 @@ export interface StageTask {
   readonly isLast: boolean;
 }
 
-export interface StageResult {
+export interface PipeResult {
   readonly id: number;
   /** What was collected from this segment and those before; undefined if it is kept for later. */
   readonly packed: PackedLines | undefined;
@@ -158,9 +155,9 @@ export interface StageResult {
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 /** The tasks of a worker thread. */
-export function stageTasks(setup: StagesSetup): (task: StageTask) => StageResult {
-  const lines = new StageLines(setup);
-  const scan = stageScanner(setup, lines);
+export function pipeTasks(setup: PipesSetup): (task: PipeTask) => PipeResult {
+  const lines = new PipeLines(setup);
+  const scan = pipeScanner(setup, lines);
   return ({ id, start, end, isLast }) => {
     try {
       if (start < end) scan(start, end);

@@ -1,7 +1,7 @@
-import type { Stage } from "./ast.ts";
+import type { Pipe } from "./ast.ts";
 
 /** The words that stages begin with, each with an example. */
-export const STAGE_USES = {
+export const PIPE_USES = {
   count: "count by path",
   stats: "stats avg(duration), p99(duration) by path",
   timeseries: "timeseries 5m count() by level",
@@ -11,12 +11,12 @@ export const STAGE_USES = {
   limit: "limit 10",
   fields: "fields timestamp, path, status",
   unique: "unique user.id",
-} as const satisfies Record<Stage["kind"], string>;
+} as const satisfies Record<Pipe["kind"], string>;
 
-export const STAGE_WORDS = Object.keys(STAGE_USES) as Stage["kind"][];
+export const PIPE_WORDS = Object.keys(PIPE_USES) as Pipe["kind"][];
 
 /** What each stage gives, in a sentence. */
-export const STAGE_DOCS: Readonly<Record<keyof typeof STAGE_USES, string>> = {
+export const PIPE_DOCS: Readonly<Record<keyof typeof PIPE_USES, string>> = {
   count: "How many there are, for each value of the fields after by.",
   stats: "Functions such as avg(duration), for each value of the fields after by.",
   timeseries: "How many there are, or functions, for each step of time.",

@@ -1,10 +1,10 @@
-import { didYouMean } from "../did-you-mean.ts";
-import { type Comparison, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
-import { digitPattern, isStatusField } from "./digit-patterns.ts";
-import { encodeString } from "./literals.ts";
-import { LEVEL_KEYS, levelText } from "./loggers.ts";
-import { compilePredicate } from "./predicate.ts";
-import { printField } from "./print.ts";
+import { didYouMean } from "../../did-you-mean.ts";
+import { type Comparison, type Expr, type Field, type Query, target, type Value } from "../ast.ts";
+import { digitPattern, isStatusField } from "../digit-patterns.ts";
+import { encodeString } from "../literals.ts";
+import { LEVEL_KEYS, levelText } from "../loggers.ts";
+import { compilePredicate } from "../predicate.ts";
+import { printField } from "../print.ts";
 
 // What may have been meant by a valid query that finds nothing. The caller has the entries and tries the guesses on them.
 

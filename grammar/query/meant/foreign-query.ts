@@ -1,9 +1,9 @@
-import { applyEdits, editsTogether, type Parsed, type Problem } from "../problem.ts";
-import type { Query } from "./ast.ts";
-import { levelOf } from "./levels.ts";
-import { isMessageWord } from "./place.ts";
-import * as problems from "./problems.ts";
-import { tokenize } from "./tokens.ts";
+import { applyEdits, editsTogether, type Parsed, type Problem } from "../../problem.ts";
+import type { Query } from "../ast.ts";
+import { levelOf } from "../levels.ts";
+import { isMessageWord } from "../place.ts";
+import * as problems from "../problems.ts";
+import { tokenize } from "../tokens.ts";
 
 /**
  * Recognizes a text that is a query of another language as a whole: one problem, with the same query in ours if what it
@@ -128,10 +128,10 @@ export function loki(whole: string): Condition | undefined {
       continue;
     }
     if (!rest.startsWith("|")) return { text: "", dropped };
-    const [stage = ""] = topLevel(rest.slice(1), "|");
-    rest = rest.slice(1 + stage.length).trim();
-    if (/^\s*(?:json|logfmt|unpack|pattern|regexp|line_format|label_format)\b/.test(stage)) dropped.push(word(stage));
-    else terms.push(stage.trim());
+    const [pipe = ""] = topLevel(rest.slice(1), "|");
+    rest = rest.slice(1 + pipe.length).trim();
+    if (/^\s*(?:json|logfmt|unpack|pattern|regexp|line_format|label_format)\b/.test(pipe)) dropped.push(word(pipe));
+    else terms.push(pipe.trim());
   }
   return { text: terms.join(" and "), dropped };
 }
@@ -182,21 +182,21 @@ const plainPaths = (part: string) => part.replace(/(^|[\s(!])\.(?=[A-Za-z_@$])/g
 
 /** `fields @timestamp, @message | filter status = 500 and @message like /x/ | sort @timestamp desc` */
 function insights(text: string): Condition | undefined {
-  const stages = topLevel(text, "|").map((stage) => stage.trim());
-  if (!/^(?:fields|filter|stats|display|parse|source)\s/i.test(stages[0]!)) return undefined;
-  if (/^\w+\s*(?:[=<>~!.[:]|in\b|contains\b|and\b|or\b)/i.test(stages[0]!)) return undefined;
+  const pipes = topLevel(text, "|").map((pipe) => pipe.trim());
+  if (!/^(?:fields|filter|stats|display|parse|source)\s/i.test(pipes[0]!)) return undefined;
+  if (/^\w+\s*(?:[=<>~!.[:]|in\b|contains\b|and\b|or\b)/i.test(pipes[0]!)) return undefined;
   // Two names side by side are a query of ours too; commas, @ and stages are not.
-  if (stages.length === 1 && /^fields\s/i.test(text) && !/[,@]/.test(text)) return undefined;
-  return stagesOf(stages);
+  if (pipes.length === 1 && /^fields\s/i.test(text) && !/[,@]/.test(text)) return undefined;
+  return pipesOf(pipes);
 }
 
 /** KQL and Splunk: `logs | where status >= 500 | take 10`, `index=main status=500 | stats count` */
 function pipeline(text: string): Condition | undefined {
-  const stages = topLevel(text, "|").map((stage) => stage.trim());
+  const pipes = topLevel(text, "|").map((pipe) => pipe.trim());
   const verb =
     /^(?:where|search|filter|take|top|limit|head|tail|sort|order|project|extend|summarize|stats|table|fields|count|dedup|eval|timechart|e?grep|rg|jq|wc|less|more|uniq|cut|awk)\b/i;
-  if (stages.length === 1) {
-    const grep = grepped(stages[0]!);
+  if (pipes.length === 1) {
+    const grep = grepped(pipes[0]!);
     if (grep !== undefined) return { text: grep, dropped: [] };
     const search = /^search\s+(?![=<>~!.[:]|in\b|contains\b|and\b|or\b)([\s\S]+)$/i.exec(text);
     if (search === null) return undefined;
@@ -205,33 +205,33 @@ function pipeline(text: string): Condition | undefined {
     if (isMessageWord(word)) return { text: `message contains "${word}"`, dropped: [] };
     return { text: outsideQuotes(search[1]!, words), dropped: [] };
   }
-  if (!stages.slice(1).some((stage) => verb.test(stage))) return undefined;
+  if (!pipes.slice(1).some((pipe) => verb.test(pipe))) return undefined;
   // The bars may be in the text that is never closed.
   if (tokenize(text).some(({ kind }) => kind.startsWith("unclosed"))) return undefined;
   // The first is a table's name, or Splunk's search.
-  const isTable = /^[\w.]*$/.test(stages[0]!) && levelOf(stages[0]!) === undefined;
-  const first = isTable ? [] : [`where ${stages[0]!.replace(/^search\s+/i, "")}`];
-  return stagesOf([...first, ...stages.slice(1)]);
+  const isTable = /^[\w.]*$/.test(pipes[0]!) && levelOf(pipes[0]!) === undefined;
+  const first = isTable ? [] : [`where ${pipes[0]!.replace(/^search\s+/i, "")}`];
+  return pipesOf([...first, ...pipes.slice(1)]);
 }
 
-function stagesOf(stages: readonly string[]): Condition {
+function pipesOf(pipes: readonly string[]): Condition {
   const conditions: string[] = [];
   const dropped: string[] = [];
-  for (const stage of stages) {
-    const grep = grepped(stage);
-    const match = /^(?:filter|where|search)\s+([\s\S]+)$/i.exec(stage);
+  for (const pipe of pipes) {
+    const grep = grepped(pipe);
+    const match = /^(?:filter|where|search)\s+([\s\S]+)$/i.exec(pipe);
     if (grep !== undefined) conditions.push(grep);
-    else if (match === null) dropped.push(word(stage));
+    else if (match === null) dropped.push(word(pipe));
     else conditions.push(outsideQuotes(match[1]!, words));
   }
   const several = conditions.length > 1;
   const text = conditions.map((one) => (several && /\bor\b|\|\|/i.test(one) ? `(${one})` : one)).join(" and ");
-  return { text, dropped: dropped.filter((stage) => stage !== "") };
+  return { text, dropped: dropped.filter((pipe) => pipe !== "") };
 }
 
 /** `grep -i "timed out"` as a term; undefined for anything else. */
-export function grepped(stage: string): string | undefined {
-  const match = /^(?:e?grep|rg)\s+((?:-[a-zA-Z]+\s+)*)(?:"([^"\\]+)"|'([^'"\\]+)'|([^\s"'\\|]+))\s*$/.exec(stage);
+export function grepped(pipe: string): string | undefined {
+  const match = /^(?:e?grep|rg)\s+((?:-[a-zA-Z]+\s+)*)(?:"([^"\\]+)"|'([^'"\\]+)'|([^\s"'\\|]+))\s*$/.exec(pipe);
   if (match === null) return undefined;
   const [, flags = "", double, single, bare] = match;
   const text = double ?? single ?? bare!;
@@ -280,5 +280,5 @@ export function topLevel(text: string, separator: string): string[] {
 
 const QUOTED = /"(?:[^"\\]|\\.)*"|'[^']*'|`[^`]*`|(?<=(?:~|like|regex)\s*)\/(?:[^/\\\n]|\\.)+\//gi;
 
-export const word = (stage: string) => /^\s*(\w*)/.exec(stage)![1]!;
+export const word = (pipe: string) => /^\s*(\w*)/.exec(pipe)![1]!;
 const slashed = (regex: string) => regex.replace(/(^|[^\\])\//g, "$1\\/");

@@ -1,11 +1,11 @@
-import type { Problem, Span } from "../problem.ts";
+import type { Problem, Span } from "../../problem.ts";
+import { levelOf } from "../levels.ts";
+import { beginsTerm, isName, one, operandAt, type Place, type Slip, slashed, VALUES } from "../place.ts";
+import * as problems from "../problems.ts";
+import type { Token, TokenKind } from "../tokens.ts";
 import { functionCall, spokenNegation, wordOperator } from "./foreign-words.ts";
 import { bareValue, clause, option, prose, spokenOperator, timeSpan } from "./habits.ts";
-import { levelOf } from "./levels.ts";
 import { luceneTerm } from "./lucene.ts";
-import { beginsTerm, isName, one, operandAt, type Place, type Slip, slashed, VALUES } from "./place.ts";
-import * as problems from "./problems.ts";
-import type { Token, TokenKind } from "./tokens.ts";
 
 /**
  * Everything that is wrong in any position: characters that the language does not have, and the ways of

@@ -1,10 +1,10 @@
-import { digitPattern } from "./digit-patterns.ts";
-import { KNOWN_FIELDS, KNOWN_VALUES } from "./known-fields.ts";
-import { levelOf, STAGE_WORDS } from "./levels.ts";
-import { beginsTerm, isName, operandAt, type Place, plainWord, type Slip } from "./place.ts";
-import * as problems from "./problems.ts";
-import { parseMoment } from "./timestamp.ts";
-import type { Token, TokenKind } from "./tokens.ts";
+import { digitPattern } from "../digit-patterns.ts";
+import { KNOWN_FIELDS, KNOWN_VALUES } from "../known-fields.ts";
+import { levelOf, STAGE_WORDS } from "../levels.ts";
+import { beginsTerm, isName, operandAt, type Place, plainWord, type Slip } from "../place.ts";
+import * as problems from "../problems.ts";
+import { parseMoment } from "../timestamp.ts";
+import type { Token, TokenKind } from "../tokens.ts";
 
 // What users write out of habit or as they speak: spans of time, limits, orders, words of a message. The grammar takes
 // most of these words for names of fields, so that without a message such a query would just find nothing.

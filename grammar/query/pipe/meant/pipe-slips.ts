@@ -1,6 +1,6 @@
-import type { Problem } from "../../problem.ts";
-import { NO_MATCH, parsers } from "../query-parser.generated.ts";
-import * as problems from "./problems.ts";
+import type { Problem } from "../../../problem.ts";
+import { NO_MATCH, parsers } from "../../query-parser.generated.ts";
+import * as problems from "../problems.ts";
 
 /** What is often written in a stage; what it is in ours, or else why there is no such thing and what helps. */
 type Slip = readonly [pattern: RegExp, write: string] | readonly [pattern: RegExp, message: string, hint: string];
@@ -34,7 +34,7 @@ const SLIPS: readonly Slip[] = [
 const MAX_LENGTH = 300;
 
 /** The first slip in the text of a stage from `start` on. What is written instead is always a stage. */
-export function stageSlip(source: string, start: number, end: number): Problem | undefined {
+export function pipeSlip(source: string, start: number, end: number): Problem | undefined {
   const text = source.slice(start, end).trimEnd();
   for (const [pattern, write, hint] of text.length > MAX_LENGTH ? [] : SLIPS) {
     const found = pattern.exec(text);

@@ -1,4 +1,4 @@
-import { digitPattern } from "./digit-patterns.ts";
+import { digitPattern } from "../digit-patterns.ts";
 import {
   beginsTerm,
   isMessageWord,
@@ -9,9 +9,9 @@ import {
   type Slip,
   tokensUpTo,
   VALUES,
-} from "./place.ts";
-import * as problems from "./problems.ts";
-import type { Token, TokenKind } from "./tokens.ts";
+} from "../place.ts";
+import * as problems from "../problems.ts";
+import type { Token, TokenKind } from "../tokens.ts";
 
 /** Lucene's terms: `status:500`, `status:[400 TO 499]`, `status:>=500`, `-method:GET`, `_exists_:user`, `+error` */
 export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {

@@ -1,5 +1,5 @@
-import { topLevel } from "../foreign-query.ts";
-import { FOREIGN_FUNCTIONS, functionOf } from "./functions.ts";
+import { topLevel } from "../../meant/foreign-query.ts";
+import { FOREIGN_FUNCTIONS, functionOf } from "../functions.ts";
 
 /** What stages of another language have said before the one that is translated. */
 export interface Names {
@@ -165,7 +165,7 @@ function know({ columns }: Names, call: string, own: string): void {
 }
 
 /** A stage that gives a summary, in ours. */
-export function summaryStage({ calls, by, step }: Summary): string {
+export function summaryPipe({ calls, by, step }: Summary): string {
   const groups = by.length === 0 ? "" : ` by ${by.join(", ")}`;
   const values = calls.length === 0 ? "" : ` ${calls.join(", ")}`;
   if (step !== undefined) return `timeseries ${step}${values}${groups}`;

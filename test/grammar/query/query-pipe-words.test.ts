@@ -1,31 +1,31 @@
 // Every stage word with every consumer of stages. A word that is added to the language fails here for each that lacks it.
 import { readFileSync } from "node:fs";
 import t from "tap";
-import type { Stage } from "../../../grammar/query/ast.ts";
+import type { Pipe } from "../../../grammar/query/ast.ts";
 import { complete } from "../../../grammar/query/complete.ts";
-import { filterIn, withoutStages } from "../../../grammar/query/edit.ts";
+import { filterIn, withoutPipes } from "../../../grammar/query/edit.ts";
 import { highlightQuery } from "../../../grammar/query/highlight.generated.ts";
 import {
-  explainStageAt,
-  explainStages,
+  explainPipeAt,
+  explainPipes,
   factsOf,
   groupsOf,
   isMergeable,
   isStreaming,
+  PipesRun,
   parsePipeline,
   printPipeline,
   resultOf,
-  StagesRun,
 } from "../../../grammar/query/index.ts";
-import { STAGE_FACTS } from "../../../grammar/query/pipe/stage-facts.ts";
-import { KEYWORD_DOCS, STAGE_DOCS, STAGE_USES, STAGE_WORDS } from "../../../grammar/query/reference.ts";
+import { PIPE_FACTS } from "../../../grammar/query/pipe/pipe-facts.ts";
+import { KEYWORD_DOCS, PIPE_DOCS, PIPE_USES, PIPE_WORDS } from "../../../grammar/query/reference.ts";
 import { checkAlertQuery } from "../../../logservice/alerts/alert-query.ts";
 import { groupPlan } from "../../../logservice/events/duckdb/query/pipeline/plan.ts";
 import { drawingOf } from "../../../logservice/ui/charts/drawing.ts";
-import { meaningOf, stageExample } from "../../../logservice/ui/help/examples.ts";
+import { meaningOf, pipeExample } from "../../../logservice/ui/help/examples.ts";
 import { parsed } from "../../support/pipe-oracle.ts";
 
-type Word = Stage["kind"];
+type Word = Pipe["kind"];
 
 const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), "utf8");
 
@@ -53,57 +53,49 @@ const EVENT = { timestamp: "2026-05-01T12:00:01Z", level: "info", message: "m", 
 const ofFile = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map((match) => match[1]);
 
 t.test("every list of stages has the words of the grammar", (t) => {
-  const words = [...STAGE_WORDS].sort();
+  const words = [...PIPE_WORDS].sort();
   const grammar = read("grammar/query/query.ohm");
-  const rules = /^ {2}Stage = (.*)$/m.exec(grammar)![1]!.split(" | ");
-  t.same(rules.map((rule) => rule.toLowerCase()).sort(), words, "the rule Stage of query.ohm");
+  const rules = /^ {2}Pipe = (.*)$/m.exec(grammar)![1]!.split(" | ");
+  t.same(rules.map((rule) => rule.toLowerCase()).sort(), words, "the rule Pipe of query.ohm");
   for (const word of words) t.match(grammar, `${word}Word (${word}) = "${word}" ~nameRest`, `query.ohm: ${word}Word`);
-  t.same(Object.keys(STAGE_USES).sort(), words, "STAGE_USES of stage-words.ts");
-  t.same(Object.keys(STAGE_DOCS).sort(), words, "STAGE_DOCS of stage-words.ts");
-  t.same(Object.keys(STAGE_FACTS).sort(), words, "STAGE_FACTS of stage-facts.ts");
+  t.same(Object.keys(PIPE_USES).sort(), words, "PIPE_USES of pipe-words.ts");
+  t.same(Object.keys(PIPE_DOCS).sort(), words, "PIPE_DOCS of pipe-words.ts");
+  t.same(Object.keys(PIPE_FACTS).sort(), words, "PIPE_FACTS of pipe-facts.ts");
   t.same(ofFile("cli/logs/STAGES.md", /^\| `(\w+)` \| `\\\| \1\b/gm).sort(), words, "the table of cli/logs/STAGES.md");
   t.end();
 });
 
-for (const word of STAGE_WORDS) {
-  t.test(`| ${STAGE_USES[word]}`, (t) => {
-    const source = `| ${STAGE_USES[word]}`;
+for (const word of PIPE_WORDS) {
+  t.test(`| ${PIPE_USES[word]}`, (t) => {
+    const source = `| ${PIPE_USES[word]}`;
     const pipeline = parsed(source);
-    const [stage] = pipeline.stages;
-    t.equal(stage?.kind, word, "it is read as a stage of its kind");
+    const [pipe] = pipeline.pipes;
+    t.equal(pipe?.kind, word, "it is read as a stage of its kind");
 
     const canonical = printPipeline(pipeline);
     t.equal(canonical, source, "its example is its canonical text");
 
     const begin = `| ${word.slice(0, 2)}`;
     const offered = complete(begin, begin.length).items.find(({ label }) => label === word);
-    t.match(
-      offered,
-      { detail: `such as ${STAGE_USES[word]}`, documentation: STAGE_DOCS[word] },
-      "completion offers it",
-    );
+    t.match(offered, { detail: `such as ${PIPE_USES[word]}`, documentation: PIPE_DOCS[word] }, "completion offers it");
 
-    const hover = explainStageAt(pipeline, stage!.word.start);
-    t.equal(hover?.text, `${explainStages([stage!])[0]} ${STAGE_DOCS[word]}`, "hover explains it");
+    const hover = explainPipeAt(pipeline, pipe!.word.start);
+    t.equal(hover?.text, `${explainPipes([pipe!])[0]} ${PIPE_DOCS[word]}`, "hover explains it");
 
     const coloured = highlightQuery(source).filter(({ start, end }) => source.slice(start, end) === word);
     t.equal(coloured[0]?.type, "keyword", "highlight colours its word: grammar/query/highlight.ts");
-    const after = highlightQuery(source).filter(({ type, start }) => type === "invalid" && start > stage!.word.end);
+    const after = highlightQuery(source).filter(({ type, start }) => type === "invalid" && start > pipe!.word.end);
     t.same(after, [], "highlight colours what follows it");
 
     const page = read("logservice/ui/help/language.tsx");
-    t.match(page, /STAGE_WORDS\.map/, "the page of the language lists all words");
-    t.equal(
-      parsePipeline(stageExample(word)).ok,
-      true,
-      `its example on the page of the language: ${stageExample(word)}`,
-    );
-    t.type(meaningOf(stageExample(word)), "string", "its example there has a meaning");
+    t.match(page, /PIPE_WORDS\.map/, "the page of the language lists all words");
+    t.equal(parsePipeline(pipeExample(word)).ok, true, `its example on the page of the language: ${pipeExample(word)}`);
+    t.type(meaningOf(pipeExample(word)), "string", "its example there has a meaning");
 
     t.equal(filterIn(source, "path", "/a"), `path = "/a" ${source}`, "pressing a value keeps it");
-    t.equal(withoutStages(`error ${source}`), "error", "it can be left out");
+    t.equal(withoutPipes(`error ${source}`), "error", "it can be left out");
 
-    const plan = groupPlan(pipeline.stages, RANGE);
+    const plan = groupPlan(pipeline.pipes, RANGE);
     const { sql, drawing, alert } = WANTED[word];
     t.equal(plan !== undefined, sql === "groups", `SQL: ${sql}`);
 
@@ -111,17 +103,17 @@ for (const word of STAGE_WORDS) {
     t.match(problem, alert, "as the query of an alert");
     if (alert === "") t.equal(problem, "", "as the query of an alert it is right");
 
-    const { gives, collects } = factsOf(stage!);
-    const output = resultOf(pipeline.stages);
+    const { gives, collects } = factsOf(pipe!);
+    const output = resultOf(pipeline.pipes);
     t.equal(output.kind, gives === "input" ? "events" : "rows", "it gives what its facts say");
     t.equal(
-      groupsOf(stage!) !== undefined,
+      groupsOf(pipe!) !== undefined,
       gives === "groups" || gives === "steps",
       "it has groups if its facts say so",
     );
     t.equal(isMergeable(pipeline), gives === "groups" || gives === "steps", "parts of an input can be merged");
     t.equal(isStreaming(pipeline), !collects && gives !== "input", "rows come as entries do");
-    const run = new StagesRun(pipeline, { nowMs: START, range: { fromMs: START, toMs: RANGE.stopMs } });
+    const run = new PipesRun(pipeline, { nowMs: START, range: { fromMs: START, toMs: RANGE.stopMs } });
     run.push(EVENT);
     const result = run.result();
     t.equal(result.kind, gives === "input" ? "entries" : "table", "entries pass through it");
@@ -135,6 +127,6 @@ for (const word of STAGE_WORDS) {
 }
 
 t.test("no stage word is another word of stages", (t) => {
-  for (const word of STAGE_WORDS) t.notOk(Object.hasOwn(KEYWORD_DOCS, word), word);
+  for (const word of PIPE_WORDS) t.notOk(Object.hasOwn(KEYWORD_DOCS, word), word);
   t.end();
 });

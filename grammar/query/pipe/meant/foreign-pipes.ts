@@ -1,39 +1,37 @@
-import { grepped, outsideQuotes, topLevel, words } from "../foreign-query.ts";
-import { STAGE_WORDS } from "../stage-words.ts";
-import { columnOf, columnsOf, type Names, stepOf, summaryOf, summaryStage } from "./foreign-functions.ts";
-import { givesRows } from "./stage-facts.ts";
+import { grepped, outsideQuotes, topLevel, words } from "../../meant/foreign-query.ts";
+import { PIPE_WORDS } from "../../pipe-words.ts";
+import { givesRows } from "../pipe-facts.ts";
+import { columnOf, columnsOf, type Names, stepOf, summaryOf, summaryPipe } from "./foreign-functions.ts";
 
 /** A stage of another language by the text after its word: stages of ours that mean the same; undefined if there are none. */
 type Translate = (rest: string, names: Names, isKusto: boolean) => readonly string[] | undefined;
 
 /** The same in ours for a stage of any other language: `order by count_ desc`, `stats by (path) count() hits`. */
-export function translateStage(stage: string, names: Names, isKusto: boolean): readonly string[] | undefined {
-  const [, word = "", rest = ""] = /^\s*([\w-]*)([\s\S]*)$/.exec(stage)!;
-  const found = Object.hasOwn(STAGES, word.toLowerCase()) ? STAGES[word.toLowerCase()]! : undefined;
+export function translatePipe(pipe: string, names: Names, isKusto: boolean): readonly string[] | undefined {
+  const [, word = "", rest = ""] = /^\s*([\w-]*)([\s\S]*)$/.exec(pipe)!;
+  const found = Object.hasOwn(PIPES, word.toLowerCase()) ? PIPES[word.toLowerCase()]! : undefined;
   if (found !== undefined) return found(rest.trim(), names, isKusto);
   // Loki filters without a word, angle-grinder computes without one.
   // A text alone is anywhere in the line.
-  const text = /^\s*"([^"*\\]+)"\s*$/.exec(stage)?.[1];
+  const text = /^\s*"([^"*\\]+)"\s*$/.exec(pipe)?.[1];
   if (text !== undefined) return [`where "*${text}*"`];
-  const summary = /^\s*\w+\s*\(/.test(stage) ? summaryOf(stage, names) : undefined;
-  if (summary !== undefined) return [summaryStage(summary)];
-  return /^\s*(?:[@\w.]+\s*(?:[=<>!~]|\b(?:in|contains|like)\b)|\(|not\b)/i.test(stage)
-    ? where(stage, names)
-    : undefined;
+  const summary = /^\s*\w+\s*\(/.test(pipe) ? summaryOf(pipe, names) : undefined;
+  if (summary !== undefined) return [summaryPipe(summary)];
+  return /^\s*(?:[@\w.]+\s*(?:[=<>!~]|\b(?:in|contains|like)\b)|\(|not\b)/i.test(pipe) ? where(pipe, names) : undefined;
 }
 
 /** Whether what follows a stage that is left out means something else without it. */
-export const changesRows = (stage: string) =>
+export const changesRows = (pipe: string) =>
   !/^\s*(?:eval|extend|parse|rex|regexp?|extract|logfmt|unpack|label_format|line_format|pattern|render|fillnull|rename|project-rename|format|math|replace|let|fields|display|project|sort|order)\b/i.test(
-    stage,
+    pipe,
   );
 
 /** Names that a stage computes: `eval x = ...`, `parse "..." as a, b`, `(?<name>...)`. */
-export function computedBy(stage: string): string[] {
-  const found = [...stage.matchAll(/(\w+)\s*=(?![=~])|\(\?P?<(\w+)>|\bas\s+(\w+)/g)].map(
+export function computedBy(pipe: string): string[] {
+  const found = [...pipe.matchAll(/(\w+)\s*=(?![=~])|\(\?P?<(\w+)>|\bas\s+(\w+)/g)].map(
     (match) => match[1] ?? match[2] ?? match[3]!,
   );
-  const last = /\bas\s+([\w\s,]+)$/.exec(stage)?.[1] ?? "";
+  const last = /\bas\s+([\w\s,]+)$/.exec(pipe)?.[1] ?? "";
   return [...found, ...last.split(/[\s,]+/).filter((name) => name !== "")];
 }
 
@@ -53,7 +51,7 @@ function where(text: string, names: Names): readonly string[] | undefined {
 
 function stats(rest: string, names: Names): readonly string[] | undefined {
   const summary = summaryOf(rest, names);
-  return summary && [summaryStage(summary)];
+  return summary && [summaryPipe(summary)];
 }
 
 /** `count by path`, `count as n by path`, of Kusto `count` alone; angle-grinder's `sum(x) by y` is read like it. */
@@ -66,8 +64,8 @@ function timechart(rest: string, names: Names): readonly string[] | undefined {
   const step = span === undefined ? "" : stepOf(span);
   const summary = summaryOf(rest.replace(OPTIONS, "") || "count", names);
   if (summary === undefined || step === undefined) return undefined;
-  const stage = summaryStage({ ...summary, step: "1s" });
-  return [stage.replace(" 1s", step === "" ? "" : ` ${step}`)];
+  const pipe = summaryPipe({ ...summary, step: "1s" });
+  return [pipe.replace(" 1s", step === "" ? "" : ` ${step}`)];
 }
 
 const OPTIONS = /\b\w+\s*=\s*(?:\w+|"[^"]*")\s*/g;
@@ -135,8 +133,8 @@ function unique(rest: string, names: Names): readonly string[] | undefined {
   const columns = columnsOf(list.replace(/^by\b/, ""), names);
   if (columns === undefined || /^\d/.test(rest) || columns.includes("sortby")) return undefined;
   names.columns.set("hits", "count");
-  const stage = `${hits === undefined ? "unique" : "count by"} ${columns.join(", ")}`;
-  return most === undefined ? [stage] : [stage, `limit ${most}`];
+  const pipe = `${hits === undefined ? "unique" : "count by"} ${columns.join(", ")}`;
+  return most === undefined ? [pipe] : [pipe, `limit ${most}`];
 }
 
 /** `table a b`, `project a, b`, `fields @timestamp, @message` */
@@ -165,7 +163,7 @@ function grep(rest: string): readonly string[] | undefined {
 
 const nothing = () => [];
 
-const STAGES: Readonly<Record<string, Translate>> = {
+const PIPES: Readonly<Record<string, Translate>> = {
   ...each("where filter search having", where),
   ...each("stats summarize aggregate chart", stats),
   count,
@@ -190,11 +188,11 @@ function each(names: string, translate: Translate): Record<string, Translate> {
   return Object.fromEntries(names.split(" ").map((name) => [name, translate]));
 }
 
-const ROWS = new RegExp(`\\|\\s*(?:${STAGE_WORDS.filter((kind) => givesRows({ kind })).join("|")})\\b`);
+const ROWS = new RegExp(`\\|\\s*(?:${PIPE_WORDS.filter((kind) => givesRows({ kind })).join("|")})\\b`);
 
 /** `rename hits as n`, `project-rename n = hits`: the text with another name for what its last stage computes. */
-export function renamed(text: string, stage: string, { columns }: Names): string | undefined {
-  const pairs = /^\s*(?:project-)?rename\s+([\s\S]+)$/i.exec(stage)?.[1] ?? "";
+export function renamed(text: string, pipe: string, { columns }: Names): string | undefined {
+  const pairs = /^\s*(?:project-)?rename\s+([\s\S]+)$/i.exec(pipe)?.[1] ?? "";
   const isOfEvents = !ROWS.test(text);
   const at = text.lastIndexOf("|") + 1;
   let last = text.slice(at);
