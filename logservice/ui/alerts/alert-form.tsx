@@ -81,8 +81,8 @@ export function AlertForm(props: AlertFormProps) {
     testing.clear();
     setTested("");
     return how.send(async () => {
-      const found = problemIn(draft) ?? refusalOf(answer);
-      if (found !== undefined) throw new Error(found);
+      const draftProblem = problemIn(draft) ?? refusalOf(answer);
+      if (draftProblem !== undefined) throw new Error(draftProblem);
       await act();
     });
   };

@@ -6,7 +6,7 @@ import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { RowButton } from "../kit/row-button.tsx";
-import { Failure, Shown } from "../kit/state.tsx";
+import { Failure, WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { LastingSince } from "../kit/time.tsx";
@@ -74,7 +74,7 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
         )}
       </header>
       {error !== undefined && <Failure error={error} />}
-      <Shown of={alerts}>
+      <WhenLoaded of={alerts}>
         {(all) =>
           all.length === 0 ? (
             <div class="empty card">
@@ -114,7 +114,7 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
             </Table>
           )
         }
-      </Shown>
+      </WhenLoaded>
     </div>
   );
 }

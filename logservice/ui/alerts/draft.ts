@@ -45,30 +45,33 @@ const TEXTS = ["name", "description", "query", "notification"] as const;
 
 /** Reads the query of an address of a new alert. What is not valid there, or is not there, is as in NEW_ALERT. */
 export function draftIn(search: string): AlertDraft {
-  const given = new URLSearchParams(search);
-  const texts = Object.fromEntries(TEXTS.map((name) => [name, given.get(name) ?? NEW_ALERT[name]]));
+  const parameters = new URLSearchParams(search);
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, parameters.get(name) ?? NEW_ALERT[name]]));
   const numbers = Object.fromEntries(
-    NUMBERS.map((name) => [name, numberIn(given.get(name), name) === undefined ? NEW_ALERT[name] : given.get(name)!]),
+    NUMBERS.map((name) => [
+      name,
+      numberIn(parameters.get(name), name) === undefined ? NEW_ALERT[name] : parameters.get(name)!,
+    ]),
   );
-  const severity = given.get("severity") as Severity;
-  const operator = given.get("operator") as Operator;
+  const severity = parameters.get("severity") as Severity;
+  const operator = parameters.get("operator") as Operator;
   return {
     ...NEW_ALERT,
     ...texts,
     ...numbers,
     severity: SEVERITIES.includes(severity) ? severity : NEW_ALERT.severity,
     operator: OPERATORS.includes(operator) ? operator : NEW_ALERT.operator,
-    muted: given.get("muted") === "1",
+    muted: parameters.get("muted") === "1",
   };
 }
 
 /** The query of the address that begins a new alert as a draft, with the question mark; "" for NEW_ALERT. */
 export function searchOfDraft(draft: AlertDraft): string {
-  const given = new URLSearchParams();
+  const parameters = new URLSearchParams();
   for (const name of [...TEXTS, "severity", "operator", ...NUMBERS] as const)
-    if (draft[name] !== NEW_ALERT[name]) given.set(name, draft[name]);
-  if (draft.muted) given.set("muted", "1");
-  const text = given.toString();
+    if (draft[name] !== NEW_ALERT[name]) parameters.set(name, draft[name]);
+  if (draft.muted) parameters.set("muted", "1");
+  const text = parameters.toString();
   return text === "" ? "" : `?${text}`;
 }
 

@@ -7,7 +7,7 @@ import type { Pages } from "../data/pages.ts";
 import { teamId } from "../data/session.ts";
 import { longDuration, minuteText } from "../kit/format.ts";
 import { More } from "../kit/more.tsx";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Group } from "./group.tsx";
 import { countsFrom, endOf, KEPT_DAYS, windowOf } from "./history.ts";
@@ -26,7 +26,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
   return (
     <section class="card" aria-labelledby="history">
       <h2 id="history">History</h2>
-      <Shown of={pages.first}>
+      <WhenLoaded of={pages.first}>
         {() =>
           pages.rows.length === 0 ? (
             <p class="hint">
@@ -45,7 +45,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
             </>
           )
         }
-      </Shown>
+      </WhenLoaded>
     </section>
   );
 }

@@ -66,9 +66,9 @@ export interface StripBar {
 export function stripBars(points: readonly LevelPoint[], { startMs, stopMs }: Times, most: number) {
   const { stepMs, starts } = histogramSteps(startMs, stopMs, most);
   const totals = new Map<number, number>();
-  for (const { timestamp, count: found } of points) {
+  for (const { timestamp, count: eventCount } of points) {
     const at = Date.parse(timestamp);
-    totals.set(at, (totals.get(at) ?? 0) + found);
+    totals.set(at, (totals.get(at) ?? 0) + eventCount);
   }
   const bars: readonly StripBar[] = starts.map((at) => ({ startMs: at, total: totals.get(at) ?? 0 }));
   return { stepMs, bars, most: bars.reduce((max, { total }) => Math.max(max, total), 0) };

@@ -11,9 +11,9 @@ export function begin(first: FirstData | undefined, href: string): void {
     session.value = first;
     return;
   }
-  const asked = loaded(async (signal) => (await call("get_account", {}, { signal })).account);
-  asked.value.subscribe((account) => {
-    if (account !== undefined) session.value = { account, version: "", isMailing: false, isTexting: false };
+  const account = loaded(async (signal) => (await call("get_account", {}, { signal })).account);
+  account.value.subscribe((value) => {
+    if (value !== undefined) session.value = { account: value, version: "", isMailing: false, isTexting: false };
   });
-  void asked.load();
+  void account.load();
 }

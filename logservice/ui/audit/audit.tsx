@@ -5,7 +5,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { mayDo, projects } from "../data/session.ts";
 import { count } from "../kit/format.ts";
 import { Problem } from "../kit/problem.tsx";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { matchingEntries } from "./matching.ts";
@@ -46,7 +46,7 @@ function Entries() {
   );
   const { first, entries, hasOlder, sending, loadOlder } = useAudit({ project, lastMs: RANGES[range]!.lastMs });
   const names = useNames(entries);
-  const found = matchingEntries(entries, { typed, isRefused });
+  const matches = matchingEntries(entries, { typed, isRefused });
   const isFiltered = typed.trim() !== "" || isRefused;
   return (
     <div class="page">
@@ -85,16 +85,18 @@ function Entries() {
           Refused only
         </label>
       </div>
-      <Shown of={first}>
+      <WhenLoaded of={first}>
         {() => (
           <>
             <p class="hint" role="status">
               {isFiltered
-                ? `${count(found.length)} of the ${count(entries.length)} entries that are loaded${hasOlder ? "; older ones are not searched yet" : ""}`
+                ? `${count(matches.length)} of the ${count(entries.length)} entries that are loaded${hasOlder ? "; older ones are not searched yet" : ""}`
                 : `${count(entries.length)} ${entries.length === 1 ? "entry" : "entries"}${hasOlder ? " so far" : ""}`}
             </p>
-            {found.length > 0 && <EntryTable entries={found} tokens={tokens.value.value ?? NO_TOKENS} names={names} />}
-            {found.length === 0 && !hasOlder && (
+            {matches.length > 0 && (
+              <EntryTable entries={matches} tokens={tokens.value.value ?? NO_TOKENS} names={names} />
+            )}
+            {matches.length === 0 && !hasOlder && (
               <div class="empty card">
                 <h2>Nothing here</h2>
                 <p>{isFiltered ? "No entry matches: ask for less." : "Nothing was changed or refused in this time."}</p>
@@ -110,7 +112,7 @@ function Entries() {
             )}
           </>
         )}
-      </Shown>
+      </WhenLoaded>
     </div>
   );
 }

@@ -8,9 +8,9 @@ export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "
   const { operation, target_id, detail, result } = entry;
   if (result === "unauthorized") return ["tried", { value: operation }, "without a valid sign-in or token"];
   if (result === "forbidden") return ["tried", { value: operation }, "and may not do that"];
-  const known = Object.hasOwn(SENTENCES, operation) ? SENTENCES[operation] : undefined;
-  if (known === undefined) return target_id === "" ? [spoken(operation)] : [spoken(operation), { value: target_id }];
-  return known.split(/([#%@])/).flatMap((piece): SentencePart[] => {
+  const sentence = Object.hasOwn(SENTENCES, operation) ? SENTENCES[operation] : undefined;
+  if (sentence === undefined) return target_id === "" ? [spoken(operation)] : [spoken(operation), { value: target_id }];
+  return sentence.split(/([#%@])/).flatMap((piece): SentencePart[] => {
     if (piece === "#") return target_id === "" ? [] : [{ value: target_id }];
     // Entries of before have no name.
     if (piece === "@") return detail === "" && target_id === "" ? [] : [{ value: detail || target_id }];
@@ -63,7 +63,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /** The operations that have a sentence of their own. */
-export const TOLD = Object.keys(SENTENCES);
+export const DESCRIBED_OPERATIONS = Object.keys(SENTENCES);
 
 /** `add_thing` as `add thing`. */
 const spoken = (operation: string) => operation.replaceAll("_", " ");

@@ -4,11 +4,11 @@ import type { Drawing } from "../../address/view.ts";
 /** What a result can be drawn as. */
 export function drawingsOf(result: AggregateResponse): ReadonlySet<Drawing> {
   const numbers = numberColumns(result);
-  const found = new Set<Drawing>(["table"]);
-  if (numbers.length === 0 || result.rows.length === 0) return found;
-  if (timeColumn(result) >= 0) found.add("lines");
-  else if (result.columns.length > numbers.length) found.add("bars");
-  return found;
+  const drawings = new Set<Drawing>(["table"]);
+  if (numbers.length === 0 || result.rows.length === 0) return drawings;
+  if (timeColumn(result) >= 0) drawings.add("lines");
+  else if (result.columns.length > numbers.length) drawings.add("bars");
+  return drawings;
 }
 
 /** What fits a result best. */

@@ -16,7 +16,7 @@ export interface ResultTableProps {
 export function ResultTable({ of, onFilter }: ResultTableProps) {
   const { columns, rows } = of;
   const [sorted, setSorted] = useState<{ readonly at: number; readonly isDown: boolean } | undefined>(undefined);
-  const shown =
+  const sortedRows =
     sorted === undefined
       ? rows
       : [...rows].sort((a, b) => compare(a[sorted.at], b[sorted.at]) * (sorted.isDown ? -1 : 1));
@@ -50,7 +50,7 @@ export function ResultTable({ of, onFilter }: ResultTableProps) {
           </tr>
         </thead>
         <tbody>
-          {shown.slice(0, TABLE_ROWS).map((row, i) => (
+          {sortedRows.slice(0, TABLE_ROWS).map((row, i) => (
             <tr
               key={i}
               class={onFilter && groupOf(of, row) ? "pressable" : undefined}

@@ -74,13 +74,13 @@ const MOST_FIELDS = 8;
 function Fields({ event: { message, fields } }: { readonly event: Event }) {
   const parts: ComponentChildren[] = [];
   let plain = "";
-  let shown = 0;
+  let fieldCount = 0;
   for (const [name, value] of Object.entries(fields)) {
-    if (shown === MOST_FIELDS) break;
+    if (fieldCount === MOST_FIELDS) break;
     if (typeof value === "object" && value !== null) continue;
     const text = textOfValue(value);
     if (text === "" || text.length > 60 || message.includes(text)) continue;
-    shown++;
+    fieldCount++;
     if (PLAIN.test(name) && PLAIN.test(text)) {
       // One text for all of these: a list of so many elements would not scroll smoothly.
       plain += ` ${name}=${text}`;

@@ -34,13 +34,13 @@ export function FacetList(props: FacetListProps) {
   const [typed, setTyped] = useState("");
   const choices = useFieldChoices(projectId);
   const levels = [...STACKED].reverse().flatMap((level) => {
-    const found = byLevel?.get(level);
-    return found ? [{ value: level, count: found }] : [];
+    const eventCount = byLevel?.get(level);
+    return eventCount ? [{ value: level, count: eventCount }] : [];
   });
   const usual = new Set(usualFields(fields ?? []).slice(0, OPEN_AT_FIRST));
   const wanted = typed.trim().toLowerCase();
-  const shown = (fields ?? []).filter((field) => field.name.toLowerCase().includes(wanted));
-  const sorted = [...shown].sort((a, b) => Number(choices.isPinned(b.name)) - Number(choices.isPinned(a.name)));
+  const matches = (fields ?? []).filter((field) => field.name.toLowerCase().includes(wanted));
+  const sorted = [...matches].sort((a, b) => Number(choices.isPinned(b.name)) - Number(choices.isPinned(a.name)));
   return (
     <section
       class="facets"
@@ -93,7 +93,7 @@ export function FacetList(props: FacetListProps) {
           </section>
         );
       })}
-      {typed !== "" && shown.length === 0 && <p class="hint">No field has this name.</p>}
+      {typed !== "" && matches.length === 0 && <p class="hint">No field has this name.</p>}
     </section>
   );
 }
@@ -104,14 +104,14 @@ interface FacetProps extends Pick<FacetListProps, "actions" | "onBounds"> {
 }
 
 function Facet({ field, facets, actions, onBounds }: FacetProps) {
-  const known = facets.of(field).value;
-  if (known === undefined) return <p class="hint">…</p>;
-  if (known.kind === "failed") return <p class="hint">{known.reason}</p>;
-  if (known.kind === "values")
+  const facet = facets.of(field).value;
+  if (facet === undefined) return <p class="hint">…</p>;
+  if (facet.kind === "failed") return <p class="hint">{facet.reason}</p>;
+  if (facet.kind === "values")
     return (
       <>
-        <Values field={field.name} values={known.values} actions={actions} />
-        {known.isCut && (
+        <Values field={field.name} values={facet.values} actions={actions} />
+        {facet.isCut && (
           <button type="button" class="button quiet small" onClick={() => actions.groupBy(field.name)}>
             All values
           </button>
@@ -119,7 +119,7 @@ function Facet({ field, facets, actions, onBounds }: FacetProps) {
       </>
     );
   // What is typed for a range goes with the query that it is for.
-  return <Numbers key={facets.query} name={field.name} {...known} onBounds={onBounds} />;
+  return <Numbers key={facets.query} name={field.name} {...facet} onBounds={onBounds} />;
 }
 
 /** Fields worth opening: of few values as far as the name tells, in many events. */

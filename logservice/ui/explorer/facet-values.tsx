@@ -17,9 +17,9 @@ export function Values({ field, values, actions }: ValuesProps) {
   const most = Math.max(1, ...values.map((value) => value.count));
   return (
     <ul class="facet-values">
-      {values.map(({ value, count: found }) => (
+      {values.map(({ value, count: eventCount }) => (
         <li key={String(value)} onKeyDown={moveInRow}>
-          <span class="facet-bar" style={{ width: `${(found / most) * 100}%` }} aria-hidden="true" />
+          <span class="facet-bar" style={{ width: `${(eventCount / most) * 100}%` }} aria-hidden="true" />
           <button
             type="button"
             class="facet-value"
@@ -52,7 +52,7 @@ export function Values({ field, values, actions }: ValuesProps) {
               −
             </button>
           </span>
-          <span class="facet-count">{count(found)}</span>
+          <span class="facet-count">{count(eventCount)}</span>
         </li>
       ))}
     </ul>

@@ -57,7 +57,7 @@ function Branch({ name, value, path, depth, isElement = false, ...rest }: Branch
     return <Leaf name={name} value={value} field={fieldName(path)} depth={depth} {...rest} />;
   const isList = Array.isArray(value);
   const members = Object.entries(value);
-  const shown = isAll ? members : members.slice(0, MOST_MEMBERS);
+  const visibleMembers = isAll ? members : members.slice(0, MOST_MEMBERS);
   return (
     <div class="branch">
       <button type="button" class="fold" style={placeOf(depth)} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -71,7 +71,7 @@ function Branch({ name, value, path, depth, isElement = false, ...rest }: Branch
         </span>
       </button>
       {isOpen &&
-        shown.map(([key, member]) => (
+        visibleMembers.map(([key, member]) => (
           <Branch
             key={key}
             name={key}
@@ -82,9 +82,9 @@ function Branch({ name, value, path, depth, isElement = false, ...rest }: Branch
             {...rest}
           />
         ))}
-      {isOpen && shown.length < members.length && (
+      {isOpen && visibleMembers.length < members.length && (
         <button type="button" class="button small" onClick={() => setAll(true)}>
-          Show {number(members.length - shown.length)} more
+          Show {number(members.length - visibleMembers.length)} more
         </button>
       )}
     </div>

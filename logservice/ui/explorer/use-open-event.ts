@@ -37,7 +37,7 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
   const isMissing = useSignal(false);
   const error = useSignal<unknown>(undefined);
   const attempt = useSignal(0);
-  const rows = state.found.value?.rows.value;
+  const rows = state.result.value?.rows.value;
   useEffect(() => {
     isMissing.value = false;
     error.value = undefined;
@@ -49,9 +49,9 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
     event.value = undefined;
     const over = new AbortController();
     readEvent(state.projectId, place, over.signal).then(
-      (found) => {
-        event.value = found;
-        isMissing.value = found === undefined;
+      (answer) => {
+        event.value = answer;
+        isMissing.value = answer === undefined;
       },
       (thrown) => {
         if (!isAborted(thrown)) error.value = thrown;
@@ -73,8 +73,8 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
     retry() {
       attempt.value++;
     },
-    take(known) {
-      event.value = known;
+    take(next) {
+      event.value = next;
     },
   };
 }

@@ -34,9 +34,9 @@ const focusFirst = (part: HTMLElement | null) => part?.querySelector<HTMLElement
 
 /** All that is around an element up to the body, but messages: those are still read aloud. */
 function outside(element: HTMLElement): HTMLElement[] {
-  const found: HTMLElement[] = [];
+  const elements: HTMLElement[] = [];
   for (let at = element; at !== document.body && at.parentElement !== null; at = at.parentElement)
     for (const one of at.parentElement.children)
-      if (one !== at && one instanceof HTMLElement && !one.inert && !one.matches(".toasts, script")) found.push(one);
-  return found;
+      if (one !== at && one instanceof HTMLElement && !one.inert && !one.matches(".toasts, script")) elements.push(one);
+  return elements;
 }

@@ -20,11 +20,11 @@ export function useSending(paths: readonly string[] = []): Sending {
   const reason = useSignal("");
   const fieldOf = (text: string) =>
     paths.find((path) => text.toLowerCase().startsWith(`${path.toLowerCase()}:`) || startsAt(text, path));
-  const found = fieldOf(reason.value);
+  const wrongPath = fieldOf(reason.value);
   return {
     isSending: isSending.value,
-    problem: reason.value !== "" && found === undefined ? reason.value : undefined,
-    wrongAt: (path) => (path === found ? sentence(reason.value.slice(reason.value.indexOf(":") + 1)) : undefined),
+    problem: reason.value !== "" && wrongPath === undefined ? reason.value : undefined,
+    wrongAt: (path) => (path === wrongPath ? sentence(reason.value.slice(reason.value.indexOf(":") + 1)) : undefined),
     async send(change) {
       if (isSending.value) return false;
       isSending.value = true;

@@ -43,14 +43,14 @@ export function Failure({ error, retry, what = "Try again" }: FailureProps) {
   );
 }
 
-export interface ShownProps<T> {
+export interface WhenLoadedProps<T> {
   readonly of: Loaded<T>;
   readonly what?: string;
   children(value: T): ComponentChildren;
 }
 
 /** What was loaded, once it is there; what went wrong above it. */
-export function Shown<T>({ of: { value, error, load }, what, children }: ShownProps<T>) {
+export function WhenLoaded<T>({ of: { value, error, load }, what, children }: WhenLoadedProps<T>) {
   return (
     <>
       {error.value !== undefined && <Failure error={error.value} retry={() => void load()} />}

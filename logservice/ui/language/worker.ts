@@ -28,9 +28,9 @@ function answer(question: Question): Answers[Question["kind"]] {
   const { items } = session.complete(offset, {
     fields,
     values(field) {
-      const known = Object.hasOwn(values, field) ? values[field] : undefined;
-      if (known === undefined) wanted.add(field);
-      return known ?? [];
+      const fieldValues = Object.hasOwn(values, field) ? values[field] : undefined;
+      if (fieldValues === undefined) wanted.add(field);
+      return fieldValues ?? [];
     },
   });
   return { items, wanted: [...wanted] };

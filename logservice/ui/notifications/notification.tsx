@@ -10,7 +10,7 @@ import { isGone, NoItem } from "../kit/no-item.tsx";
 import { Problem } from "../kit/problem.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
@@ -74,7 +74,7 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
 }
 
 function OneNotification({ projectId, id }: { readonly projectId: string; readonly id: string }) {
-  const found = useLoaded(
+  const notification = useLoaded(
     async (signal) =>
       (await call("get_notification", { project_id: projectId, notification_id: id }, { signal })).notification,
     [projectId, id],
@@ -86,17 +86,19 @@ function OneNotification({ projectId, id }: { readonly projectId: string; readon
       ),
     [projectId, id],
   );
-  if (isGone(found.error.value)) return <NoItem what="notification" href={listPath(projectId)} />;
+  if (isGone(notification.error.value)) return <NoItem what="notification" href={listPath(projectId)} />;
   return (
     <div class="page narrow">
-      <Shown of={found}>{(notification) => <Known of={found} notification={notification} />}</Shown>
-      {found.value.value !== undefined && (
+      <WhenLoaded of={notification}>
+        {(value) => <NotificationDetails of={notification} notification={value} />}
+      </WhenLoaded>
+      {notification.value.value !== undefined && (
         <>
           <UsedBy projectId={projectId} alerts={alerts} />
           <Deliveries projectId={projectId} of={{ notification_id: id }} />
           {mayDo("notifications:write") && (
             <Remove
-              notification={found.value.value}
+              notification={notification.value.value}
               alerts={alerts.value.value ?? (alerts.error.value === undefined ? undefined : [])}
             />
           )}
@@ -106,12 +108,12 @@ function OneNotification({ projectId, id }: { readonly projectId: string; readon
   );
 }
 
-interface KnownProps {
+interface NotificationDetailsProps {
   readonly of: Loaded<Stored>;
   readonly notification: Stored;
 }
 
-function Known({ of, notification }: KnownProps) {
+function NotificationDetails({ of, notification }: NotificationDetailsProps) {
   const [isChanged, setChanged] = useState(false);
   const sending = useSending(NOTIFICATION_PATHS);
   const testing = useSending();
@@ -196,7 +198,7 @@ function Known({ of, notification }: KnownProps) {
 }
 
 /** Whether what is posted to a webhook is signed, and what makes its secret. */
-function Signature({ of, notification: { project_id, id, signed } }: KnownProps) {
+function Signature({ of, notification: { project_id, id, signed } }: NotificationDetailsProps) {
   const [isRotating, setRotating] = useState(false);
   const [secret, setSecret] = useState("");
   const sending = useSending();

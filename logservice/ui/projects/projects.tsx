@@ -64,9 +64,9 @@ export function Projects() {
           nothing="No project has this in its name or id"
           matching={matching}
         >
-          {(found) => (
+          {(matches) => (
             <Table columns={["Project", "Id", "#Events", "#Storage", "Kept", "Created"]}>
-              {found.map(({ id, name, description, retention, created_at }) => (
+              {matches.map(({ id, name, description, retention, created_at }) => (
                 <tr key={id}>
                   <td class="named">
                     <a

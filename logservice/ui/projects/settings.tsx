@@ -30,7 +30,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
     return problem === undefined ? <Waiting /> : <p class="note error">{problem}</p>;
   }
   const mayChange = mayDo("projects:write");
-  const known = stats.value.value;
+  const usage = stats.value.value;
   return (
     <div class="page narrow">
       <header>
@@ -48,15 +48,15 @@ export function Settings({ projectId }: { readonly projectId: string }) {
           <dt>Location</dt>
           <dd>{it.location || "This server"}</dd>
           <dt>Events</dt>
-          <dd>{known ? count(known.events_total) : "…"}</dd>
+          <dd>{usage ? count(usage.events_total) : "…"}</dd>
           <dt>Storage used</dt>
-          <dd>{known ? bytes(known.bytes_total) : "…"}</dd>
+          <dd>{usage ? bytes(usage.bytes_total) : "…"}</dd>
           <dt>Created</dt>
           <dd>{it.created_at && <At at={it.created_at} />}</dd>
         </dl>
-        {(known?.missing_bytes ?? 0) > 0 && (
+        {(usage?.missing_bytes ?? 0) > 0 && (
           <p class="note warning">
-            About {bytes(known!.missing_bytes!)} of events are lost: files of the service are damaged or missing.
+            About {bytes(usage!.missing_bytes!)} of events are lost: files of the service are damaged or missing.
             Whoever runs it can look with <code>tool service check</code>.
           </p>
         )}
@@ -105,7 +105,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
             say(`${it.name} was removed`);
           }}
         >
-          {known ? `${count(known.events_total)} events` : "All events"}, all alerts, notifications and saved searches
+          {usage ? `${count(usage.events_total)} events` : "All events"}, all alerts, notifications and saved searches
           of this project are gone for good.
         </RemoveDialog>
       )}

@@ -65,7 +65,7 @@ export function Completions({ id, items, chosen, countOf, onTake }: CompletionsP
 
 /** What a field is and in how many events, or what the language says of the item. */
 function detailOf(item: CompletionItem, countOf: CompletionsProps["countOf"]): string {
-  const found = item.kind === "field" ? countOf(item.label) : undefined;
-  if (found !== undefined) return `${item.detail}, ${count(found)} ${found === 1 ? "event" : "events"}`;
+  const eventCount = item.kind === "field" ? countOf(item.label) : undefined;
+  if (eventCount !== undefined) return `${item.detail}, ${count(eventCount)} ${eventCount === 1 ? "event" : "events"}`;
   return (item.detail ?? "").replace(/^(\d+) entries$/, (_, digits: string) => `${count(Number(digits))} events`);
 }

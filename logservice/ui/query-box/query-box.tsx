@@ -35,8 +35,8 @@ const COMBOBOX = { role: "combobox" } as object;
  * combobox with a list), problems underlined, and fixes to press. Enter or Ctrl-Enter runs, and so does a pause; Shift-Enter
  * begins a line; Alt with the arrows goes through the queries of before.
  */
-export function QueryBox({ query: given, values, past, isRefused = false, onRun, onWrong, onText }: QueryBoxProps) {
-  const box = useQueryText(given);
+export function QueryBox({ query: source, values, past, isRefused = false, onRun, onWrong, onText }: QueryBoxProps) {
+  const box = useQueryText(source);
   const { query, text, area, mirror } = box;
   const suggestions = useSuggestions(box, values);
   const { items, chosen, hide } = suggestions;

@@ -27,7 +27,7 @@ export function useMistakes({ text, area }: QueryText): Mistakes {
     if (isRight && document.activeElement !== area.current) return;
     let isOver = false;
     void askLanguage({ kind: "problems", text }).then(
-      (found) => isOver || setProblems(found),
+      (answer) => isOver || setProblems(answer),
       () => {},
     );
     const timer = setTimeout(() => setTold(true), TELL_MS);

@@ -17,9 +17,9 @@ export interface QueryText {
   draw(text: string): void;
 }
 
-export function useQueryText(given: string): QueryText {
+export function useQueryText(source: string): QueryText {
   // Nothing that the box shows is hidden, wherever it comes from.
-  const query = visibleQuery(given);
+  const query = visibleQuery(source);
   const [text, draw] = useState(query);
   const latest = useRef(text);
   const cursor = useRef<number>(undefined);

@@ -40,7 +40,7 @@ export function useRuns(
     // The service refuses what is wrong, too: a language that is still on its way is not waited for.
     const late = new Promise<never>((_, reject) => setTimeout(reject, PATIENCE_MS));
     void Promise.race([checked, late]).then(
-      (found) => unlessTyped(() => (found.length === 0 ? onRun(what, isPause) : mistakes.show(found))),
+      (problems) => unlessTyped(() => (problems.length === 0 ? onRun(what, isPause) : mistakes.show(problems))),
       () => unlessTyped(() => onRun(what, isPause)),
     );
   };

@@ -48,7 +48,7 @@ export function useSuggestions({ text, area }: QueryText, values: FieldValues | 
         });
       const isStill = () => area.current?.value === value && area.current.selectionStart === offset;
       try {
-        await values?.known();
+        await values?.loadFields();
         let answer = await ask();
         if (answer.wanted.length > 0 && values !== undefined) {
           await Promise.all(answer.wanted.map((field) => values.read(field)));

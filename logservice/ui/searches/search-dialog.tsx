@@ -40,9 +40,9 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
         return;
       }
       const { searches } = await call("get_searches", { project_id: projectId });
-      const found = searchNamed(searches, name, id);
-      setSame(found);
-      if (found !== undefined) throw new Error("search.name: another search has this name");
+      const match = searchNamed(searches, name, id);
+      setSame(match);
+      if (match !== undefined) throw new Error("search.name: another search has this name");
       if (id === undefined) await call("add_search", { search });
       else {
         const stored = searches.find((one) => one.id === id);

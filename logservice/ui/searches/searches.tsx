@@ -9,7 +9,7 @@ import { mayDo, teamId } from "../data/session.ts";
 import { Filtered } from "../kit/filtered.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
@@ -39,7 +39,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
         <h1>Saved searches</h1>
         {(searches.value.value?.length ?? 0) > 0 && add}
       </header>
-      <Shown of={searches}>
+      <WhenLoaded of={searches}>
         {(all) => {
           if (all.length === 0) return <NoSearches events={events} add={add} />;
           return (
@@ -50,9 +50,9 @@ export function Searches({ projectId }: { readonly projectId: string }) {
               nothing="No search has this in its name or query"
               matching={matchingSearches}
             >
-              {(found) => (
+              {(matches) => (
                 <Table columns={["Name", "Query", "Edited"]} hasActions={mayChange}>
-                  {found.map((search) => (
+                  {matches.map((search) => (
                     <tr key={search.id}>
                       <td class="named">
                         <a
@@ -86,7 +86,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
             </Filtered>
           );
         }}
-      </Shown>
+      </WhenLoaded>
       {changing && (
         <SearchDialog
           projectId={projectId}

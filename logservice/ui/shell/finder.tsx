@@ -9,7 +9,7 @@ import { mayDo, page, projects, session, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
-import { foundPlaces, type Place } from "./found-places.ts";
+import { matchingDestinations, type Place } from "./found-places.ts";
 
 /** A search over pages, projects, teams and saved searches. */
 export function Finder({ onClose }: { onClose(): void }) {
@@ -17,7 +17,7 @@ export function Finder({ onClose }: { onClose(): void }) {
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   const id = useId();
-  const places = foundPlaces(usePlaces(), typed);
+  const places = matchingDestinations(usePlaces(), typed);
   const chosen = Math.min(at, places.length - 1);
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });

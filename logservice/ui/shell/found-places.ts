@@ -7,10 +7,10 @@ export interface Place {
 }
 
 /** The places that have each typed word in their text or kind; those whose text begins with what was typed come first. */
-export function foundPlaces(places: readonly Place[], typed: string): readonly Place[] {
+export function matchingDestinations(places: readonly Place[], typed: string): readonly Place[] {
   const whole = folded(typed.trim());
   const words = whole.split(/\s+/);
-  const found = places.filter(({ text, kind }) => {
+  const matches = places.filter(({ text, kind }) => {
     const of = folded(`${text} ${kind}`);
     return words.every((word) => of.includes(word));
   });
@@ -19,7 +19,7 @@ export function foundPlaces(places: readonly Place[], typed: string): readonly P
     if (of.startsWith(whole)) return 0;
     return words.every((word) => of.includes(word)) ? 1 : 2;
   };
-  return found.toSorted((a, b) => rank(a) - rank(b));
+  return matches.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** Without accents and case, so that `cafe` finds Café. */

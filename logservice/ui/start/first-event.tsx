@@ -129,8 +129,8 @@ function useArrived(projectId: string): readonly Event[] {
   const [events, setEvents] = useState<readonly Event[]>([]);
   const team = teamId.value;
   useEffect(() => {
-    const asked = new URLSearchParams({ project_id: projectId, ...(team !== "" && { team }) });
-    const source = new EventSource(`/tail?${asked}`);
+    const parameters = new URLSearchParams({ project_id: projectId, ...(team !== "" && { team }) });
+    const source = new EventSource(`/tail?${parameters}`);
     source.onmessage = ({ data }: MessageEvent<string>) => {
       const event = JSON.parse(data) as Event;
       setEvents((before) => [event, ...before].slice(0, MOST));

@@ -8,7 +8,7 @@ import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
 import { ShownOnce } from "../kit/shown-once.tsx";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { NOT_BLANK, TextField } from "../kit/text-field.tsx";
@@ -32,7 +32,7 @@ export function CiTokens() {
         A build uses one as the secret <code>TOOL_CONFIG</code>. It may read projects and send events, and expires after
         a year.
       </p>
-      <Shown of={tokens}>
+      <WhenLoaded of={tokens}>
         {(all) =>
           all.length === 0 ? (
             <p class="hint">There are none.</p>
@@ -69,7 +69,7 @@ export function CiTokens() {
             </Table>
           )
         }
-      </Shown>
+      </WhenLoaded>
       {isAdding && (
         <AddCiToken
           onClose={() => {

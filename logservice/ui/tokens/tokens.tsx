@@ -9,7 +9,7 @@ import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
 import { ShownOnce } from "../kit/shown-once.tsx";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { TextField } from "../kit/text-field.tsx";
@@ -43,7 +43,7 @@ export function Tokens() {
           </>
         )}
       </p>
-      <Shown of={tokens}>
+      <WhenLoaded of={tokens}>
         {(all) =>
           all.length === 0 ? (
             <div class="empty card">
@@ -92,7 +92,7 @@ export function Tokens() {
             </Table>
           )
         }
-      </Shown>
+      </WhenLoaded>
       {isAdding && (
         <AddToken
           onClose={() => {

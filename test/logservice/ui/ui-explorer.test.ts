@@ -485,16 +485,16 @@ t.test("a histogram goes on", async (t) => {
 });
 
 t.test("events that arrive", async (t) => {
-  const ids = (all: Arrivals) => all.shown.map(({ id }) => id);
+  const ids = (all: Arrivals) => all.shownEvents.map(({ id }) => id);
   const all = new Arrivals();
   for (const id of ["a", "b", "c"]) all.push(event(id, NOW));
   t.strictSame(ids(all), [], "what waits is not shown");
   t.equal(all.waiting, 3);
   t.strictSame(
-    all.untold().map(({ id }) => id),
+    all.takeNew().map(({ id }) => id),
     ["a", "b", "c"],
   );
-  t.strictSame(all.untold(), []);
+  t.strictSame(all.takeNew(), []);
   t.equal(all.show(), true);
   t.strictSame(ids(all), ["c", "b", "a"]);
   all.push(event("d", NOW));
@@ -515,8 +515,8 @@ t.test("events that arrive", async (t) => {
   for (let i = 0; i < MOST_ARRIVED * 3; i++) many.push(event(`e${i}`, NOW));
   t.equal(many.waiting, MOST_ARRIVED * 3, "all are counted");
   t.equal(many.show(), false, "and the list has to be read anew");
-  t.ok(many.shown.length <= MOST_ARRIVED);
-  t.equal(many.shown[0]!.id, `e${MOST_ARRIVED * 3 - 1}`);
+  t.ok(many.shownEvents.length <= MOST_ARRIVED);
+  t.equal(many.shownEvents[0]!.id, `e${MOST_ARRIVED * 3 - 1}`);
 });
 
 t.test("a query in colours", async (t) => {
