@@ -1,7 +1,7 @@
 import { signal, useSignal } from "@preact/signals";
 import type { Alert as Stored } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
-import { changesOf } from "../data/changes.ts";
+import { changedMembers } from "../data/changes.ts";
 import { useEvery } from "../data/every.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go, goFromHere } from "../data/location.ts";
@@ -213,7 +213,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
             const before = await read();
             of.set(before);
             const fresh = draftOfAlert(before);
-            const changes = changesOf(alertOf(fresh, projectId), alertOf(editing.over(fresh), projectId));
+            const changes = changedMembers(alertOf(fresh, projectId), alertOf(editing.over(fresh), projectId));
             await call("update_alert", { alert: { ...changes, id, project_id: projectId } });
             // What was typed is kept until what is stored is known: it would seem to be gone.
             const stored = await read();

@@ -10,7 +10,7 @@ import { Failure, WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { LastingSince } from "../kit/time.tsx";
-import { KINDS } from "../notifications/kinds.ts";
+import { NOTIFICATION_KINDS } from "../notifications/kinds.ts";
 import { coloured } from "../query-box/coloured-text.tsx";
 import { isUndelivered, sinceOf } from "./history.ts";
 import { setMuted } from "./mute.ts";
@@ -160,7 +160,7 @@ function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps)
             >
               <Text text={notification.name} />
             </a>
-            <span class="hint"> {KINDS[notification.type].text}</span>
+            <span class="hint"> {NOTIFICATION_KINDS[notification.type].text}</span>
           </>
         )}
       </td>

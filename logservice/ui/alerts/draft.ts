@@ -1,6 +1,6 @@
 import type { Alert, AlertInput } from "../../../schema/rpc.generated.ts";
 
-export type Severity = AlertInput["severity"];
+export type AlertSeverity = AlertInput["severity"];
 export type Operator = AlertInput["operator"];
 
 /** An alert as it is typed: numbers are texts, so that none is lost while it is not one yet. */
@@ -8,7 +8,7 @@ export interface AlertDraft {
   readonly name: string;
   readonly description: string;
   readonly query: string;
-  readonly severity: Severity;
+  readonly severity: AlertSeverity;
   readonly operator: Operator;
   readonly threshold: string;
   readonly interval: string;
@@ -26,7 +26,7 @@ export const NEW_ALERT: AlertDraft = {
   ...{ for: "1", recover: "1", repeat: "0", limit: "10", notification: "", muted: false },
 };
 
-export const SEVERITIES: readonly Severity[] = ["info", "notice", "error", "critical"];
+export const SEVERITIES: readonly AlertSeverity[] = ["info", "notice", "error", "critical"];
 export const OPERATORS: readonly Operator[] = [">", ">=", "<", "<="];
 
 export type NumberName = "threshold" | "interval" | "for" | "recover" | "repeat" | "limit";
@@ -53,7 +53,7 @@ export function draftIn(search: string): AlertDraft {
       numberIn(parameters.get(name), name) === undefined ? NEW_ALERT[name] : parameters.get(name)!,
     ]),
   );
-  const severity = parameters.get("severity") as Severity;
+  const severity = parameters.get("severity") as AlertSeverity;
   const operator = parameters.get("operator") as Operator;
   return {
     ...NEW_ALERT,

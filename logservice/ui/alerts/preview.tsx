@@ -7,7 +7,7 @@ import { teamId } from "../data/session.ts";
 import { ticksOf } from "../explorer/histogram-ticks.ts";
 import { bytes, count, longDuration, minuteText } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
-import { Group } from "./group.tsx";
+import { AlertGroup } from "./group.tsx";
 import { windowOf } from "./history.ts";
 import { previewWords, spansOf, unevaluated } from "./preview-data.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
@@ -92,7 +92,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
                   >
                     {minuteText(Date.parse(triggered_at))}
                   </a>{" "}
-                  <Group of={group} />
+                  <AlertGroup of={group} />
                 </span>
                 <span class="when">
                   {valueWords(value, measured)} · {resolved_at === null ? "still triggered" : longDuration(lastMs)}

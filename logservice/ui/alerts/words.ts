@@ -21,7 +21,7 @@ export function valueWords(value: number, { what, unit }: Measured): string {
 }
 
 /** What a draft does, in sentences; undefined while its numbers are not right. */
-export function summaryOf(draft: AlertDraft, measured: Measured, isGrouped: boolean): string | undefined {
+export function draftSummary(draft: AlertDraft, measured: Measured, isGrouped: boolean): string | undefined {
   if (conditionProblem(draft) !== undefined) return undefined;
   const of = (name: NumberName) => numberIn(draft[name], name)!;
   const interval = of("interval");

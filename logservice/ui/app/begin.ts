@@ -4,7 +4,7 @@ import { loaded } from "../data/loaded.ts";
 import { byName, firstEvents, projects, session } from "../data/session.ts";
 
 /** Shows what came with the page of an address; without it, asks. */
-export function begin(first: FirstData | undefined, href: string): void {
+export function showFirstData(first: FirstData | undefined, href: string): void {
   if (first !== undefined) {
     firstEvents.value = first.events && { ...first.events, href };
     projects.value = first.projects && byName(first.projects);

@@ -4,12 +4,12 @@ import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, projects } from "../data/session.ts";
 import { count } from "../kit/format.ts";
-import { Problem } from "../kit/problem.tsx";
+import { ProblemNote } from "../kit/problem.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { matchingEntries } from "./matching.ts";
-import { Row } from "./row.tsx";
+import { AuditEntryRow } from "./row.tsx";
 import { useAudit } from "./use-audit.ts";
 import { useNames } from "./use-names.ts";
 
@@ -102,7 +102,7 @@ function Entries() {
                 <p>{isFiltered ? "No entry matches: ask for less." : "Nothing was changed or refused in this time."}</p>
               </div>
             )}
-            <Problem text={sending.problem} />
+            <ProblemNote text={sending.problem} />
             {hasOlder && (
               <div class="row more">
                 <button type="button" class="button" disabled={sending.isSending} onClick={() => void loadOlder()}>
@@ -129,7 +129,7 @@ function EntryTable({ entries, tokens, names }: EntryTableProps) {
   return (
     <Table class="stacks audit" label="Entries of the audit" columns={["When", "Who", "What", "From"]}>
       {entries.map((entry) => (
-        <Row key={entry.id} entry={entry} tokens={tokens} names={names} />
+        <AuditEntryRow key={entry.id} entry={entry} tokens={tokens} names={names} />
       ))}
     </Table>
   );

@@ -8,7 +8,7 @@ import { type Sending, useSending } from "../kit/sending.ts";
 type Page = Operations["get_audit"]["output"];
 
 /** What is asked for; the service filters by these. */
-export interface AuditRange {
+export interface AuditFilter {
   /** "" for all. */
   readonly project: string;
   /** The last so many milliseconds; undefined for any time. */
@@ -26,7 +26,7 @@ export interface AuditPages {
 }
 
 /** The pages of the audit that were asked for so far. */
-export function useAudit({ project, lastMs }: AuditRange): AuditPages {
+export function useAudit({ project, lastMs }: AuditFilter): AuditPages {
   const [older, setOlder] = useState<{ readonly of: Page; readonly page: Page } | undefined>(undefined);
   const sending = useSending();
   const ask = (cursor: string | undefined, signal?: AbortSignal): Promise<Page> => {

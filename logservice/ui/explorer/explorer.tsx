@@ -14,7 +14,7 @@ import { ListSide } from "./list-side.tsx";
 import { Overview } from "./overview.tsx";
 import { ResultNotes } from "./result-notes.tsx";
 import { SavedName, useOpenedSearch } from "./saved-name.tsx";
-import { TimeRange } from "./time-range.tsx";
+import { RangePicker } from "./time-range.tsx";
 import { ToolBar } from "./tool-bar.tsx";
 import { useEventChoice } from "./use-event-choice.ts";
 import { useExplorerState, useTypedQuery } from "./use-explorer-state.ts";
@@ -67,7 +67,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           onRun={runTyped}
         />
         <ToolBar state={state} />
-        <TimeRange range={view.range} onChange={actions.zoom} />
+        <RangePicker range={view.range} onChange={actions.zoom} />
       </div>
       <ResultNotes state={state} />
       {isTable ? (

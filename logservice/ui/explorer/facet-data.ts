@@ -1,7 +1,7 @@
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
 import { rangeTexts } from "../../address/view.ts";
-import { call, isAborted, reasonOf } from "../data/call.ts";
+import { call, errorText, isAborted } from "../data/call.ts";
 
 /** What is known of the values of a field in what a query found. */
 export type FacetValues =
@@ -108,7 +108,7 @@ export class Facets {
         facet.value = { kind: "values", values, isCut: values.length === MOST_VALUES };
       }
     } catch (error) {
-      if (!isAborted(error)) facet.value = { kind: "failed", reason: reasonOf(error) };
+      if (!isAborted(error)) facet.value = { kind: "failed", reason: errorText(error) };
     }
   }
 

@@ -4,7 +4,7 @@ import { useDrawer } from "../kit/drawer.ts";
 import { visibleText } from "../kit/visible.ts";
 import type { Facets } from "./facet-data.ts";
 import { FacetHead } from "./facet-head.tsx";
-import { Numbers, Values } from "./facet-values.tsx";
+import { FacetNumbers, FacetValueList } from "./facet-values.tsx";
 import { useFieldChoices } from "./field-choices.ts";
 import { STACKED } from "./histogram-data.ts";
 import type { ValueActions } from "./value-actions.ts";
@@ -62,7 +62,7 @@ export function FacetList(props: FacetListProps) {
       {levels.length > 0 && (
         <section aria-label="level">
           <h3>level</h3>
-          <Values field="level" values={levels} actions={actions} />
+          <FacetValueList field="level" values={levels} actions={actions} />
         </section>
       )}
       {(fields?.length ?? 0) > 8 && (
@@ -110,7 +110,7 @@ function Facet({ field, facets, actions, onBounds }: FacetProps) {
   if (facet.kind === "values")
     return (
       <>
-        <Values field={field.name} values={facet.values} actions={actions} />
+        <FacetValueList field={field.name} values={facet.values} actions={actions} />
         {facet.isCut && (
           <button type="button" class="button quiet small" onClick={() => actions.groupBy(field.name)}>
             All values
@@ -119,7 +119,7 @@ function Facet({ field, facets, actions, onBounds }: FacetProps) {
       </>
     );
   // What is typed for a range goes with the query that it is for.
-  return <Numbers key={facets.query} name={field.name} {...facet} onBounds={onBounds} />;
+  return <FacetNumbers key={facets.query} name={field.name} {...facet} onBounds={onBounds} />;
 }
 
 /** Fields worth opening: of few values as far as the name tells, in many events. */

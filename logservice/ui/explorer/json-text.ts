@@ -43,11 +43,11 @@ export function openLevels(root: JsonNode): number {
 }
 
 /** A part of a tree as JSON in one line. */
-export function textOf(node: JsonNode): string {
+export function nodeText(node: JsonNode): string {
   if (!("members" in node)) return node.kind === "string" ? JSON.stringify(node.text) : node.text;
   const { kind, members } = node;
-  if (kind === "list") return `[${members.map(([, member]) => textOf(member)).join(",")}]`;
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${textOf(member)}`).join(",")}}`;
+  if (kind === "list") return `[${members.map(([, member]) => nodeText(member)).join(",")}]`;
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${nodeText(member)}`).join(",")}}`;
 }
 
 /** The way to a part of a tree, as jq writes it. */

@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { RpcFailure } from "../../../schema/rpc-client.ts";
-import { call, reasonOf } from "../data/call.ts";
+import { call, errorText } from "../data/call.ts";
 import { Arrivals } from "./arrivals.ts";
 import { takeLivePlace, whileSeen } from "./live-place.ts";
 import type { Arrived } from "./without-arrived.ts";
@@ -204,7 +204,7 @@ async function whyRefused({ projectId, team, query }: Pick<LiveOptions, "project
   try {
     await call("search", { project_id: projectId, query, start: now, stop: now, limit: 1 }, { team });
   } catch (error) {
-    if (error instanceof RpcFailure && [400, 401, 403, 404].includes(error.status)) return reasonOf(error);
+    if (error instanceof RpcFailure && [400, 401, 403, 404].includes(error.status)) return errorText(error);
   }
   return undefined;
 }

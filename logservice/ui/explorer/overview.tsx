@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ExplorerActions } from "./actions.ts";
 import type { ExplorerState } from "./explorer-state.ts";
 import { Histogram } from "./histogram.tsx";
-import { Summary } from "./summary.tsx";
+import { ResultSummary } from "./summary.tsx";
 import type { ListView } from "./use-list.ts";
 
 export interface OverviewProps {
@@ -30,7 +30,7 @@ export function Overview({ state, list, actions, name, isPast, onFields }: Overv
     >
       {result?.histogram.value !== undefined && (
         <>
-          <Summary
+          <ResultSummary
             result={result}
             live={live}
             arrived={arrived}

@@ -4,7 +4,7 @@ import type { QueryResult } from "./explorer-state.ts";
 import { isBad } from "./histogram-bars.tsx";
 import type { LiveView } from "./use-live.ts";
 
-export interface SummaryProps {
+export interface ResultSummaryProps {
   readonly result: QueryResult;
   readonly live: LiveView | undefined;
   /** How many have arrived since. */
@@ -18,7 +18,7 @@ export interface SummaryProps {
 }
 
 /** How many events were found, and what it took. */
-export function Summary({ result, live, arrived, name, onSeverity, onFields }: SummaryProps) {
+export function ResultSummary({ result, live, arrived, name, onSeverity, onFields }: ResultSummaryProps) {
   const histogram = live?.histogram.value ?? result.histogram.value!;
   const total = live === undefined ? histogram.total : (result.rows.value?.total ?? 0) + arrived;
   const bad = [...histogram.byLevel].reduce((sum, [level, eventCount]) => sum + (isBad(level) ? eventCount : 0), 0);

@@ -4,7 +4,7 @@ import type { Event } from "../../../schema/rpc.generated.ts";
 import { isAborted } from "../data/call.ts";
 import type { ListControl } from "../rows/virtual-list.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
-import { type EventPlace, eventPlace, readEvent } from "./open-event.ts";
+import { type EventPlace, eventPlace, readEventAt } from "./open-event.ts";
 
 export interface OpenEventOptions {
   readonly state: ExplorerState;
@@ -48,7 +48,7 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
     if (event.peek()?.id === place.id) return;
     event.value = undefined;
     const over = new AbortController();
-    readEvent(state.projectId, place, over.signal).then(
+    readEventAt(state.projectId, place, over.signal).then(
       (answer) => {
         event.value = answer;
         isMissing.value = answer === undefined;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useBusyWindow } from "./busy-window.ts";
-import { Problem } from "./problem.tsx";
+import { ProblemNote } from "./problem.tsx";
 import type { Sending } from "./sending.ts";
 
 export interface DialogEndProps {
@@ -24,7 +24,7 @@ export function DialogEnd(props: DialogEndProps) {
   useBusyWindow(sending.isSending);
   return (
     <>
-      <Problem text={sending.problem} />
+      <ProblemNote text={sending.problem} />
       <div class="row end">
         <button type="button" class="button" disabled={sending.isSending} onClick={onClose}>
           {cancel}

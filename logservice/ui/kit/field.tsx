@@ -9,7 +9,7 @@ export interface ControlProps {
   readonly "aria-invalid"?: "true" | undefined;
 }
 
-export interface FieldProps {
+export interface FormFieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
   /** What is wrong with the value. */
@@ -20,7 +20,7 @@ export interface FieldProps {
 }
 
 /** A control with its label, a hint and what is wrong, all tied together for who does not see them. */
-export function Field({ label, hint, wrong, clash, children }: FieldProps) {
+export function FormField({ label, hint, wrong, clash, children }: FormFieldProps) {
   const id = useId();
   const described = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ");
   return (

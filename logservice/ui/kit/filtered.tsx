@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 /** From so many on, a list is filtered by typing. */
 const MANY = 6;
 
-export interface FilteredProps<T> {
+export interface FilteredListProps<T> {
   readonly all: readonly T[];
   /** What it is a list of, in the plural: `projects`. */
   readonly what: string;
@@ -17,7 +17,7 @@ export interface FilteredProps<T> {
 }
 
 /** A list with a field over it that filters it, if it is long or was. */
-export function Filtered<T>({ all, what, where, nothing, matching, children }: FilteredProps<T>) {
+export function FilteredList<T>({ all, what, where, nothing, matching, children }: FilteredListProps<T>) {
   const [typed, setTyped] = useState("");
   const matches = matching(all, typed);
   return (

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { isUnreachable, reasonOf } from "../data/call.ts";
+import { errorText, isUnreachable } from "../data/call.ts";
 import { onTop } from "./on-top.ts";
 
 /** A change that a form sends. */
@@ -33,7 +33,7 @@ export function useSending(paths: readonly string[] = []): Sending {
         await change();
         return true;
       } catch (error) {
-        reason.value = isUnreachable(error) ? NOT_SENT : reasonOf(error);
+        reason.value = isUnreachable(error) ? NOT_SENT : errorText(error);
         // The field may be far above the button, and what it says is not heard anywhere else.
         if (fieldOf(reason.peek()) !== undefined) requestAnimationFrame(focusWrong);
         return false;

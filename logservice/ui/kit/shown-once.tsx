@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { Code } from "./copy.tsx";
+import { CopyableCode } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Unsaved } from "./unsaved.tsx";
 
@@ -18,7 +18,7 @@ export function ShownOnce({ title, text, children, onClose }: ShownOnceProps) {
     <>
       <Dialog title={title} isKept onClose={onClose}>
         <p class="lead">{children}</p>
-        <Code text={text} />
+        <CopyableCode text={text} />
         <div class="row end spaced">
           <button type="button" class="button primary" onClick={onClose}>
             Done

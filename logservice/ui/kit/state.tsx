@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { reasonOf } from "../data/call.ts";
+import { errorText } from "../data/call.ts";
 import type { Loaded } from "../data/loaded.ts";
 
 /** How long to wait before it is said that something is on its way. */
@@ -32,7 +32,7 @@ export function Failure({ error, retry, what = "Try again" }: FailureProps) {
   return (
     <div class="note error" role="alert">
       <div class="row">
-        <span class="grow">{reasonOf(error)}</span>
+        <span class="grow">{errorText(error)}</span>
         {retry && (
           <button type="button" class="button small" onClick={retry}>
             {what}

@@ -4,7 +4,7 @@ import type { AlertGroupValue } from "../../../schema/rpc.generated.ts";
 import type { Measured } from "../../notify/condition.ts";
 
 /** What the page asks the worker that knows the whole language. Plain data both ways. */
-export type Question =
+export type LanguageQuestion =
   | { readonly kind: "problems"; readonly text: string }
   | {
       readonly kind: "complete";

@@ -6,7 +6,7 @@ import { serviceNow } from "../data/clock.ts";
 import { useEvery } from "../data/every.ts";
 import { type Pages, usePages } from "../data/pages.ts";
 import { mayDo, teamId } from "../data/session.ts";
-import { More } from "../kit/more.tsx";
+import { MoreButton } from "../kit/more.tsx";
 import { Failure, WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
@@ -60,7 +60,7 @@ export function Deliveries({ projectId, of, names }: DeliveriesProps) {
                   />
                 ))}
               </ul>
-              <More of={pages} />
+              <MoreButton of={pages} />
             </>
           )
         }

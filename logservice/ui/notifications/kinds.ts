@@ -1,6 +1,6 @@
 import type { NotificationInput } from "../../../schema/rpc.generated.ts";
 
-export type Kind = NotificationInput["type"];
+export type NotificationKind = NotificationInput["type"];
 
 export interface KindInfo {
   readonly text: string;
@@ -9,7 +9,7 @@ export interface KindInfo {
 }
 
 /** The kinds of notification, as people call them. */
-export const KINDS: Readonly<Record<Kind, KindInfo>> = {
+export const NOTIFICATION_KINDS: Readonly<Record<NotificationKind, KindInfo>> = {
   email: { text: "Email", about: "A mail to each address, with the newest events and a link to all of them." },
   sms: { text: "SMS", about: "A text message of 160 characters to each number." },
   slack: { text: "Chat webhook", about: "A message in a channel of Slack, or of a chat that takes the same webhooks." },
@@ -20,7 +20,7 @@ export const KINDS: Readonly<Record<Kind, KindInfo>> = {
   pagerduty: { text: "PagerDuty", about: "An incident that is opened by the alert and resolved with it." },
 };
 
-export const ALL_KINDS = Object.keys(KINDS) as readonly Kind[];
+export const ALL_KINDS = Object.keys(NOTIFICATION_KINDS) as readonly NotificationKind[];
 
 export interface Sends {
   readonly isMailing: boolean;
@@ -28,7 +28,7 @@ export interface Sends {
 }
 
 /** What the service cannot send, and what mends that; undefined if it can send the kind. */
-export function missingFor(kind: Kind, { isMailing, isTexting }: Sends): string | undefined {
+export function missingFor(kind: NotificationKind, { isMailing, isTexting }: Sends): string | undefined {
   if (kind === "email" && !isMailing)
     return "This service sends no mails yet: its operator has to start it with --smtp. What is saved is sent then.";
   if (kind === "sms" && !isTexting)

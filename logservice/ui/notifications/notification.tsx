@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import type { Alert, Notification as Stored } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
-import { changesOf } from "../data/changes.ts";
+import { changedMembers } from "../data/changes.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go, goFromHere } from "../data/location.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
 import { isGone, NoItem } from "../kit/no-item.tsx";
-import { Problem } from "../kit/problem.tsx";
+import { ProblemNote } from "../kit/problem.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { WhenLoaded } from "../kit/state.tsx";
@@ -20,7 +20,7 @@ import { missingFor } from "./kinds.ts";
 import { makeNotification, makeSecret } from "./make.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "./notification-form.tsx";
 import { SecretDialog, SecretShown } from "./secret-dialog.tsx";
-import { testOf } from "./test-alert.ts";
+import { testAlertOf } from "./test-alert.ts";
 import { UsedBy } from "./used-by.tsx";
 
 /** A notification, or a new one. */
@@ -129,7 +129,7 @@ function NotificationDetails({ of, notification }: NotificationDetailsProps) {
   };
   const test = async (): Promise<void> => {
     setTested(false);
-    setTested(await testing.send(() => call("test_alert", { alert: testOf(notification) })));
+    setTested(await testing.send(() => call("test_alert", { alert: testAlertOf(notification) })));
   };
   return (
     <>
@@ -153,7 +153,7 @@ function NotificationDetails({ of, notification }: NotificationDetailsProps) {
           }}
           onSend={async (_, over) => {
             const fresh = await read();
-            const changes = changesOf(membersOf(fresh), membersOf(over(fresh)));
+            const changes = changedMembers(membersOf(fresh), membersOf(over(fresh)));
             await call("update_notification", { notification: { ...changes, id, project_id } });
             const stored = await read();
             say("Saved");
@@ -225,7 +225,7 @@ function Signature({ of, notification: { project_id, id, signed } }: Notificatio
           Requests are not signed yet: your program cannot tell who sent them. They are once you have created a secret.
         </p>
       )}
-      <Problem text={sending.problem} />
+      <ProblemNote text={sending.problem} />
       {mayChange && (
         <button type="button" class="button" disabled={sending.isSending} onClick={make}>
           {signed ? "Make a new secret" : "Create the secret"}

@@ -7,7 +7,7 @@ import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { listed, maskOf } from "./draft.ts";
-import { KINDS, missingFor } from "./kinds.ts";
+import { missingFor, NOTIFICATION_KINDS } from "./kinds.ts";
 
 /** The notifications of a project: whom alerts notify. */
 export function Notifications({ projectId }: { readonly projectId: string }) {
@@ -67,7 +67,7 @@ function Row({ one, uses }: { readonly one: Notification; readonly uses: number 
         </a>
       </td>
       <td>
-        {KINDS[one.type].text}
+        {NOTIFICATION_KINDS[one.type].text}
         {missing && (
           <>
             {" "}

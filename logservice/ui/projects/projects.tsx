@@ -7,7 +7,7 @@ import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem } from "../data/projects.ts";
 import { mayDo, projects, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
-import { Filtered } from "../kit/filtered.tsx";
+import { FilteredList } from "../kit/filtered.tsx";
 import { bytes, count } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
@@ -57,7 +57,7 @@ export function Projects() {
           {make}
         </div>
       ) : (
-        <Filtered
+        <FilteredList
           all={all}
           what="projects"
           where="name or id"
@@ -98,7 +98,7 @@ export function Projects() {
               ))}
             </Table>
           )}
-        </Filtered>
+        </FilteredList>
       )}
       {isMaking && <MakeProject onClose={() => setMaking(false)} />}
     </div>

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
-import { changesOf } from "../data/changes.ts";
+import { changedMembers } from "../data/changes.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem, readProjects } from "../data/projects.ts";
@@ -16,7 +16,7 @@ import { typeable } from "../kit/visible.ts";
 import { draftOfProject, PROJECT_PATHS, type ProjectDraft, ProjectForm } from "./project-form.tsx";
 
 /** The edit page of a project: what it is called, how long events are kept, where they are, what they take. */
-export function Settings({ projectId }: { readonly projectId: string }) {
+export function ProjectSettings({ projectId }: { readonly projectId: string }) {
   const [isRemoving, setRemoving] = useState(false);
   const sending = useSending(PROJECT_PATHS);
   const it = project.value;
@@ -72,7 +72,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
           onSend={async (_, over) => {
             const fresh = await readDraft();
             const { name, ...others } = over(fresh);
-            const changes = changesOf(fresh, { name: name.trim(), ...others });
+            const changes = changedMembers(fresh, { name: name.trim(), ...others });
             await call("update_project", { project: { id: projectId, ...changes } });
             const stored = await readDraft();
             say("Saved");

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
-import { changesOf } from "../data/changes.ts";
+import { changedMembers } from "../data/changes.ts";
 import { settling } from "../kit/clash-note.tsx";
-import { Field } from "../kit/field.tsx";
+import { FormField } from "../kit/field.tsx";
 import { FormDialog } from "../kit/form-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
@@ -49,7 +49,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
         const fresh = stored === undefined ? saved : { name: stored.name, query: stored.query };
         setSaved(fresh);
         const kept = editing.over(fresh);
-        const changes = changesOf(fresh, { ...kept, name: kept.name.trim() });
+        const changes = changedMembers(fresh, { ...kept, name: kept.name.trim() });
         await call("update_search", { search: { ...changes, project_id: projectId, id } });
       }
     });
@@ -94,7 +94,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
         </div>
       )}
       {isTyped ? (
-        <Field
+        <FormField
           label="Query"
           hint="The range is chosen when the search is opened."
           wrong={sending.wrongAt("search.query")}
@@ -112,7 +112,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
               onInput={(event) => editing.set({ query: event.currentTarget.value })}
             />
           )}
-        </Field>
+        </FormField>
       ) : (
         <div class="field">
           <span class="label">Query</span>

@@ -6,7 +6,7 @@ import { searchOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
-import { Filtered } from "../kit/filtered.tsx";
+import { FilteredList } from "../kit/filtered.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
@@ -43,7 +43,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
         {(all) => {
           if (all.length === 0) return <NoSearches events={events} add={add} />;
           return (
-            <Filtered
+            <FilteredList
               all={all}
               what="searches"
               where="name or query"
@@ -83,7 +83,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                   ))}
                 </Table>
               )}
-            </Filtered>
+            </FilteredList>
           );
         }}
       </WhenLoaded>

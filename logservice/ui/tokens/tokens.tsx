@@ -14,7 +14,7 @@ import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { TextField } from "../kit/text-field.tsx";
 import { Ago } from "../kit/time.tsx";
-import { KINDS, PRESETS, scopeOf } from "./scope-kinds.ts";
+import { SCOPE_KINDS, SCOPE_PRESETS, scopeOfKind } from "./scope-kinds.ts";
 
 /** The API tokens of the team. */
 export function Tokens() {
@@ -160,7 +160,7 @@ function AddToken({ onClose }: { onClose(): void }) {
       <fieldset class="field">
         <legend>Scopes</legend>
         <div class="row">
-          {PRESETS.map(({ text, scopes: preset }) => (
+          {SCOPE_PRESETS.map(({ text, scopes: preset }) => (
             <button type="button" key={text} class="button small" onClick={() => setScopes(new Set(preset))}>
               {text}
             </button>
@@ -177,11 +177,11 @@ function AddToken({ onClose }: { onClose(): void }) {
             </tr>
           </thead>
           <tbody>
-            {KINDS.map((kind) => (
+            {SCOPE_KINDS.map((kind) => (
               <tr key={kind}>
                 <th scope="row">{kind}</th>
                 {(["read", "write"] as const).map((way) => {
-                  const scope = scopeOf(kind, way);
+                  const scope = scopeOfKind(kind, way);
                   return (
                     <td key={way}>
                       <input
