@@ -70,7 +70,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
   const id = alert.id!;
   const editing = useEdits(draftOfAlert(alert));
   const read = async () => (await call("get_alert", { project_id: projectId, alert_id: id })).alert;
-  /** What finds that the alert is gone shows so at once. */
+  /** Makes a change; one that finds the alert gone shows so at once. */
   const changing = async (change: () => Promise<void>): Promise<void> => {
     try {
       await change();
@@ -215,7 +215,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
             const fresh = draftOfAlert(before);
             const changes = changedMembers(alertOf(fresh, projectId), alertOf(editing.over(fresh), projectId));
             await call("update_alert", { alert: { ...changes, id, project_id: projectId } });
-            // What was typed is kept until what is stored is known: it would seem to be gone.
+            // The edits are kept until the stored alert is known: otherwise they would seem to be gone.
             const stored = await read();
             of.set(stored);
             editing.sent(draftOfAlert(stored));

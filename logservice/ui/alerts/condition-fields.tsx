@@ -42,7 +42,7 @@ export function ConditionFields({ draft, wrongAt, clashAt, set }: ConditionProps
   );
 }
 
-/** What most alerts leave as it is. */
+/** The fields that most alerts leave as they are. */
 export function MoreFields({ draft, wrongAt, clashAt, set }: ConditionProps) {
   const all = { draft, wrongAt, clashAt, set };
   return (

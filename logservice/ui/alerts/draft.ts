@@ -82,7 +82,7 @@ export function draftOfAlert(alert: Alert): AlertDraft {
   return { ...NEW_ALERT, ...numbers, name, description, query, severity, operator, notification, muted };
 }
 
-/** What the service is sent. A number that is none is left to the default: `problemIn` says so before. */
+/** The alert that is sent to the service. A text that is no number becomes the default: `problemIn` reports it before. */
 export function alertOf(draft: AlertDraft, project_id: string): AlertInput {
   const { description, query, severity, operator, notification, muted } = draft;
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberIn(draft[name], name)]));
@@ -91,8 +91,8 @@ export function alertOf(draft: AlertDraft, project_id: string): AlertInput {
 }
 
 /**
- * What is wrong with a draft that can be seen without the service, with the path that the service gives it; undefined if
- * nothing is.
+ * The first problem of a draft that can be seen without the service, with the path that the service gives it; undefined
+ * if there is none.
  */
 export function problemIn(draft: AlertDraft): string | undefined {
   if (draft.query.trim() === "") return "alert.query: write what to look for, or | count for all events";
@@ -103,7 +103,7 @@ export function problemIn(draft: AlertDraft): string | undefined {
   return undefined;
 }
 
-/** What is wrong with the numbers of a draft. */
+/** The first problem of the numbers of a draft. */
 export function conditionProblem(draft: AlertDraft): string | undefined {
   const name = NUMBERS.find((one) => numberIn(draft[one], one) === undefined);
   if (name === undefined) return undefined;

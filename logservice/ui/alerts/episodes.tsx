@@ -54,7 +54,7 @@ interface EpisodeProps {
   readonly alert: Alert;
   readonly episode: AlertEpisode;
   readonly query: string;
-  /** What the alert compares now: it may have compared something else then. */
+  /** The measure that the alert compares now: it may have compared something else then. */
   readonly measured: Measured;
 }
 

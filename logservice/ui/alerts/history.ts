@@ -1,6 +1,6 @@
 import type { Alert, AlertEpisode, Delivery } from "../../../schema/rpc.generated.ts";
 
-/** What an alert is just now, as people say it. */
+/** The present state of an alert, as people say it. */
 export interface AlertStatus {
   readonly text: "triggered" | "ok" | "failing" | "not evaluated yet";
   readonly style: "error" | "good" | "warning" | "";

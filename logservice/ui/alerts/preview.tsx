@@ -14,7 +14,7 @@ import { useAlertQuery } from "./use-alert-query.ts";
 import { type Replayed, useReplay } from "./use-preview.ts";
 import { EVENTS, valueWords } from "./words.ts";
 
-/** What an alert would have done in the last 7 days. `why` says why that is not known while there is no alert. */
+/** When an alert would have triggered in the last 7 days. `why` says why that is not known while there is no alert. */
 export function Preview({ alert, why }: { readonly alert: AlertInput | undefined; readonly why: string }) {
   const replayed = useReplay(alert);
   const replay = replayed.value.value;

@@ -8,7 +8,7 @@ export function SeverityTag({ severity }: { readonly severity: AlertSeverity }) 
   return <span class={`severity level-${severity}`}>{severity}</span>;
 }
 
-/** What an alert is just now. */
+/** The present state of an alert, as tags. */
 export function StateTags({ alert, isUndelivered }: { readonly alert: Alert; readonly isUndelivered: boolean }) {
   return (
     <span class="tags">

@@ -22,7 +22,7 @@ const show = (): void => {
   if (isShown) return;
   isShown = true;
   const place = document.getElementById("app")!;
-  // What the page says while there is no script.
+  // The content of the page while there is no script.
   place.replaceChildren();
   render(<App />, place);
 };

@@ -7,9 +7,9 @@ import { sentenceOf } from "./sentence.ts";
 
 interface AuditEntryRowProps {
   readonly entry: AuditEntry;
-  /** What API tokens are called, by their public id. */
+  /** The descriptions of API tokens, by their public id. */
   readonly tokens: ReadonlyMap<string, string>;
-  /** What other things are called now, by their ids. */
+  /** The present names of other things, by their ids. */
   readonly names: ReadonlyMap<string, string>;
 }
 

@@ -3,7 +3,7 @@ import type { AuditEntry } from "../../../schema/rpc.generated.ts";
 /** A part of a sentence: words of ours, or a value that somebody chose. */
 export type SentencePart = string | { readonly value: string };
 
-/** What an entry of the audit says after who did it: `invited`, the address, `as admin`. */
+/** The sentence of an audit entry after the person who did it: `invited`, the address, `as admin`. */
 export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "detail" | "result">): SentencePart[] {
   const { operation, target_id, detail, result } = entry;
   if (result === "unauthorized") return ["tried", { value: operation }, "without a valid sign-in or token"];
@@ -23,7 +23,7 @@ export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "
 export const sentenceText = (parts: readonly SentencePart[]): string =>
   parts.map((part) => (typeof part === "string" ? part : part.value)).join(" ");
 
-/** What was done, by operation: `#` stands for the target, `%` for a role, `@` for a name, which is the detail. */
+/** The predicates, by operation: `#` stands for the target, `%` for a role, `@` for a name, which is the detail. */
 const SENTENCES: Readonly<Record<string, string>> = {
   accept_invite: "accepted the invite to the team as %",
   add_alert: "created the alert @",

@@ -7,7 +7,7 @@ import { type Sending, useSending } from "../kit/sending.ts";
 
 type Page = Operations["get_audit"]["output"];
 
-/** What is asked for; the service filters by these. */
+/** The filters of a request: the service applies them. */
 export interface AuditFilter {
   /** "" for all. */
   readonly project: string;
@@ -17,7 +17,7 @@ export interface AuditFilter {
 
 export interface AuditPages {
   readonly first: Loaded<Page>;
-  /** What is loaded, newest first. */
+  /** The entries that are loaded, newest first. */
   readonly entries: readonly AuditEntry[];
   /** Whether there are older entries. */
   readonly hasOlder: boolean;

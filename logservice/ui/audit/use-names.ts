@@ -6,7 +6,7 @@ import { projects } from "../data/session.ts";
 /** The entries of more projects name things by their ids. */
 const MOST_PROJECTS = 10;
 
-/** What things are called now, by their ids: those of the projects of entries. What was removed is not among them. */
+/** The present names of things, by their ids: those of the projects of entries. Removed things are not among them. */
 export function useNames(entries: readonly AuditEntry[]): ReadonlyMap<string, string> {
   const projectIds = new Set((projects.value ?? []).map(({ id }) => id));
   const ids = [...new Set(entries.map(({ project_id }) => project_id))].filter((id) => projectIds.has(id));

@@ -1,7 +1,7 @@
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import type { Drawing } from "../../address/view.ts";
 
-/** What a result can be drawn as. */
+/** The drawings that are possible for a result. */
 export function drawingsOf(result: AggregateResponse): ReadonlySet<Drawing> {
   const numbers = numberColumns(result);
   const drawings = new Set<Drawing>(["table"]);
@@ -11,7 +11,7 @@ export function drawingsOf(result: AggregateResponse): ReadonlySet<Drawing> {
   return drawings;
 }
 
-/** What fits a result best. */
+/** The drawing that fits a result best. */
 export function drawingOf(result: AggregateResponse): Drawing {
   const possible = drawingsOf(result);
   if (possible.has("lines")) return "lines";

@@ -15,9 +15,9 @@ export interface ResultViewProps {
   readonly of: AggregateResponse;
   /** The range that was asked for. */
   readonly range: { readonly startMs: number; readonly stopMs: number };
-  /** What the query is called. */
+  /** The name of the query. */
   readonly name?: ComponentChildren;
-  /** What the person chose; otherwise what fits the result. */
+  /** The drawing that the person chose; undefined for the one that fits the result. */
   readonly drawn: Drawing | undefined;
   /** Whether it is the answer to another query than the one that is typed or asked. */
   readonly isOld: boolean;

@@ -49,7 +49,7 @@ export class Arrivals {
   push(event: Event): void {
     this.#events.push(event);
     this.#keys.add(keyOf(event));
-    // What waits for hours must not fill the memory: it is read from the store when it is wanted.
+    // Events that wait for hours must not fill the memory: they are read from the store when they are wanted.
     if (this.#events.length >= MOST_ARRIVED * 2) this.#drop(this.#events.length - MOST_ARRIVED);
   }
 

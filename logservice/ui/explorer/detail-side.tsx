@@ -16,7 +16,7 @@ export interface DetailSideProps {
   readonly actions: ValueActions;
 }
 
-/** What happened around an event is what happened this long before and after it. */
+/** The events around an event are those of this long before and after it. */
 const AROUND_MS = 30_000;
 
 /** The event that is open, beside the list or over it. */

@@ -65,7 +65,7 @@ export function EventList(props: EventListProps) {
   const arrived = live?.shownEvents.value ?? [];
   const total = arrived.length + (rows?.total ?? 0);
   const at = (row: number): Event | undefined => (row < arrived.length ? arrived[row] : rows?.at(row - arrived.length));
-  // What has arrived says it where the list was empty at first, once.
+  // If the list was empty at first, the events that have arrived say the widths, once.
   const sample = newest?.length ? newest : undefined;
   const isEmpty = total === 0;
   const isWrapped = wrap.value === "wrapped";

@@ -18,7 +18,7 @@ export interface EventRowProps {
 const MOST_IN_LINE = 1_000;
 const MOST_WRAPPED = 3_000;
 
-/** What a row of the list shows of an event: its time, level, chosen columns, message, and fields as room allows. */
+/** An event as a row of the list: its time, level, chosen columns, message, and fields as room allows. */
 export function EventRow({ event, columns, hasDay, isNarrow, isWrapped }: EventRowProps) {
   if (event === undefined)
     return (

@@ -14,7 +14,7 @@ type Format = "csv" | "ndjson";
 
 export interface ExportDialogProps {
   readonly state: ExplorerState;
-  /** What is on the screen: the file has the same. */
+  /** The result that is on the screen: the file has the same. */
   readonly result: QueryResult;
   onClose(): void;
 }

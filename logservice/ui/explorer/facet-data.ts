@@ -3,7 +3,7 @@ import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
 import { rangeTexts } from "../../address/view.ts";
 import { call, errorText, isAborted } from "../data/call.ts";
 
-/** What is known of the values of a field in what a query found. */
+/** The statistics of the values of a field in the result of a query, or why there are none. */
 export type FacetValues =
   | { readonly kind: "values"; readonly values: readonly FacetValue[]; readonly isCut: boolean }
   | { readonly kind: "numbers"; readonly min: number | null; readonly avg: number | null; readonly max: number | null }
@@ -64,7 +64,7 @@ export class Facets {
     this.#over.abort();
   }
 
-  /** What is known of a field, which is asked for if it was not yet. */
+  /** The statistics of a field, which are requested if they were not yet. */
   of(field: DiscoveredField): Signal<FacetValues | undefined> {
     const key = keyOf(field);
     let facet = this.#facets.get(key);

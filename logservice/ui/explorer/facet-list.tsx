@@ -26,7 +26,7 @@ export interface FacetListProps {
 /** So many fields are open unless the person opens or closes them. */
 const OPEN_AT_FIRST = 4;
 
-/** The levels and fields of what was found, each with its values, by which to filter. */
+/** The levels and fields of a result, each with its values, by which to filter. */
 export function FacetList(props: FacetListProps) {
   const { projectId, fields, byLevel, facets, columns, actions, onBounds, isDrawer, onClose } = props;
   const root = useRef<HTMLElement>(null);
@@ -118,7 +118,7 @@ function Facet({ field, facets, actions, onBounds }: FacetProps) {
         )}
       </>
     );
-  // What is typed for a range goes with the query that it is for.
+  // The text that is typed for a range goes with the query that it is for.
   return <FacetNumbers key={facets.query} name={field.name} {...facet} onBounds={onBounds} />;
 }
 

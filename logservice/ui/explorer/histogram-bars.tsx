@@ -51,7 +51,7 @@ export function Mark({ of, width, share }: MarkProps) {
   return <rect class="bar-mark" x={share(of.value) * width - 0.75} width="1.5" y="0" height={HEIGHT} />;
 }
 
-/** What a bar counts, beside it. */
+/** The counts of a bar, beside it. */
 export function Tip({ bar, at }: { readonly bar: Bar; readonly at: number }) {
   return (
     <div class="bar-tip" style={at > 0.5 ? { right: `${(1 - at) * 100}%` } : { left: `${at * 100}%` }}>

@@ -11,7 +11,7 @@ const MOST_DEPTH = 200;
 /** Longer texts would hold up the page; the service takes none of more than 256 KiB. */
 const MOST_LENGTH = 300_000;
 
-/** What a text holds that is one object or list of JSON, as loggers without fields write them; undefined of any other. */
+/** Reads a text that is one object or list of JSON, as loggers without fields write them; undefined for any other. */
 export function jsonIn(text: string): JsonNode | undefined {
   if (text.length > MOST_LENGTH || !/^\s*[[{]/.test(text)) return undefined;
   try {

@@ -77,7 +77,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   let round = 0;
   const parameters = new URLSearchParams({ project_id: projectId, query, ...(team !== "" && { team }) });
   const tellStale = (): void => {
-    // What is looked at does not move: the list is read anew when its beginning is shown.
+    // A list that is being looked at does not move: it is read anew when its beginning is shown.
     isStale = isHeld;
     if (!isHeld) stale();
   };

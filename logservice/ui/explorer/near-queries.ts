@@ -6,7 +6,7 @@ import { askLanguage } from "../language/ask.ts";
 import type { NearAnswer } from "../language/messages.ts";
 import { textOfValue, valueAt } from "./field-values.ts";
 
-/** What may have been meant by a query that finds nothing. */
+/** The likely meanings of a query that finds nothing. */
 export interface Near {
   /** The words of the query that are no field. */
   readonly words: readonly string[];

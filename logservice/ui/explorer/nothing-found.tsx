@@ -130,7 +130,7 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
   );
 }
 
-/** What a similar query looks for. */
+/** The text of the button of a similar query: the term that the query looks for. */
 function NearText({ of: { term } }: { readonly of: NearMatch }) {
   const text = /^message contains (".*")$/.exec(term)?.[1];
   if (text !== undefined)

@@ -35,7 +35,7 @@ export function endingNow(range: ViewRange): ViewRange {
   return "lastMs" in range ? range : { lastMs: wholeSeconds(range.stopMs - range.startMs) };
 }
 
-/** What a range is called on its button: `Last 24 hours` as the presets are called, `Last 2 h`, or its times. */
+/** The name of a range on its button: `Last 24 hours` as the presets are called, `Last 2 h`, or its times. */
 export function rangeText(range: ViewRange): string {
   if ("lastMs" in range) {
     const preset = RANGE_PRESETS.find(({ lastMs }) => lastMs === range.lastMs)?.text;

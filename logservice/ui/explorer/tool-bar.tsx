@@ -17,7 +17,7 @@ const SearchDialog = late(() => import("../searches/search-dialog.tsx").then(({ 
 
 const ExportDialog = late(() => import("./export-dialog.tsx").then(({ ExportDialog }) => ExportDialog));
 
-/** What can be done with what is on the screen: live, save, alert, export, and how the list looks. */
+/** The actions on the result that is on the screen: live, save, alert, export, and the look of the list. */
 export function ToolBar({ state }: { readonly state: ExplorerState }) {
   const [isSaving, setSaving] = useState(false);
   const [isExporting, setExporting] = useState(false);

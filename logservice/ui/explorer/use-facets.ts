@@ -62,7 +62,7 @@ export function useFacets(projectId: string, result: QueryResult | undefined, li
         const stopMs = serviceNow();
         const times = { startMs: stopMs - (result.times.stopMs - result.times.startMs), stopMs };
         const input = { project_id: projectId, query: result.query, ...rangeTexts(times) };
-        // What is shown stays if they cannot be read, and they are asked for again.
+        // The fields that are shown stay if they cannot be read, and they are requested again.
         const read = await call("get_discovered_fields", input, { signal: over.signal }).catch(() => undefined);
         if (over.signal.aborted) return;
         if (read !== undefined) {

@@ -36,7 +36,7 @@ export function useList(state: ExplorerState): ListView {
   const firstVisible = useSignal(0);
   const control = useRef<ListControl>({}).current;
   const streamed = useLive(state, chosen);
-  // What has arrived is above the newest.
+  // The events that have arrived are above the newest.
   const live = isOldestFirst ? undefined : streamed;
   const lastKey = useRef("");
   // Before the row of the open event is looked for.

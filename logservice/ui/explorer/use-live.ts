@@ -81,7 +81,7 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
     return () => {
       clearInterval(timer);
       opened.close();
-      // What was watched stays until it is in the list.
+      // The events that were watched stay until they are in the list.
       const first = state.result.peek();
       const unfollow = state.result.subscribe((result) => {
         if (result === first && !state.view.peek().isLive) return;

@@ -110,7 +110,7 @@ export function LanguagePage() {
   );
 }
 
-/** What the parts are called, in their order. */
+/** The titles of the parts, in their order. */
 const TITLES: readonly string[] = [
   "Basics",
   ...WRITTEN.map(({ title }) => title),

@@ -5,9 +5,9 @@ import type { Sending } from "./sending.ts";
 
 export interface DialogEndProps {
   readonly sending: Sending;
-  /** What the button says that does it. */
+  /** The text of the button that does it. */
   readonly children: ComponentChildren;
-  /** What the button says that does not. */
+  /** The text of the button that does not. */
   readonly cancel?: string;
   /** Whether something is missing yet. */
   readonly isBlocked?: boolean;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { type Clash, ClashNote } from "./clash-note.tsx";
 
-/** What a control needs to be that of a field. */
+/** The attributes that tie a control to its field. */
 export interface ControlProps {
   readonly id: string;
   readonly "aria-describedby"?: string | undefined;
@@ -12,7 +12,7 @@ export interface ControlProps {
 export interface FormFieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What is wrong with the value. */
+  /** The problem of the value. */
   readonly wrong?: string | undefined;
   /** The other value, if somebody else changed it too. */
   readonly clash?: Clash | undefined;

@@ -6,11 +6,11 @@ const MANY = 6;
 
 export interface FilteredListProps<T> {
   readonly all: readonly T[];
-  /** What it is a list of, in the plural: `projects`. */
+  /** The items of the list, in the plural: `projects`. */
   readonly what: string;
   /** Where it is looked for what is typed: `name or id`. */
   readonly where: string;
-  /** What is said if nothing has it. */
+  /** The message if no item matches. */
   readonly nothing: string;
   matching(all: readonly T[], typed: string): readonly T[];
   children(matches: readonly T[]): ComponentChildren;

@@ -1,4 +1,4 @@
-/** What went wrong with a change, said at once. */
+/** The problem of a change, said at once. */
 export function ProblemNote({ text }: { readonly text: string | undefined }) {
   if (!text) return null;
   return (

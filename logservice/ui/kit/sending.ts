@@ -5,9 +5,9 @@ import { onTop } from "./on-top.ts";
 /** A change that a form sends. */
 export interface Sending {
   readonly isSending: boolean;
-  /** What went wrong, where it belongs to no field that was asked for. */
+  /** The problem, if it belongs to none of the fields. */
   readonly problem: string | undefined;
-  /** What is wrong with a field, by the path that the service names, such as `alert.name`. */
+  /** The problem of a field, by the path that the service names, such as `alert.name`. */
   wrongAt(path: string): string | undefined;
   /** Sends; what it rejects with is shown. Whether it went well. */
   send(change: () => Promise<unknown>): Promise<boolean>;
@@ -49,7 +49,7 @@ export function useSending(paths: readonly string[] = []): Sending {
 
 const focusWrong = () => onTop().querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 
-/** What is read is asked for again; a change is not. */
+/** Requests that read are sent again; a change is not. */
 const NOT_SENT = "The log service does not answer. This is not sent again by itself: try it again later.";
 
 /** Whether a message is about a part of a field, such as `notification.email_addresses[1]`. */

@@ -5,9 +5,9 @@ import { Unsaved } from "./unsaved.tsx";
 
 export interface ShownOnceProps {
   readonly title: string;
-  /** What was just made, and is not shown again. */
+  /** The secret that was just made, and is not shown again. */
   readonly text: string;
-  /** What to do with it. */
+  /** Says how to use it. */
   readonly children: ComponentChildren;
   onClose(): void;
 }

@@ -22,12 +22,12 @@ export function Waiting({ what = "Loading" }: { readonly what?: string }) {
 
 interface FailureProps {
   readonly error: unknown;
-  /** What the button says. */
+  /** The text of the button. */
   readonly what?: string;
   retry?(): void;
 }
 
-/** What went wrong, and a button to try again. */
+/** The message of an error, and a button to try again. */
 export function Failure({ error, retry, what = "Try again" }: FailureProps) {
   return (
     <div class="note error" role="alert">
@@ -49,7 +49,7 @@ export interface WhenLoadedProps<T> {
   children(value: T): ComponentChildren;
 }
 
-/** What was loaded, once it is there; what went wrong above it. */
+/** A value that is loaded, once it is there; the error of the last attempt above it. */
 export function WhenLoaded<T>({ of: { value, error, load }, what, children }: WhenLoadedProps<T>) {
   return (
     <>

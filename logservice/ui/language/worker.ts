@@ -4,7 +4,7 @@ import { alertAnswer } from "./alert-answer.ts";
 import type { Answers, LanguageQuestion, Numbered } from "./messages.ts";
 import { nearAnswer } from "./near-answer.ts";
 
-/** What a worker is to itself, of which the types for pages know nothing. */
+/** The global scope of a worker, which the types for pages lack. */
 interface WorkerScope {
   onmessage: ((event: MessageEvent<Numbered<LanguageQuestion>>) => void) | null;
   postMessage(message: Numbered<Answers[LanguageQuestion["kind"]]>): void;

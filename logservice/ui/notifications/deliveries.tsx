@@ -24,7 +24,7 @@ const PAGE = 20;
 /** A delivery that waits is tried within seconds. */
 const AGAIN_MS = 10_000;
 
-/** What was sent, with its result; what was given up can be sent again. */
+/** The messages that were sent, with their results; those that were given up can be sent again. */
 export function Deliveries({ projectId, of, names }: DeliveriesProps) {
   const key = JSON.stringify(of);
   const pages = usePages(

@@ -29,13 +29,13 @@ export function listed(notification: Notification): readonly string[] {
   return hasRecipients(type) ? (notification[MEMBERS[type].needed] ?? []) : [];
 }
 
-/** What is shown of the secret of a notification. */
+/** The part of the secret of a notification that is shown. */
 export function maskOf(notification: Notification): string {
   const { type } = notification;
   return hasRecipients(type) ? "" : (notification[MEMBERS[type].needed] ?? "");
 }
 
-/** What a draft says of a notification. A secret that was not typed is absent, which keeps the stored one. */
+/** The members of the notification of a draft. A secret that was not typed is absent, which keeps the stored one. */
 export function membersOf(draft: NotificationDraft): Omit<NotificationInput, "project_id" | "id"> {
   const { type, channel } = draft;
   const secret = draft.secret.trim();
@@ -55,8 +55,8 @@ export function draftRecipients({ type, recipients }: NotificationDraft): string
 }
 
 /**
- * What is wrong with a draft, with the path that the service gives it, so that it is shown at the field; undefined if
- * nothing is. `isNew` if no secret is stored.
+ * The first problem of a draft, with the path that the service gives it, so that it is shown at the field; undefined if
+ * there is none. `isNew` if no secret is stored.
  */
 export function notificationProblem(draft: NotificationDraft, isNew: boolean): string | undefined {
   const { type } = draft;

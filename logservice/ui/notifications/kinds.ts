@@ -4,7 +4,7 @@ export type NotificationKind = NotificationInput["type"];
 
 export interface KindInfo {
   readonly text: string;
-  /** What becomes of an alert there. */
+  /** The form in which an alert arrives there. */
   readonly about: string;
 }
 
@@ -27,7 +27,7 @@ export interface Sends {
   readonly isTexting: boolean;
 }
 
-/** What the service cannot send, and what mends that; undefined if it can send the kind. */
+/** Says that the service cannot send a kind, and how to change that; undefined if it can send it. */
 export function missingFor(kind: NotificationKind, { isMailing, isTexting }: Sends): string | undefined {
   if (kind === "email" && !isMailing)
     return "This service sends no mails yet: its operator has to start it with --smtp. What is saved is sent then.";

@@ -19,7 +19,7 @@ export const NOTIFICATION_PATHS = ["name", "slack_channel", ...Object.values(MEM
 
 export interface NotificationFormProps {
   readonly first: NotificationDraft;
-  /** What is shown of the stored secret; undefined for a notification that is made. */
+  /** The part of the stored secret that is shown; undefined for a new notification. */
   readonly mask: string | undefined;
   readonly isReadOnly?: boolean;
   readonly sending: Sending;

@@ -8,7 +8,7 @@ import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
 import { useEdits } from "../kit/use-edits.ts";
 
-/** What a person may say of a project. */
+/** The members of a project that a person may set. */
 export type ProjectDraft = Pick<Project, "name" | "id" | "description" | "retention" | "mode">;
 
 /** A stored project, to be changed: what it does not say is as the service takes it. */

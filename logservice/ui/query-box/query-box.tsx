@@ -14,7 +14,7 @@ import type { FieldValues } from "./values.ts";
 export interface QueryBoxProps {
   /** The query that is in force. */
   readonly query: string;
-  /** What is known of fields and their values. */
+  /** The known fields and their values. */
   readonly values: FieldValues | undefined;
   /** The queries of before, the latest first. */
   past?(): readonly string[];
@@ -87,7 +87,7 @@ export function QueryBox({ query: source, values, past, isRefused = false, onRun
           onFocus={prepareLanguage}
           onInput={(event) => {
             const { value } = event.currentTarget;
-            // What an input method is still composing is shown, and nothing else.
+            // A text that an input method is still composing is shown, and nothing else happens.
             if (event.isComposing) return box.draw(value);
             typing.typed(value);
           }}

@@ -33,7 +33,7 @@ export function useRuns(
     mistakes.tell();
     if (kindOfQuery(what) === "wrong") return;
     const unlessTyped = (act: () => void): void => {
-      // What was typed meanwhile is run by its own pause.
+      // A text that was typed meanwhile is run by its own pause.
       if (latest.current === what) act();
     };
     const checked = askLanguage({ kind: "problems", text: what });

@@ -8,7 +8,7 @@ const MOST_VALUES = 50;
 /** A range without events has the fields of this long before it. */
 const EARLIER_MS = 7 * 86_400_000;
 
-/** What is known of the fields of a range: their names, and their values once they are asked for. */
+/** The known fields of a range: their names, and their values once they are requested. */
 export class FieldValues {
   readonly #projectId: string;
   readonly #times: { readonly startMs: number; readonly stopMs: number };

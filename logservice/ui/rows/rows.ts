@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import type { Event } from "../../../schema/rpc.generated.ts";
 
-/** What rows are read by. Times are milliseconds since 1970, ranges closed, events newest first. */
+/** The operations by which rows are read. Times are milliseconds since 1970, ranges closed, events newest first. */
 export interface RowReader {
   events(
     range: RowRange,

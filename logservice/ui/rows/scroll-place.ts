@@ -4,7 +4,7 @@ export interface ScrollPosition {
   readonly offset: number;
 }
 
-/** What is known of the heights of rows. */
+/** The heights of rows, as far as they are known. */
 export interface RowHeights {
   readonly count: number;
   /** In pixels; a guess for rows that were not drawn yet. */

@@ -60,7 +60,7 @@ export function VirtualList(props: VirtualListProps) {
   const base = useRef({ first: 0, shift: 0 });
   /** The row that was to be shown, until the list is scrolled: it stays in view when rows turn out higher, or the view lower. */
   const held = useRef(-1);
-  /** What was drawn last. */
+  /** The rows that were drawn last. */
   const seen = useRef({ first: 0, last: -1 });
   const still = useRef<ReturnType<typeof setTimeout>>(undefined);
   const heights = useMemo(() => new Map<number, number>(), [isMeasured, rowHeight]);
@@ -128,7 +128,7 @@ export function VirtualList(props: VirtualListProps) {
       if (index !== first || offset > 0) move({ row: index, offset: 0 });
     } else if (below > viewHeight) move(movedBy({ row: index, offset: 0 }, own - viewHeight, all));
   };
-  /** What is cut at the edge of the head is not scrolled to by the browser. */
+  /** Scrolls to a column: the browser itself does not scroll to one that is cut at the edge of the head. */
   const showColumn = (element: Element): void => {
     const column = element.closest(".rows-head > * > * > *")?.getBoundingClientRect();
     if (column === undefined) return;

@@ -29,7 +29,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
   const { name, query } = editing.draft;
   const [same, setSame] = useState<Search | undefined>(undefined);
   const sending = useSending(["search.name", "search.query"]);
-  // What is on the screen is saved as it is.
+  // The query that is on the screen is saved as it is.
   const isTyped = id !== undefined || first.query === undefined;
   const isEmpty = query.trim() === "";
   const save = async (replaced?: Search): Promise<void> => {

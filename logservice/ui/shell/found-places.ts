@@ -1,7 +1,7 @@
 /** Something that can be found and opened. */
 export interface Destination {
   readonly text: string;
-  /** What it is: a page, a project, a saved search. */
+  /** The kind of thing: a page, a project, a saved search. */
   readonly kind: string;
   readonly href: string;
 }

@@ -12,7 +12,7 @@ import { PageHeader } from "./header.tsx";
 import { Overlay } from "./overlay.tsx";
 import { usePageFocus } from "./use-page-focus.ts";
 
-/** What is around every page: the header, what is wrong with the service, messages, and the windows of the keys. */
+/** The frame around every page: the header, problems of the service, messages, and the windows of the keys. */
 export function PageFrame({ children }: { readonly children: ComponentChildren }) {
   const at = page.value;
   // Names of others, and what an address says instead of one.

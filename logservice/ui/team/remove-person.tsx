@@ -53,7 +53,7 @@ export function RemovePerson({ member, isSelf, isLastOwner, onRemoved, onClose }
       onClose={onClose}
       onRemove={async () => {
         const { tokens } = await call("remove_member", { email: member.email, tokens: isWithTokens });
-        // What the page shows is of a team that is no longer the person's.
+        // The page shows a team that is no longer the person's.
         if (isSelf) return location.assign("/");
         say(`${member.email} was removed`);
         await onRemoved(tokens);

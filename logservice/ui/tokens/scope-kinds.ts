@@ -15,7 +15,7 @@ export const SCOPE_KINDS = Object.keys(ALL) as readonly KindOf<Scope>[];
 
 export const scopeOfKind = (kind: KindOf<Scope>, way: "read" | "write"): Scope => `${kind}:${way}`;
 
-/** What most programs need. */
+/** The scopes that most programs need. */
 export const SCOPE_PRESETS: readonly { readonly text: string; readonly scopes: readonly Scope[] }[] = [
   { text: "Send events", scopes: ["events:write"] },
   { text: "Read events", scopes: ["events:read", "projects:read"] },
