@@ -11,7 +11,7 @@ import { NEW_NOTIFICATION } from "../notifications/draft.ts";
 import { missingFor, NOTIFICATION_KINDS } from "../notifications/kinds.ts";
 import { makeNotification } from "../notifications/make.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "../notifications/notification-form.tsx";
-import { SecretShown } from "../notifications/secret-dialog.tsx";
+import { NewSecret } from "../notifications/secret-dialog.tsx";
 
 export interface ChooseProps {
   readonly notifications: Loaded<readonly Notification[]>;
@@ -79,7 +79,7 @@ export function MakeNotification({
 }) {
   const [secret, setSecret] = useState("");
   const sending = useSending(NOTIFICATION_PATHS);
-  if (secret !== "") return <SecretShown secret={secret} onClose={onClose} />;
+  if (secret !== "") return <NewSecret secret={secret} onClose={onClose} />;
   return (
     <Dialog title="New notification" isForm onClose={onClose}>
       <NotificationForm

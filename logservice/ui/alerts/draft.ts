@@ -82,7 +82,7 @@ export function draftOfAlert(alert: Alert): AlertDraft {
   return { ...NEW_ALERT, ...numbers, name, description, query, severity, operator, notification, muted };
 }
 
-/** The alert that is sent to the service. A text that is no number becomes the default: `problemIn` reports it before. */
+/** The alert that is sent to the service. A text that is no number becomes the default: `problemIn` reports it. */
 export function alertOf(draft: AlertDraft, project_id: string): AlertInput {
   const { description, query, severity, operator, notification, muted } = draft;
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberIn(draft[name], name)]));

@@ -122,7 +122,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** Whether the latest run is of another view than the shown result. While it is live, a range that goes on is the same. */
+/** Whether the latest run is of another view than the shown result. A live range that goes on is still the same. */
 function isOtherView(latest: QueryResult, result: QueryResult, isLive: boolean): boolean {
   const spanOf = ({ times }: QueryResult) => times.stopMs - times.startMs;
   if (latest.query !== result.query || spanOf(latest) !== spanOf(result)) return true;

@@ -2,8 +2,8 @@ import type { ExplorerActions } from "./actions.ts";
 import { EventList } from "./event-list.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
 import { LiveLine } from "./live-line.tsx";
-import { NotAsked } from "./not-asked.tsx";
-import { NothingFound } from "./nothing-found.tsx";
+import { NoAnswer } from "./not-asked.tsx";
+import { NoEvents } from "./nothing-found.tsx";
 import type { EventChoice } from "./use-event-choice.ts";
 import type { ListView } from "./use-list.ts";
 
@@ -33,9 +33,9 @@ export function ListSide({ state, list, choice, actions }: ListSideProps) {
         />
       )}
       {result === undefined ? (
-        latest?.isRunning.value === false && <NotAsked isWrong={latest.isWrong.value} onRun={state.run} />
+        latest?.isRunning.value === false && <NoAnswer isWrong={latest.isWrong.value} onRun={state.run} />
       ) : isEmpty && !view.isLive ? (
-        <NothingFound
+        <NoEvents
           projectId={state.projectId}
           query={view.query}
           range={view.range}

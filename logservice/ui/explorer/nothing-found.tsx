@@ -11,7 +11,7 @@ import type { FirstEventProps } from "../start/start.tsx";
 import { type NearMatch, nearTo } from "./near-queries.ts";
 import { rangeText } from "./range-steps.ts";
 
-export interface NothingFoundProps {
+export interface NoEventsProps {
   readonly projectId: string;
   readonly query: string;
   readonly range: ViewRange;
@@ -34,7 +34,7 @@ const WIDER: readonly { readonly text: string; readonly lastMs: number }[] = [
 ];
 
 /** Nothing matches in the range: whether there is something in a wider one, and how to get there. */
-export function NothingFound({ projectId, query, range, onRange, onQuery, onClear, onRun }: NothingFoundProps) {
+export function NoEvents({ projectId, query, range, onRange, onQuery, onClear, onRun }: NoEventsProps) {
   const wider = useLoaded(
     async (signal) => {
       for (const one of WIDER) {
@@ -48,13 +48,13 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
     [projectId, query],
   );
   const more = wider.value.value?.more;
-  const isAsked = wider.value.value !== undefined;
-  const isNowhere = query.trim() !== "" && isAsked && more === undefined;
+  const isCounted = wider.value.value !== undefined;
+  const isNowhere = query.trim() !== "" && isCounted && more === undefined;
   const near = useLoaded(
     async (signal) => (isNowhere ? await nearTo({ projectId, query, range, signal }) : undefined),
     [projectId, query, JSON.stringify(range), isNowhere],
   ).value.value;
-  const isNever = query.trim() === "" && !wider.isLoading.value && isAsked && more === undefined;
+  const isNever = query.trim() === "" && !wider.isLoading.value && isCounted && more === undefined;
   usePageMark("firstUse", isNever);
   if (isNever)
     return (
@@ -71,7 +71,7 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
         {rangeText(range)}
         {more
           ? `. There are ${count(more.eventCount)} in ${more.text}.`
-          : !isAsked
+          : !isCounted
             ? ""
             : ", and none in the last year."}
       </p>

@@ -137,7 +137,7 @@ export function Dialog({ title, children, isKept = false, isForm = false, onClos
   );
 }
 
-/** The control that a person uses first: a field, else a button. The button that closes the window precedes all others. */
+/** The control that a person uses first: a field, else a button. The button that closes the window comes before all. */
 function firstControl(dialog: HTMLElement): HTMLElement | null {
   const inContent = (what: string) => dialog.querySelector<HTMLElement>(`:scope > :not(header) :is(${what}):enabled`);
   return inContent("input, textarea, select") ?? inContent("button, a[href]");

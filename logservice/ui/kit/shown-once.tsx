@@ -3,7 +3,7 @@ import { CopyableCode } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Unsaved } from "./unsaved.tsx";
 
-export interface ShownOnceProps {
+export interface OneTimeSecretProps {
   readonly title: string;
   /** The secret that was just made, and is not shown again. */
   readonly text: string;
@@ -13,7 +13,7 @@ export interface ShownOnceProps {
 }
 
 /** Shows a secret that is shown only once. */
-export function ShownOnce({ title, text, children, onClose }: ShownOnceProps) {
+export function OneTimeSecret({ title, text, children, onClose }: OneTimeSecretProps) {
   return (
     <>
       <Dialog title={title} isKept onClose={onClose}>

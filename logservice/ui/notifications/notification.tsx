@@ -19,7 +19,7 @@ import { draftOfNotification, maskOf, membersOf, NEW_NOTIFICATION } from "./draf
 import { missingFor } from "./kinds.ts";
 import { makeNotification, makeSecret } from "./make.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "./notification-form.tsx";
-import { SecretDialog, SecretShown } from "./secret-dialog.tsx";
+import { NewSecret, SecretDialog } from "./secret-dialog.tsx";
 import { testAlertOf } from "./test-alert.ts";
 import { UsedBy } from "./used-by.tsx";
 
@@ -67,7 +67,7 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
           </NotificationForm>
         </section>
       ) : (
-        <SecretShown secret={made.secret} onClose={() => show(made.id)} />
+        <NewSecret secret={made.secret} onClose={() => show(made.id)} />
       )}
     </div>
   );
@@ -233,7 +233,7 @@ function Signature({ of, notification: { project_id, id, signed } }: Notificatio
       )}
       <Unsaved isChanged={false} isSending={sending.isSending} />
       {isRotating && <SecretDialog projectId={project_id} notificationId={id!} onClose={close} />}
-      {secret !== "" && <SecretShown secret={secret} onClose={close} />}
+      {secret !== "" && <NewSecret secret={secret} onClose={close} />}
     </section>
   );
 }

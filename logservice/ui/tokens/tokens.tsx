@@ -8,7 +8,7 @@ import { FormDialog } from "../kit/form-dialog.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
-import { ShownOnce } from "../kit/shown-once.tsx";
+import { OneTimeSecret } from "../kit/shown-once.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
@@ -131,9 +131,9 @@ function AddToken({ onClose }: { onClose(): void }) {
   };
   if (made !== "")
     return (
-      <ShownOnce title="The token" text={made} onClose={onClose}>
+      <OneTimeSecret title="The token" text={made} onClose={onClose}>
         Copy it now: it will not be shown again. Store it like a password.
-      </ShownOnce>
+      </OneTimeSecret>
     );
   return (
     <FormDialog
