@@ -122,19 +122,19 @@ export class Diagnostics {
         continue;
       }
       const steps = diagnose(document, project, { ...options, syntax: true });
-      const found = await inSlices(steps, this.#host, () => token.isCancellationRequested);
-      if (found === undefined) throw cancelled();
-      items.push({ kind: "full", uri, version: null, resultId, items: found });
+      const diagnostics = await inSlices(steps, this.#host, () => token.isCancellationRequested);
+      if (diagnostics === undefined) throw cancelled();
+      items.push({ kind: "full", uri, version: null, resultId, items: diagnostics });
     }
     return { items };
   }
 
   /** The diagnostics of an open document; undefined if they became stale in the meantime. */
   async #check(uri: string, isStale: () => boolean): Promise<Diagnostic[] | undefined> {
-    const found = this.#documents.find(uri);
+    const projectDocument = this.#documents.find(uri);
     const { options } = this.#client();
-    if (found === undefined || !options.settings.diagnostics) return [];
-    return inSlices(diagnose(found.document, found.project, options), this.#host, isStale);
+    if (projectDocument === undefined || !options.settings.diagnostics) return [];
+    return inSlices(diagnose(projectDocument.document, projectDocument.project, options), this.#host, isStale);
   }
 }
 

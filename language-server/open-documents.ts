@@ -48,7 +48,7 @@ export class OpenDocuments {
   }
 
   /** An open document and its project; undefined if it is not open, or not a file of ours. */
-  find(uri: string): Found | undefined {
+  find(uri: string): ProjectDocument | undefined {
     const open = this.#open.get(uri);
     if (open === undefined) return undefined;
     const project = this.projectOf(uri);
@@ -84,7 +84,7 @@ export class OpenDocuments {
   }
 
   /** The tool.json at the top of each of the folders, but for those that are open. */
-  *savedConfigs(folders: readonly string[]): Generator<Found> {
+  *savedConfigs(folders: readonly string[]): Generator<ProjectDocument> {
     for (const folder of folders) {
       const uri = `${folder.replace(/\/+$/, "")}/tool.json`;
       if (this.#open.has(uri)) continue;
@@ -104,7 +104,7 @@ export class OpenDocuments {
   }
 }
 
-interface Found {
+interface ProjectDocument {
   readonly document: ToolDocument;
   readonly project: Project;
 }
@@ -120,8 +120,8 @@ interface OpenText {
 function latest(open: OpenText, kind: DocumentKind): ToolDocument {
   const { uri, version } = open.text;
   const text = open.text.getText();
-  const known = open.document;
-  if (known?.version === version && known.kind === kind && known.text === text) return known;
-  open.document = new ToolDocument({ uri, version, text, kind }, known?.memory);
+  const previous = open.document;
+  if (previous?.version === version && previous.kind === kind && previous.text === text) return previous;
+  open.document = new ToolDocument({ uri, version, text, kind }, previous?.memory);
   return open.document;
 }

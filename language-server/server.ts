@@ -117,8 +117,8 @@ class Server {
         if (this.#phase !== "serving") throw this.#phase === "new" ? notInitialized() : shutDown();
         return (await answer(params, token)) ?? null;
       } catch (error) {
-        const known = error instanceof Refusal ? failed(error.message) : error;
-        if (known instanceof ErrorAnswer) return this.#host.responseError(known.code, known.message);
+        const failure = error instanceof Refusal ? failed(error.message) : error;
+        if (failure instanceof ErrorAnswer) return this.#host.responseError(failure.code, failure.message);
         throw error;
       }
     });
@@ -169,10 +169,10 @@ class Server {
   /** Answers one row of the table. A feature that throws is our bug: it is logged and the client gets no result. */
   async #answer({ method, answer }: Method, params: DocumentParams, token: CancellationToken): Promise<unknown> {
     if (token.isCancellationRequested) throw cancelled();
-    const found = this.#documents.find(params.textDocument.uri);
-    if (found === undefined) return null;
+    const projectDocument = this.#documents.find(params.textDocument.uri);
+    if (projectDocument === undefined) return null;
     try {
-      return await answer({ ...found, client: this.#client.options, params: params as never });
+      return await answer({ ...projectDocument, client: this.#client.options, params: params as never });
     } catch (error) {
       return this.#failed(method, error);
     }
@@ -204,18 +204,18 @@ class Server {
       const ran = await runTool({ folder, words, input, title, stages });
       if (ran === undefined) return;
       if (!ran.isDone) {
-        this.#show(SHOWN.error, `${move.failed}: ${ran.said.replace(/^error: /, "").trim()}`);
+        this.#show(MESSAGE_TYPE.error, `${move.failed}: ${ran.said.replace(/^error: /, "").trim()}`);
         return;
       }
       const now = this.#documents.configs(this.#folders).find(({ uri }) => uri === move.uri);
       const { edits, message, unchanged } = move.after(now, ran.place);
       const isChanged = now !== undefined && edits.length > 0 && (await this.#change(now, edits, move.title));
-      if (isChanged) this.#show(SHOWN.information, message);
-      else this.#show(SHOWN.warning, unchanged);
+      if (isChanged) this.#show(MESSAGE_TYPE.information, message);
+      else this.#show(MESSAGE_TYPE.warning, unchanged);
     };
     run().catch((error: unknown) => {
       this.#log("tool cannot be run", error);
-      this.#show(SHOWN.error, `${move.failed}: ${error instanceof Error ? error.message : error}`);
+      this.#show(MESSAGE_TYPE.error, `${move.failed}: ${error instanceof Error ? error.message : error}`);
     });
     return null;
   }
@@ -281,7 +281,7 @@ class Server {
 }
 
 // MessageType of the protocol. Constants, so that its types are all that is imported.
-const SHOWN = { error: 1, warning: 2, information: 3 } as const;
+const MESSAGE_TYPE = { error: 1, warning: 2, information: 3 } as const;
 
 const isMove = (result: unknown): result is Move => typeof (result as Move | null)?.after === "function";
 

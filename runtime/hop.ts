@@ -47,7 +47,7 @@ const MAX_ATTEMPTS = 10;
 export function hop(options: HopOptions): Handler {
   const deadlines = new Deadlines(options.clock);
   return async (request) => {
-    const timeoutMs = Math.min(askedTimeoutMs(request) ?? Number.POSITIVE_INFINITY, options.timeoutMs);
+    const timeoutMs = Math.min(requestedTimeoutMs(request) ?? Number.POSITIVE_INFINITY, options.timeoutMs);
     const deadline = new Deadline(deadlines, timeoutMs, request.answerByMs);
     const body = hasBody(request) ? new RequestBody(request.body, () => deadline.extend()) : undefined;
     try {
@@ -259,7 +259,7 @@ function broken(error: BrokenConnection, app: AppState, request: ProxyRequest, o
 function timedOut(request: ProxyRequest, timeoutMs: number, options: HopOptions): ProxyResponse {
   const { entries } = options;
   // Any client can ask for a short time: that is not a failure of the app, and must not look like one.
-  if (timeoutMs < options.timeoutMs && timeoutMs === askedTimeoutMs(request)) {
+  if (timeoutMs < options.timeoutMs && timeoutMs === requestedTimeoutMs(request)) {
     entries.write("warn", "request timed out", { ...about(request), timeout: timeoutMs, asked_by: "X-Tool-Timeout" });
     const message = "the app took longer to answer than X-Tool-Timeout allows";
     return { ...proxyError(request, 504, message), level: "warn" };
@@ -269,16 +269,16 @@ function timedOut(request: ProxyRequest, timeoutMs: number, options: HopOptions)
 }
 
 /** Anything shorter would end requests that the app answers in time. */
-const MIN_ASKED_MS = 1_000;
+const MIN_REQUESTED_MS = 1_000;
 
 /** `X-Tool-Timeout`: seconds, or a duration such as 1500ms. It can shorten the configured time, never extend it. */
-function askedTimeoutMs(request: ProxyRequest): number | undefined {
+function requestedTimeoutMs(request: ProxyRequest): number | undefined {
   const header = request.headers["x-tool-timeout"];
   if (typeof header !== "string") return undefined;
   const text = header.trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.max(MIN_ASKED_MS, Number(text) * 1000);
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.max(MIN_REQUESTED_MS, Number(text) * 1000);
   const parsed = parseDuration(text);
-  return parsed.ok ? Math.max(MIN_ASKED_MS, parsed.value) : undefined;
+  return parsed.ok ? Math.max(MIN_REQUESTED_MS, parsed.value) : undefined;
 }
 
 function about(request: ProxyRequest): Record<string, unknown> {

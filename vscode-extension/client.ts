@@ -82,8 +82,8 @@ export class Client implements vscode.Disposable {
       middleware: {
         // Sent here and not by the client, which shows what the server refuses as a failure.
         executeCommand: (command, args) =>
-          runServerCommand(this.#projects, args, (given) =>
-            client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [...given] }),
+          runServerCommand(this.#projects, args, (commandArgs) =>
+            client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [...commandArgs] }),
           ),
       },
     });

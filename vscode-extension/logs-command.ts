@@ -27,29 +27,29 @@ export class LogsCommands {
     const project = await this.#projects.choose("Show Logs", uri);
     if (project === undefined || !mayStartProcesses("show logs", project.folder)) return;
     if ((await locateTool()) === undefined) return;
-    const asked = query ?? queryOfEditor() ?? (await this.#ask(project, ""));
-    if (asked !== undefined) await this.#documents.show({ folder: project.folder, query: asked });
+    const chosenQuery = query ?? queryOfEditor() ?? (await this.#ask(project, ""));
+    if (chosenQuery !== undefined) await this.#documents.show({ folder: project.folder, query: chosenQuery });
   }
 
   /** "Change Query" of a logs document: asks with its query in the box. */
   async change(): Promise<void> {
-    const shown = activeLogs();
-    if (shown === undefined) return this.show();
+    const logs = activeLogs();
+    if (logs === undefined) return this.show();
     if (!mayStartProcesses("show logs")) return;
-    const name = shown.folder.path.split("/").at(-1) ?? "";
-    const asked = await this.#ask({ folder: shown.folder, name }, shown.query);
-    if (asked !== undefined) await this.#documents.show({ folder: shown.folder, query: asked });
+    const name = logs.folder.path.split("/").at(-1) ?? "";
+    const chosenQuery = await this.#ask({ folder: logs.folder, name }, logs.query);
+    if (chosenQuery !== undefined) await this.#documents.show({ folder: logs.folder, query: chosenQuery });
   }
 
   /** "Save Query": the query of a logs document or a .logq file, else one that is asked for, goes into tool.json. */
   async save(): Promise<void> {
-    const shown = activeLogs();
+    const logs = activeLogs();
     const project =
-      shown === undefined
+      logs === undefined
         ? await this.#projects.choose("Save Query")
-        : this.#projects.current(configUri(shown.folder).toString());
+        : this.#projects.current(configUri(logs.folder).toString());
     if (project === undefined) return;
-    const query = shown?.query || (queryOfEditor() ?? (await this.#ask(project, "")));
+    const query = logs?.query || (queryOfEditor() ?? (await this.#ask(project, "")));
     if (query === undefined || query === "") return;
     const name = await vscode.window.showInputBox({
       title: "Save Query",
@@ -80,18 +80,19 @@ export class LogsCommands {
 
   async #revealIn(document: vscode.TextDocument, name: string): Promise<void> {
     const editor = await vscode.window.showTextDocument(document);
-    const found = savedQueries(document.getText()).find((one) => one.name === name);
-    if (found === undefined) return;
-    const at = document.positionAt(found.offset);
+    const savedQuery = savedQueries(document.getText()).find((one) => one.name === name);
+    if (savedQuery === undefined) return;
+    const at = document.positionAt(savedQuery.offset);
     editor.selection = new vscode.Selection(at, at);
     editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
 
   async #ask(project: Project, query: string): Promise<string | undefined> {
     const saved = savedQueries(await this.#projects.configText(project));
-    const asked = await this.#box.ask({ project, query, saved, recent: this.#recent.all() });
-    if (asked !== undefined && asked !== "" && !asked.startsWith("@")) await this.#recent.add(asked);
-    return asked;
+    const chosenQuery = await this.#box.ask({ project, query, saved, recent: this.#recent.all() });
+    if (chosenQuery !== undefined && chosenQuery !== "" && !chosenQuery.startsWith("@"))
+      await this.#recent.add(chosenQuery);
+    return chosenQuery;
   }
 }
 

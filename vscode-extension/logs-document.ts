@@ -86,13 +86,13 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
 
   /** A document without a tab lives on for minutes; its process need not. */
   #closeUnshown(): void {
-    const shown = new Set(
+    const tabUris = new Set(
       vscode.window.tabGroups.all
         .flatMap(({ tabs }) => tabs)
         .map(({ input }) => (input instanceof vscode.TabInputText ? input.uri.toString() : "")),
     );
     for (const [key, one] of this.#open) {
-      if (shown.has(key)) one.wasShown = true;
+      if (tabUris.has(key)) one.wasShown = true;
       // Before it is shown for the first time it is open without a tab, too.
       else if (one.wasShown) {
         one.end();

@@ -20,7 +20,7 @@ export class Projects implements vscode.Disposable {
   readonly onDidChange: vscode.Event<void>;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[] = [this.#changed];
-  #found: readonly vscode.Uri[] = [];
+  #configs: readonly vscode.Uri[] = [];
   /** What each tool.json on disk calls its app, by the address of its folder. */
   readonly #names = new Map<string, string>();
 
@@ -45,15 +45,15 @@ export class Projects implements vscode.Disposable {
 
   /** Looks for them on disk. */
   async search(): Promise<void> {
-    this.#found = await vscode.workspace.findFiles(`**/${CONFIG}`, EXCLUDED, MAX_PROJECTS);
-    await Promise.all(this.#found.map((uri) => this.#readName(uri)));
+    this.#configs = await vscode.workspace.findFiles(`**/${CONFIG}`, EXCLUDED, MAX_PROJECTS);
+    await Promise.all(this.#configs.map((uri) => this.#readName(uri)));
     this.#tell();
   }
 
   all(): readonly Project[] {
     const open = vscode.workspace.textDocuments.filter(isConfig).map(({ uri }) => uri);
     const byFolder = new Map<string, Project>();
-    for (const uri of [...this.#found, ...open]) {
+    for (const uri of [...this.#configs, ...open]) {
       const folder = vscode.Uri.joinPath(uri, "..");
       byFolder.set(folder.toString(), this.#projectAt(folder));
     }

@@ -8,7 +8,7 @@ import { SANDBOX } from "./task-words.ts";
 import { mayStartProcesses } from "./trust.ts";
 
 /** What the thread of the server asks for: `server-worker.ts` sends it. */
-export interface Asked {
+export interface RunRequest {
   readonly run: Parameters<RunTool>[0];
   readonly answers: MessagePort;
 }
@@ -16,7 +16,7 @@ export interface Asked {
 export type { Ran, RunTool };
 
 /** Runs `tool` for a command of the server, and answers how it ended; undefined if it did not run. */
-export function answer({ run, answers }: Asked): void {
+export function answer({ run, answers }: RunRequest): void {
   const failed = (error: Error): Ran => ({ isDone: false, said: error.message, place: "" });
   void runForServer(run)
     .catch(failed)
@@ -24,7 +24,7 @@ export function answer({ run, answers }: Asked): void {
 }
 
 /** Asks first where: on AWS or in the sandbox. Undefined if there is no trust, no tool or no answer. */
-async function runForServer({ folder, words, input, title, stages }: Asked["run"]): Promise<Ran | undefined> {
+async function runForServer({ folder, words, input, title, stages }: RunRequest["run"]): Promise<Ran | undefined> {
   const uri = vscode.Uri.parse(folder);
   if (!mayStartProcesses("run tool", uri)) return undefined;
   const chosen = await askForStage(title, [stages]);

@@ -2,7 +2,7 @@
 // the extension to, by a message of the thread. Those of the protocol can be traced, and the run's input may be secret.
 import { MessageChannel, type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { serve } from "../language-server/node.ts";
-import type { Asked, Ran, RunTool } from "./run-for-server.ts";
+import type { Ran, RunRequest, RunTool } from "./run-for-server.ts";
 
 const { port, version } = workerData as { port: MessagePort; version: string };
 
@@ -13,7 +13,7 @@ const runTool: RunTool = (run) =>
       port1.close();
       resolve(ran);
     });
-    parentPort!.postMessage({ run, answers: port2 } satisfies Asked, [port2]);
+    parentPort!.postMessage({ run, answers: port2 } satisfies RunRequest, [port2]);
   });
 
 void serve({ port, version, runTool });

@@ -109,9 +109,9 @@ function routeFacts(entries: readonly Entry[]): { entry: Entry; fact: string }[]
     }
   }
   for (const [entry, { count, names }] of above) {
-    const shown = count <= MAX_NAMES ? names : [...names, "\u2026"];
+    const list = count <= MAX_NAMES ? names : [...names, "\u2026"];
     const what = count === 1 ? "1 more specific route wins" : `${count} more specific routes win`;
-    facts.push({ entry, fact: `${what}: ${shown.join(", ")}` });
+    facts.push({ entry, fact: `${what}: ${list.join(", ")}` });
   }
   return facts;
 }

@@ -148,15 +148,15 @@ export class ToolDocument implements DocumentSource {
   /** Every string and key that is in a language, in the order of the text. */
   strings(): readonly EmbeddedString[] {
     if (this.#strings !== undefined) return this.#strings;
-    const found: EmbeddedString[] = [];
+    const strings: EmbeddedString[] = [];
     const { root } = this;
     if (root !== undefined) {
       eachLanguage(root, rootSchema, (language, node, { path, schema, isKey }) => {
-        found.push(new StringInText(this.text, language, node, { path: [...path], schema, isKey }));
+        strings.push(new StringInText(this.text, language, node, { path: [...path], schema, isKey }));
       });
     }
-    this.#strings = found;
-    return found;
+    this.#strings = strings;
+    return strings;
   }
 
   /** The string in a language whose quotes enclose the offset. Found without all the others. */

@@ -153,8 +153,8 @@ function closedAt(node: Node, offset: number): Node | undefined {
   if (node.span.end === offset) return node;
   const children = node.type === "array" ? node.items : node.members.flatMap(({ value }) => value ?? []);
   for (const child of children) {
-    const found = closedAt(child, offset);
-    if (found !== undefined) return found;
+    const match = closedAt(child, offset);
+    if (match !== undefined) return match;
   }
   return undefined;
 }

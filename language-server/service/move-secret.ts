@@ -43,22 +43,22 @@ const ALL_STAGES = "all";
  * The actions that move a variable out of tool.json: for all stages where it is a secret of `environment`, for one stage
  * where it was written into a stage, which has no `environment`. Only where they are sure to be read as they were written.
  */
-export function moveSecretActions(document: ToolDocument, { code, range }: Diagnostic, shown: Diagnostic) {
+export function moveSecretActions(document: ToolDocument, { code, range }: Diagnostic, clientDiagnostic: Diagnostic) {
   // `tool env` reads the tool.json of its folder, not a draft beside it.
   if (document.name !== "tool.json" || !document.uri.startsWith("file:")) return [];
   const { path = [] } = document.pathAt(document.offsetAt(range.start) + 1) ?? {};
-  const asked =
+  const variables =
     code === "config/secret" && path[0] === "environment" && path.length === 2
       ? [{ name: String(path[1]), stage: ALL_STAGES }]
       : code === "config/not-per-stage" && path.length === 3 && path[2] === "environment"
         ? namesIn(document, String(path[1])).map((name) => ({ name, stage: String(path[1]) }))
         : [];
-  return asked
+  return variables
     .filter(({ name, stage }) => movable(document, name, stage) !== undefined)
     .map(({ name, stage }): CodeAction => {
       const title = stage === ALL_STAGES ? titleOf(name) : `${titleOf(name)}, for ${stage}`;
       const command = { title, command: MOVE_SECRET, arguments: [{ uri: document.uri, name, stage }] };
-      return { title, kind: CodeActionKind.QuickFix, diagnostics: [shown], command };
+      return { title, kind: CodeActionKind.QuickFix, diagnostics: [clientDiagnostic], command };
     });
 }
 

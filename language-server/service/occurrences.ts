@@ -54,9 +54,9 @@ export function occurrencesAt(document: ToolDocument, offset: number): Occurrenc
       : column(node.value, inQuery, (span) => spanInside(document.text, node, span));
   }
   if ((section === "actions" && field === "name") || (section === "alerts" && field === "action")) {
-    const found = action(document, at.node.value);
+    const occurrences = action(document, at.node.value);
     // In a text with mistakes a list may not be a list, and a string may not be the name of anything.
-    return found.places.some(({ span }) => touches(span, offset)) ? found : undefined;
+    return occurrences.places.some(({ span }) => touches(span, offset)) ? occurrences : undefined;
   }
   if (section === "redirects" && field === "location") {
     const rule = document.routes().find(({ value }) => memberOf(value, "location")?.value === at.node);
@@ -104,10 +104,10 @@ function stagesIn(document: ToolDocument, node: StringNode): NamedStage[] {
 /** The column at an offset of a query; `toText` gives the place of a part of it in the document. */
 function column(source: string, offset: number, toText: (span: Span) => Span): Occurrences | undefined {
   const parsed = parsePipeline(source);
-  const found = parsed.ok ? columnNamedAt(parsed.value, offset) : undefined;
-  if (found === undefined) return undefined;
-  const { name, isGiven } = found;
-  const places = found.places.map((span, at): Place => ({ span: toText(span), isDefinition: at === 0 }));
+  const match = parsed.ok ? columnNamedAt(parsed.value, offset) : undefined;
+  if (match === undefined) return undefined;
+  const { name, isGiven } = match;
+  const places = match.places.map((span, at): Place => ({ span: toText(span), isDefinition: at === 0 }));
   const fixed = `"${name}" has no name of its own: give it one by as, such as stats count() as hits`;
   return { kind: "column", name, places, ...(!isGiven && { fixed }) };
 }
@@ -120,10 +120,10 @@ function alone(kind: "query", key: StringNode): Occurrences {
 /** The param at an offset of a redirect's pattern or location, in both. */
 function capture(document: ToolDocument, rule: Entry, offset: number): Occurrences | undefined {
   const all = captures(document, rule);
-  const found = all.find(({ place }) => touches(place.span, offset) || offset === place.span.start - 1);
-  if (found === undefined) return undefined;
-  const places = inOrder(all.filter(({ name }) => name === found.name).map(({ place }) => place));
-  if (found.name !== "splat") return { kind: "param", name: found.name, places };
+  const match = all.find(({ place }) => touches(place.span, offset) || offset === place.span.start - 1);
+  if (match === undefined) return undefined;
+  const places = inOrder(all.filter(({ name }) => name === match.name).map(({ place }) => place));
+  if (match.name !== "splat") return { kind: "param", name: match.name, places };
   return { kind: "splat", name: "splat", places, fixed: `":splat" is what the * at the end of a pattern captures` };
 }
 

@@ -13,12 +13,12 @@ export function prepareRename(
   document: ToolDocument,
   offset: number,
 ): { range: Range; placeholder: string } | undefined {
-  const found = occurrencesAt(document, offset);
-  if (found === undefined) return undefined;
-  if (found.fixed !== undefined) throw new Refusal(found.fixed);
+  const occurrences = occurrencesAt(document, offset);
+  if (occurrences === undefined) return undefined;
+  if (occurrences.fixed !== undefined) throw new Refusal(occurrences.fixed);
   // The last one that the cursor can belong to; a colon before it counts as part of it.
-  const place = found.places.findLast(({ span }) => span.start - 1 <= offset && offset <= span.end)!;
-  return { range: document.rangeOf(place.span), placeholder: found.name };
+  const place = occurrences.places.findLast(({ span }) => span.start - 1 <= offset && offset <= span.end)!;
+  return { range: document.rangeOf(place.span), placeholder: occurrences.name };
 }
 
 /**
@@ -26,14 +26,14 @@ export function prepareRename(
  * name is invalid, or already taken.
  */
 export function rename(document: ToolDocument, offset: number, newName: string): WorkspaceEdit | undefined {
-  const found = occurrencesAt(document, offset);
-  if (found === undefined) return undefined;
-  if (found.fixed !== undefined) throw new Refusal(found.fixed);
+  const occurrences = occurrencesAt(document, offset);
+  if (occurrences === undefined) return undefined;
+  if (occurrences.fixed !== undefined) throw new Refusal(occurrences.fixed);
   const isQuery = document.kind === "query";
   const text = isQuery ? newName : JSON.stringify(newName).slice(1, -1);
   const quoted = isWordOfQueries(newName) ? text : JSON.stringify(JSON.stringify(newName)).slice(1, -1);
-  const edits = found.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text }));
-  const objection = invalid(found, newName) ?? (isQuery ? worseQuery(document, edits) : worse(document, edits));
+  const edits = occurrences.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text }));
+  const objection = invalid(occurrences, newName) ?? (isQuery ? worseQuery(document, edits) : worse(document, edits));
   if (objection !== undefined) throw new Refusal(objection);
   return {
     changes: {
@@ -69,11 +69,11 @@ function worseQuery({ text }: ToolDocument, edits: readonly TextEdit[]): string 
 /** The message of a problem that the change would cause, as the checks say it. */
 function worse(document: ToolDocument, edits: readonly TextEdit[]): string | undefined {
   const pieces = piecesWith(document, edits);
-  const known = checkConfig(textOf(document, pieces, []), UNTRIED).problems.map(({ code }) => code);
+  const existingCodes = checkConfig(textOf(document, pieces, []), UNTRIED).problems.map(({ code }) => code);
   for (const problem of checkConfig(textOf(document, pieces, edits), UNTRIED).problems) {
-    const at = known.indexOf(problem.code);
+    const at = existingCodes.indexOf(problem.code);
     if (at < 0) return describe(problem);
-    known.splice(at, 1);
+    existingCodes.splice(at, 1);
   }
   return undefined;
 }

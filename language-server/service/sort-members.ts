@@ -12,10 +12,10 @@ export interface Sortable {
 
 /** The maps of a tool.json that can be sorted, in text order. */
 export function sortables(document: ToolDocument): Sortable[] {
-  const found: Sortable[] = [];
+  const maps: Sortable[] = [];
   const add = (path: Path, by: Sortable["by"]) => {
     const { node } = document.nodeAt(path);
-    if (node?.type === "object") found.push({ path, object: node, by });
+    if (node?.type === "object") maps.push({ path, object: node, by });
   };
   add(["environment"], "name");
   add(["headers"], "specificity");
@@ -25,7 +25,7 @@ export function sortables(document: ToolDocument): Sortable[] {
   add(["stages"], "name");
   add(["logs", "queries"], "name");
   add(["error_pages", "variables"], "name");
-  return found.sort((a, b) => a.object.span.start - b.object.span.start);
+  return maps.sort((a, b) => a.object.span.start - b.object.span.start);
 }
 
 /**

@@ -42,8 +42,8 @@ export async function getParameters(
   const groups = Array.from({ length: Math.ceil(names.length / MAX_NAMES) }, (_, i) =>
     names.slice(i * MAX_NAMES, (i + 1) * MAX_NAMES),
   );
-  const found = await Promise.all(groups.map((group) => getGroup(store, group)));
-  return new Map(found.flat());
+  const entries = await Promise.all(groups.map((group) => getGroup(store, group)));
+  return new Map(entries.flat());
 }
 
 function storeOf(env: NodeJS.ProcessEnv, clock: Clock): Store {

@@ -35,9 +35,9 @@ function head({ format, stagePrefix, host }: Recipient, { status, headers }: Pro
   const values = new Map<string, { readonly name: string; readonly values: string[] }>();
   for (const [name, value] of withStagePrefix(headers, stagePrefix, host)) {
     const key = name.toLowerCase();
-    const known = values.get(key) ?? { name, values: [] };
-    known.values.push(inUnicode(value));
-    values.set(key, known);
+    const header = values.get(key) ?? { name, values: [] };
+    header.values.push(inUnicode(value));
+    values.set(key, header);
   }
   if (format === "rest") {
     const multiValueHeaders = Object.fromEntries([...values.values()].map((header) => [header.name, header.values]));

@@ -9,7 +9,14 @@ import { type Handler, type Header, headerOf, type ProxyRequest, type ProxyRespo
 import { type CachedFile, FileCache, type FileVersion, isDated, openVersion, versionOf } from "../file-cache.ts";
 import { proxyError } from "../proxy-error.ts";
 import { ServedFolder } from "../served-folder.ts";
-import { contentTypeOf, type Found, findFile, namedPath, type StaticOptions, servedFile } from "../static-files.ts";
+import {
+  contentTypeOf,
+  findFile,
+  namedPath,
+  type StaticMatch,
+  type StaticOptions,
+  servedFile,
+} from "../static-files.ts";
 
 /** The platform's limit for one answer, enforced locally too, where it can still be fixed. */
 export const MAX_FILE_BYTES = 6 * 1024 * 1024;
@@ -46,7 +53,7 @@ export function staticFiles(
   const site: Site = { options, entries, folder, cache };
   const nameRefused = options.namesRefused ? refusedNamer(entries) : undefined;
 
-  const find = async (request: ProxyRequest): Promise<Served | Found | undefined> => {
+  const find = async (request: ProxyRequest): Promise<Served | StaticMatch | undefined> => {
     if (!isRead(request)) return undefined;
     if (folder.refresh()) cache.clear();
     const named = namedPath(request.path, options);
@@ -58,28 +65,28 @@ export function staticFiles(
     if (options.type === "static" && !isRead(request)) {
       return proxyError(request, 405, `${request.method} is not allowed here`, [["Allow", "GET, HEAD"]]);
     }
-    const found = await find(request);
-    if (found === undefined) return next(request);
-    if (found.kind === "refused") {
+    const match = await find(request);
+    if (match === undefined) return next(request);
+    if (match.kind === "refused") {
       const response = await next(request);
-      nameRefused?.(request, found.reason, response);
+      nameRefused?.(request, match.reason, response);
       return response;
     }
-    if (found.kind === "directory") return toSlashForm(request);
-    const served = found.kind === "served" ? found : await load(found.path, request, site);
+    if (match.kind === "directory") return toSlashForm(request);
+    const served = match.kind === "served" ? match : await load(match.path, request, site);
     // The file may have been removed or replaced since it was found: look once more, then treat it as missing.
     return (served && (await serve(served, request, site))) ?? ((await again(request)) || next(request));
   };
 
   async function again(request: ProxyRequest): Promise<ProxyResponse | undefined> {
-    const found = await findFile(request.path, options, folder);
-    const served = found?.kind === "file" ? await load(found.path, request, site) : undefined;
+    const match = await findFile(request.path, options, folder);
+    const served = match?.kind === "file" ? await load(match.path, request, site) : undefined;
     return served && serve(served, request, site);
   }
 
   const answers = async (request: ProxyRequest) => {
-    const found = await find(request);
-    return found !== undefined && found.kind !== "refused";
+    const match = await find(request);
+    return match !== undefined && match.kind !== "refused";
   };
   return { handler, answers };
 }
@@ -102,7 +109,7 @@ function refusedNamer(entries: EntryLog) {
 }
 
 /** The last handler of a static site, which has no app. */
-export const notFound: Handler = async (request) => proxyError(request, 404, "there is no such file");
+export const notFoundHandler: Handler = async (request) => proxyError(request, 404, "there is no such file");
 
 interface Served {
   readonly kind: "served";

@@ -158,8 +158,8 @@ export function locationFor(pattern: string, document: ToolDocument): string {
 
 /** The values that are commonly given to a response header, whatever the case of its name. */
 export function headerValues(name: string): readonly string[] {
-  const known = Object.keys(RESPONSE_HEADERS).find((header) => header.toLowerCase() === name.toLowerCase());
-  return known === undefined ? [] : RESPONSE_HEADERS[known]!;
+  const canonicalName = Object.keys(RESPONSE_HEADERS).find((header) => header.toLowerCase() === name.toLowerCase());
+  return canonicalName === undefined ? [] : RESPONSE_HEADERS[canonicalName]!;
 }
 
 function freeDomain(document: ToolDocument, stage: string): string {

@@ -27,7 +27,7 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
     const { text, snippet } = writeMember(name, goodValue(schema, { document, project, path, container }), schema);
     return { label: name, text, snippet };
   };
-  const known = names.map((name): Candidate => {
+  const propertyCandidates = names.map((name): Candidate => {
     const schema = resolve(properties[name]!);
     const isRequired = required.includes(name);
     return {
@@ -40,14 +40,14 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
       data: { path: [...place.path, name] satisfies Path },
     };
   });
-  if (typeof additionalProperties !== "object") return known;
+  if (typeof additionalProperties !== "object") return propertyCandidates;
   const schema = resolve(additionalProperties);
   const free = freeNames(document, place.path)
     .filter(({ name }) => !taken.has(name) && (value === undefined || capturesAll(name, value)))
     .map(({ name, detail, documentation }): Candidate => {
       return { ...written(name, schema), kind: KIND.field, detail, documentation };
     });
-  return [...known, ...free];
+  return [...propertyCandidates, ...free];
 }
 
 /** Whether a value is of the type that a key has, with keys that are known there. */
@@ -98,10 +98,10 @@ const FORMS: Readonly<Record<string, RegExp>> = { path: /^[^/~\\]/, "header-name
 export function detailOf(schema: Schema, isRequired: boolean): string {
   const item = schema.items === undefined ? undefined : resolve(schema.items).type;
   const type = [schema.type ?? "any"].flat().join(" or ");
-  const shown = type === "array" && item !== undefined ? `array of ${[item].flat().join(" or ")}s` : type;
+  const typeName = type === "array" && item !== undefined ? `array of ${[item].flat().join(" or ")}s` : type;
   const isPlain = schema.default !== undefined && typeof schema.default !== "object" && schema.default !== "";
   const unit = schema["x-unit"] === undefined ? "" : ` ${schema["x-unit"]}`;
-  return shown + (isRequired ? ", required" : isPlain ? `, default ${String(schema.default)}${unit}` : "");
+  return typeName + (isRequired ? ", required" : isPlain ? `, default ${String(schema.default)}${unit}` : "");
 }
 
 // What excludes another, and the type of action that a field is for (schema/checks).
@@ -180,8 +180,8 @@ const HEADER_PATTERNS: readonly FreeName[] = [
 function patterns(document: ToolDocument, elsewhere: readonly Entry[], usual: readonly FreeName[]): FreeName[] {
   const own = elsewhere.flatMap(({ key }) => (parseRoute(key.value).ok ? key.value : []));
   const where = elsewhere === document.routes() ? "of redirects" : "of headers";
-  const found = [...new Set(own)].slice(0, MAX_PATTERNS).map((name) => ({ name, detail: where }));
-  return [...usual, ...found.filter(({ name }) => !usual.some((known) => known.name === name))];
+  const projectPatterns = [...new Set(own)].slice(0, MAX_PATTERNS).map((name) => ({ name, detail: where }));
+  return [...usual, ...projectPatterns.filter(({ name }) => !usual.some((pattern) => pattern.name === name))];
 }
 
 // Nobody reads a longer list, and typing would not find the rest more easily.

@@ -102,8 +102,8 @@ const HEADER_DOCS: Readonly<Record<string, string>> = {
 
 /** What a header is for, whatever the case of its name. */
 export function headerDocs(name: string): string | undefined {
-  const known = Object.keys(HEADER_DOCS).find((header) => header.toLowerCase() === name.toLowerCase());
-  return known === undefined ? undefined : HEADER_DOCS[known];
+  const canonicalName = Object.keys(HEADER_DOCS).find((header) => header.toLowerCase() === name.toLowerCase());
+  return canonicalName === undefined ? undefined : HEADER_DOCS[canonicalName];
 }
 
 /** Request headers that scripts of other origins send in addition to the safelisted ones (Fetch standard). */

@@ -40,9 +40,9 @@ const END = 17;
 
 /** The place at an offset; undefined outside of the root, in a comment and after a complete value. */
 export function placeAt(document: ToolDocument, offset: number): Place | undefined {
-  const found = containerAt(document, offset);
-  if (found === undefined) return undefined;
-  const { node: container, path, schema } = found;
+  const innermost = containerAt(document, offset);
+  if (innermost === undefined) return undefined;
+  const { node: container, path, schema } = innermost;
   const { text } = document;
   const state = stateAt(text, container, offset);
   if (state === undefined) return undefined;
@@ -86,9 +86,9 @@ function containerAt(document: ToolDocument, offset: number) {
   let node = document.root;
   let path: Path = [];
   let schema: Schema = rootSchema;
-  let found: { node: ObjectNode | ArrayNode; path: Path; schema: Schema } | undefined;
+  let innermost: { node: ObjectNode | ArrayNode; path: Path; schema: Schema } | undefined;
   while (node !== undefined && isAround(document.text, node, offset)) {
-    found = { node, path, schema };
+    innermost = { node, path, schema };
     if (node.type === "object") {
       const member: Member | undefined = node.members[lastBefore(node.members, ({ key }) => key.span.start, offset)];
       if (member === undefined) break;
@@ -102,7 +102,7 @@ function containerAt(document: ToolDocument, offset: number) {
       node = node.items[i];
     }
   }
-  return found;
+  return innermost;
 }
 
 function isAround(text: string, node: Node, offset: number): node is ObjectNode | ArrayNode {

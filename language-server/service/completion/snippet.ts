@@ -40,10 +40,10 @@ function print(value: unknown, part: Schema, indent: string, leaf: Leaf): string
     if (entries.length === 0) return leaf("{}", schema);
     const nested = entries.some(([, inner]) => isObject(inner) || (Array.isArray(inner) && inner.some(isObject)));
     const members = entries.map(([key, inner]) => {
-      const known = schema.properties?.[key];
-      const free = known === undefined;
+      const property = schema.properties?.[key];
+      const free = property === undefined;
       const name = JSON.stringify(key);
-      const of = known ?? (typeof schema.additionalProperties === "object" ? schema.additionalProperties : {});
+      const of = property ?? (typeof schema.additionalProperties === "object" ? schema.additionalProperties : {});
       // Names that the user chooses are places to fill in too.
       return `${free ? leaf(name, {}) : name}: ${print(inner, of, nested ? deeper : indent, leaf)}`;
     });

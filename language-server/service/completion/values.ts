@@ -51,8 +51,8 @@ function numbers({ path, key }: Place, schema: Schema): Candidate[] {
     return [301, 302, 303, 307, 308, 200].map((status) => word(String(status), STATUS_WORDS[status]));
   }
   const unit = schema["x-unit"] === undefined ? "" : ` ${schema["x-unit"]}`;
-  const known = [schema.default, ...(schema.examples ?? []), schema.minimum, schema.maximum];
-  const values = [...new Set(known.filter((value) => typeof value === "number"))].filter(
+  const schemaValues = [schema.default, ...(schema.examples ?? []), schema.minimum, schema.maximum];
+  const values = [...new Set(schemaValues.filter((value) => typeof value === "number"))].filter(
     (value) => value < 2 ** 31 - 1,
   );
   return values.map((value) => {
@@ -176,18 +176,18 @@ function paths(project: Project, place: Place, document: ToolDocument): Candidat
   if (/^[/~\\]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)/.test(folder)) return [];
   const wantsFile = place.key === "file";
   const fitting = FITTING[textOf(place.container, "type") ?? ""] ?? /\.(?:js|mjs|css|html?|txt|svg|snippet)$/i;
-  const found: Candidate[] = [];
+  const candidates: Candidate[] = [];
   for (const { name, kind } of [...project.listFiles(folder === "" ? "." : folder)].sort(byName)) {
     if (isHidden(name) || (kind === "file" && !wantsFile)) continue;
     const path = folder + name;
     if (kind === "directory") {
-      found.push(quoted(wantsFile ? `${path}/` : path, { kind: KIND.folder, rank: wantsFile ? 2 : 1 }));
+      candidates.push(quoted(wantsFile ? `${path}/` : path, { kind: KIND.folder, rank: wantsFile ? 2 : 1 }));
     } else {
-      found.push(quoted(path, { kind: KIND.file, rank: fitting.test(name) ? 0 : 1 }));
+      candidates.push(quoted(path, { kind: KIND.file, rank: fitting.test(name) ? 0 : 1 }));
     }
   }
   // If a file is wanted, folders are offered only inside quotes, where the user can continue the path.
-  return wantsFile && !place.isQuoted ? found.filter(({ kind }) => kind === KIND.file) : found;
+  return wantsFile && !place.isQuoted ? candidates.filter(({ kind }) => kind === KIND.file) : candidates;
 }
 
 /** The files that an injection of a type is likely made of. */
@@ -217,7 +217,7 @@ function locations(document: ToolDocument, { path }: Place): Candidate[] {
 
 /** The scripts of package.json, then what the tool would run by itself, then the examples. */
 function commands(project: Project, place: Place, schema: Schema): Candidate[] {
-  const found: Candidate[] = scripts(project).map(({ name, command }) =>
+  const candidates: Candidate[] = scripts(project).map(({ name, command }) =>
     quoted(name === "start" ? "npm start" : `npm run ${name}`, { kind: KIND.function, detail: command, rank: 0 }),
   );
   if (project.directory !== undefined) {
@@ -225,11 +225,11 @@ function commands(project: Project, place: Place, schema: Schema): Candidate[] {
     const command =
       place.key === "command" ? inferred.command : place.key === "build" ? inferred.build : inferred.clean;
     const isOwn = place.key === "command" || place.key === "build" || place.key === "clean";
-    if (isOwn && command !== undefined) found.push(quoted(command, { kind: KIND.function, detail: "inferred" }));
+    if (isOwn && command !== undefined) candidates.push(quoted(command, { kind: KIND.function, detail: "inferred" }));
   }
   const inner = schema["x-language"] === undefined && schema.items !== undefined ? resolve(schema.items) : schema;
-  for (const candidate of exampleStrings(inner)) found.push(candidate);
-  return found.filter(({ label }, i) => found.findIndex((other) => other.label === label) === i);
+  for (const candidate of exampleStrings(inner)) candidates.push(candidate);
+  return candidates.filter(({ label }, i) => candidates.findIndex((other) => other.label === label) === i);
 }
 
 export function scripts(project: Project): { readonly name: string; readonly command: string }[] {
