@@ -7,7 +7,7 @@ import type {
   WorkspaceDocumentDiagnosticReport,
 } from "vscode-languageserver";
 import type { Diagnostic } from "vscode-languageserver-types";
-import type { Client } from "./capabilities.ts";
+import type { ClientFeatures } from "./capabilities.ts";
 import { Debounce } from "./debounce.ts";
 import { cancelled } from "./error-answer.ts";
 import type { Host } from "./host.ts";
@@ -29,7 +29,7 @@ const REFRESH = "";
 export class Diagnostics {
   readonly #host: Host;
   readonly #documents: OpenDocuments;
-  readonly #client: () => Client;
+  readonly #client: () => ClientFeatures;
   readonly #log: (what: string, error: unknown) => void;
   readonly #debounce: Debounce;
   /** Incremented when the project's files or the settings change: earlier diagnostics are then out of date. */
@@ -142,7 +142,7 @@ interface DiagnosticsParts {
   readonly host: Host;
   readonly documents: OpenDocuments;
   /** The client as it is now. */
-  readonly client: () => Client;
+  readonly client: () => ClientFeatures;
   readonly log: (what: string, error: unknown) => void;
 }
 

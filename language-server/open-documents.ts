@@ -3,7 +3,7 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Clock } from "../grammar/units/clock.ts";
 import type { Host } from "./host.ts";
 import { ProjectFolder, projectFolderOf } from "./project-folder.ts";
-import { type DocumentKind, kindOf, type Project, ToolDocument } from "./service/index.ts";
+import { type DocumentKind, documentKindOf, type Project, ToolDocument } from "./service/index.ts";
 
 /** The texts that the client has open, as the features see them, and the projects that they belong to. */
 export class OpenDocuments {
@@ -52,7 +52,7 @@ export class OpenDocuments {
     const open = this.#open.get(uri);
     if (open === undefined) return undefined;
     const project = this.projectOf(uri);
-    const kind = kindOf(uri, open.text.languageId, project);
+    const kind = documentKindOf(uri, open.text.languageId, project);
     return kind && { document: latest(open, kind), project };
   }
 

@@ -9,32 +9,32 @@ import type {
   WorkspaceDiagnosticParams,
 } from "vscode-languageserver";
 import type { TextEdit as Edit } from "../grammar/problem.ts";
-import { type Client, readClient, serverCapabilities } from "./capabilities.ts";
+import { type ClientFeatures, readClient, serverCapabilities } from "./capabilities.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import { cancelled, ErrorAnswer, failed, notInitialized, shutDown } from "./error-answer.ts";
 import type { Host } from "./host.ts";
 import { OpenDocuments } from "./open-documents.ts";
 import {
+  type EditorSettings,
   type Method,
   type Move,
   methods,
   plainMethods,
   Refusal,
   readSettings,
-  type Settings,
   type ToolDocument,
   type WorkspaceMethod,
   workspaceMethods,
 } from "./service/index.ts";
 
-export interface ServerOptions {
+export interface LanguageServerOptions {
   readonly version: string;
   /** The address of a code's explanation, with `{code}` for the code, unless the client names its own. */
   readonly documentation?: string | undefined;
 }
 
 /** Serves the client at the other end of the host's connection, until that closes. */
-export function startServer(host: Host, options: ServerOptions): void {
+export function startServer(host: Host, options: LanguageServerOptions): void {
   new Server(host, options).listen();
 }
 
@@ -46,16 +46,16 @@ const UNWATCHED = /\/(?:node_modules|\.git|\.tool)\//;
 
 class Server {
   readonly #host: Host;
-  readonly #options: ServerOptions;
+  readonly #options: LanguageServerOptions;
   readonly #documents: OpenDocuments;
   readonly #diagnostics: Diagnostics;
   readonly #methods = methods();
   readonly #workspaceMethods = workspaceMethods();
   #phase: "new" | "serving" | "stopped" = "new";
-  #client: Client;
+  #client: ClientFeatures;
   #folders: readonly string[] = [];
 
-  constructor(host: Host, options: ServerOptions) {
+  constructor(host: Host, options: LanguageServerOptions) {
     this.#host = host;
     this.#options = options;
     this.#client = readClient({}, {});
@@ -255,7 +255,7 @@ class Server {
       .catch((error: unknown) => this.#log("cannot read the settings", error));
   }
 
-  #apply(settings: Settings): void {
+  #apply(settings: EditorSettings): void {
     const { options, refreshesHints, refreshesLenses } = this.#client;
     const before = options.settings;
     this.#client = { ...this.#client, options: { ...options, settings } };

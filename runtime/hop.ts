@@ -1,6 +1,6 @@
 import type { Clock } from "../grammar/units/clock.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
-import { Deadline, Deadlines, TimedOut } from "./deadline.ts";
+import { AnswerDeadline, Deadlines, TimedOut } from "./deadline.ts";
 import type { EntryLog } from "./entries.ts";
 import {
   discard,
@@ -12,7 +12,7 @@ import {
   withoutHeaders,
 } from "./exchange.ts";
 import { headersForApp } from "./forwarded.ts";
-import type { IncomingResponse, Outcome } from "./http1/connection.ts";
+import type { ExchangeOutcome, IncomingResponse } from "./http1/connection.ts";
 import { UNSENDABLE } from "./http1/response-parser.ts";
 import { listeningHost } from "./port.ts";
 import { endedFromOutside, type Supervisor, Unavailable, type Upstream } from "./process.ts";
@@ -48,7 +48,7 @@ export function hop(options: HopOptions): Handler {
   const deadlines = new Deadlines(options.clock);
   return async (request) => {
     const timeoutMs = Math.min(requestedTimeoutMs(request) ?? Number.POSITIVE_INFINITY, options.timeoutMs);
-    const deadline = new Deadline(deadlines, timeoutMs, request.answerByMs);
+    const deadline = new AnswerDeadline(deadlines, timeoutMs, request.answerByMs);
     const body = hasBody(request) ? new RequestBody(request.body, () => deadline.extend()) : undefined;
     try {
       return await answer({ request, body, deadline }, options);
@@ -67,7 +67,7 @@ interface Outgoing {
   readonly request: ProxyRequest;
   /** Undefined if the request has no body. */
   readonly body: RequestBody | undefined;
-  readonly deadline: Deadline;
+  readonly deadline: AnswerDeadline;
 }
 
 /**
@@ -120,8 +120,8 @@ function send({ request, body, deadline }: Outgoing, upstream: Upstream, stage: 
   return new Promise((resolve, reject) => {
     const { method, path, query } = request;
     const headers = headersForApp(request, stage);
-    const response: Outcome["response"] = (incoming) => resolve(forClient(incoming, method));
-    const failed: Outcome["failed"] = (error, how) => reject(new BrokenConnection(error, how));
+    const response: ExchangeOutcome["response"] = (incoming) => resolve(forClient(incoming, method));
+    const failed: ExchangeOutcome["failed"] = (error, how) => reject(new BrokenConnection(error, how));
     let giveUp: () => void;
     if (request.upgrade === undefined) {
       request.continue?.();

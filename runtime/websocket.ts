@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import httpProxy from "http-proxy";
 import type { Header, ProxyRequest } from "./exchange.ts";
 import { endToEnd, headersByName } from "./forwarded.ts";
-import type { Outcome } from "./http1/connection.ts";
+import type { ExchangeOutcome } from "./http1/connection.ts";
 import { UNSENDABLE } from "./http1/response-parser.ts";
 
 export interface Handshake {
@@ -15,7 +15,7 @@ export interface Handshake {
 }
 
 /** What becomes of a handshake. Exactly one of the three is called. */
-export interface HandshakeOutcome extends Pick<Outcome, "response" | "failed"> {
+export interface HandshakeOutcome extends Pick<ExchangeOutcome, "response" | "failed"> {
   /** The client has the answer, and the socket belongs to http-proxy now. The others mean that the app refused. */
   switched(status: number): void;
 }

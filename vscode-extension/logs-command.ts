@@ -2,19 +2,19 @@ import * as vscode from "vscode";
 import type { CommandArguments } from "./commands.ts";
 import { locateTool } from "./installation.ts";
 import { LOGS_SCHEME, type LogsDocuments, readLogsUri } from "./logs-document.ts";
-import { configUri, type Project, type Projects } from "./projects.ts";
+import { configUri, type WorkspaceProject, type WorkspaceProjects } from "./projects.ts";
 import type { QueryBox } from "./query-box.ts";
 import { savedNameProblem, savedQueries, savedQueryEdits } from "./saved-queries.ts";
 import { mayStartProcesses } from "./trust.ts";
 
 /** The commands around logs. */
 export class LogsCommands {
-  readonly #projects: Projects;
+  readonly #projects: WorkspaceProjects;
   readonly #documents: LogsDocuments;
   readonly #box: QueryBox;
   readonly #recent: Recent;
 
-  constructor(projects: Projects, documents: LogsDocuments, box: QueryBox, state: vscode.Memento) {
+  constructor(projects: WorkspaceProjects, documents: LogsDocuments, box: QueryBox, state: vscode.Memento) {
     this.#projects = projects;
     this.#documents = documents;
     this.#box = box;
@@ -74,7 +74,7 @@ export class LogsCommands {
   }
 
   /** Shows the place where a saved query is written. */
-  async reveal(project: Project, name: string): Promise<void> {
+  async reveal(project: WorkspaceProject, name: string): Promise<void> {
     await this.#revealIn(await vscode.workspace.openTextDocument(configUri(project.folder)), name);
   }
 
@@ -87,7 +87,7 @@ export class LogsCommands {
     editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
 
-  async #ask(project: Project, query: string): Promise<string | undefined> {
+  async #ask(project: WorkspaceProject, query: string): Promise<string | undefined> {
     const saved = savedQueries(await this.#projects.configText(project));
     const chosenQuery = await this.#box.ask({ project, query, saved, recent: this.#recent.all() });
     if (chosenQuery !== undefined && chosenQuery !== "" && !chosenQuery.startsWith("@"))

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import { ResponseError } from "vscode-languageclient/node";
 import type { Client } from "./client.ts";
-import { configUri, type Project } from "./projects.ts";
+import { configUri, type WorkspaceProject } from "./projects.ts";
 import {
   applySuggestion,
   type QueryDiagnostic,
@@ -13,7 +13,7 @@ import {
 import type { SavedQuery } from "./saved-queries.ts";
 
 export interface QueryBoxOptions {
-  readonly project: Project;
+  readonly project: WorkspaceProject;
   /** The initial text of the box. */
   readonly query: string;
   readonly saved: readonly SavedQuery[];

@@ -7,13 +7,13 @@ import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
 import { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
-import { DEFAULT_SETTINGS, type Settings, severityOf } from "./settings.ts";
+import { DEFAULT_SETTINGS, type EditorSettings, severityOf } from "./settings.ts";
 
 export interface DiagnosticOptions {
   /** False if the client's own JSON support reports syntax. */
   readonly syntax: boolean;
   /** The severity that a code is shown with, if the user has set it. */
-  readonly settings?: Settings;
+  readonly settings?: EditorSettings;
   /** The address of a code's explanation, with `{code}` for the code. */
   readonly documentation?: string | undefined;
 }

@@ -17,8 +17,8 @@ import { DEFAULT_STAGES, isGlob, parseGlob, REGIONS } from "../../schema/index.t
 import { memberOf } from "../../schema/json.ts";
 import type { Schema } from "../../schema/shape.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { plainText } from "./completion/candidate.ts";
-import { textOf } from "./completion/good-values.ts";
+import { stripMarkdown } from "./completion/candidate.ts";
+import { memberText } from "./completion/good-values.ts";
 import { detailOf } from "./completion/keys.ts";
 import { headerDocs, REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
 import { scripts } from "./completion/values.ts";
@@ -42,7 +42,7 @@ export function hover(
   if (content === undefined) return undefined;
   const value = content.paragraphs.join("\n\n");
   return {
-    contents: client.markdown ? { kind: "markdown", value } : { kind: "plaintext", value: plainText(value) },
+    contents: client.markdown ? { kind: "markdown", value } : { kind: "plaintext", value: stripMarkdown(value) },
     range: document.rangeOf(content.span),
   };
 }
@@ -279,15 +279,16 @@ function regionWords(value: string): string[] {
 }
 
 function actionWords(document: ToolDocument, name: string): string[] {
-  const action = document.actions().find((action) => textOf(action, "name") === name);
+  const action = document.actions().find((action) => memberText(action, "name") === name);
   if (action === undefined) return [];
   const targets = ["emails", "numbers"].flatMap((key) => {
     const list = memberOf(action, key)?.value;
     return list?.type === "array" ? list.items.flatMap((item) => (item.type === "string" ? item.value : [])) : [];
   });
   // The address of a webhook is as good as a password: it is not shown once more.
-  const whom = textOf(action, "type") === "chat" ? (textOf(action, "channel") ?? "its channel") : targets.join(", ");
-  return [`Notifies ${whom || "nobody yet"} by ${textOf(action, "type") ?? "no type yet"}.`];
+  const whom =
+    memberText(action, "type") === "chat" ? (memberText(action, "channel") ?? "its channel") : targets.join(", ");
+  return [`Notifies ${whom || "nobody yet"} by ${memberText(action, "type") ?? "no type yet"}.`];
 }
 
 // More names say less.

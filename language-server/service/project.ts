@@ -22,7 +22,7 @@ export interface ProjectFile {
  * What a file is, by its name: tool.json or *.tool.json, *.logq, .toolignore, and in the folder of error pages the
  * names that they are looked up by. Undefined for all others: editors send any JSON or HTML file.
  */
-export function kindOf(uri: string, languageId: string, project: Project): DocumentKind | undefined {
+export function documentKindOf(uri: string, languageId: string, project: Project): DocumentKind | undefined {
   const slash = uri.lastIndexOf("/");
   const name = uri.slice(slash + 1);
   if (languageId === "toolquery" || name.endsWith(".logq")) return "query";

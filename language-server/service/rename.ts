@@ -6,7 +6,7 @@ import { checkConfig } from "../../schema/index.ts";
 import type { Member, StringNode } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
 import { Refusal } from "./method.ts";
-import { type Occurrences, occurrencesAt } from "./occurrences.ts";
+import { type NameOccurrences, occurrencesAt } from "./occurrences.ts";
 
 /** The name at an offset, to be edited; undefined if nothing there has one. Throws a Refusal if the name is fixed. */
 export function prepareRename(
@@ -48,7 +48,7 @@ function isWordOfQueries(name: string): boolean {
   return parsed.ok && stagesNamedIn(parsed.value)[0]?.name === name;
 }
 
-function invalid({ kind, name }: Occurrences, newName: string): string | undefined {
+function invalid({ kind, name }: NameOccurrences, newName: string): string | undefined {
   if (kind === "column" && !/^[\p{L}_@$][\p{L}\p{M}0-9_@$-]*$/u.test(newName))
     return `${quote(newName)} is no name of a column: write letters, digits and _, not beginning with a digit`;
   if (newName === name || kind !== "param") return undefined;

@@ -1,11 +1,11 @@
 import type { TextEdit } from "../../grammar/problem.ts";
 import { compareRoutes, parseRoute, type Route } from "../../grammar/route/index.ts";
 import type { Member, ObjectNode } from "../../schema/json.ts";
-import type { Path, ToolDocument } from "./document.ts";
+import type { NodePath, ToolDocument } from "./document.ts";
 
 /** A map whose order means nothing to the tool, and the order in which its keys are easiest to find. */
 export interface Sortable {
-  readonly path: Path;
+  readonly path: NodePath;
   readonly object: ObjectNode;
   readonly by: "name" | "specificity";
 }
@@ -13,7 +13,7 @@ export interface Sortable {
 /** The maps of a tool.json that can be sorted, in text order. */
 export function sortables(document: ToolDocument): Sortable[] {
   const maps: Sortable[] = [];
-  const add = (path: Path, by: Sortable["by"]) => {
+  const add = (path: NodePath, by: Sortable["by"]) => {
     const { node } = document.nodeAt(path);
     if (node?.type === "object") maps.push({ path, object: node, by });
   };

@@ -5,13 +5,13 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import { type Config, withDefaults } from "../../schema/index.ts";
 import { EntryLog, type EntryLogOptions } from "../entries.ts";
 import { type Application, createApplication } from "../index.ts";
-import type { Variables } from "./variables.ts";
+import type { DeployedVariables } from "./variables.ts";
 
 /** The folder of the runtime's own files in a deployment. Never served, like every dotfile. */
 export const RUNTIME_FOLDER = ".tool";
 
 /** What `RUNTIME_FOLDER/deployment.json` holds: decided when the deployment is built, so that nothing is checked here. */
-export interface Deployment {
+export interface DeploymentFile {
   /** tool.json, checked, with the stage's overrides applied and the type that was inferred written. */
   readonly config: Config;
   readonly stage: string;
@@ -36,7 +36,7 @@ export interface DeploymentOptions {
 export async function loadDeployment(options: DeploymentOptions): Promise<Application> {
   const { directory, env, log, clock } = options;
   const path = join(directory, RUNTIME_FOLDER, "deployment.json");
-  const { config, stage, command, environment }: Deployment = JSON.parse(await readFile(path, "utf8"));
+  const { config, stage, command, environment }: DeploymentFile = JSON.parse(await readFile(path, "utf8"));
   const said = {
     stage: env.TOOL_STAGE ?? stage,
     version: env.AWS_LAMBDA_FUNCTION_VERSION ?? "$LATEST",
@@ -62,7 +62,7 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Applic
 }
 
 /** A failure is written as an entry, too, so that `tool logs` shows it. */
-async function stored(app: string, env: NodeJS.ProcessEnv, said: EntryLogOptions): Promise<Variables> {
+async function stored(app: string, env: NodeJS.ProcessEnv, said: EntryLogOptions): Promise<DeployedVariables> {
   const entries = new EntryLog(said);
   // Imported late: functions without a snapshot load none of it.
   const { readVariables } = await import("./variables.ts");

@@ -43,7 +43,7 @@ type Json = Readonly<Record<string, unknown>>;
  * Reads an invocation's event. Never throws: an event may hold anything. The shapes are those of AWS's pages "Input
  * format of a Lambda function for proxy integration" and "Create Lambda proxy integrations for HTTP APIs".
  */
-export function readEvent(event: unknown): PlatformEvent {
+export function readPlatformEvent(event: unknown): PlatformEvent {
   if (!isObject(event)) return { kind: "unknown", reason: `the event is ${nameOf(event)}` };
   if (isWarming(event)) return { kind: "warming", holdMs: holdOf(event) };
   const context = isObject(event.requestContext) ? event.requestContext : undefined;

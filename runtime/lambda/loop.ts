@@ -1,6 +1,6 @@
 import type { Application } from "../index.ts";
 import { answerInvocation, type InvocationOptions, untilListening } from "./invocation.ts";
-import { Refused, type RuntimeApi } from "./runtime-api.ts";
+import { PlatformRefusal, type RuntimeApi } from "./runtime-api.ts";
 
 export interface LoopOptions extends InvocationOptions {
   /** Milliseconds since 1970 at which the platform is told that the function is ready, whether or not its app is. */
@@ -37,7 +37,7 @@ export async function answerInvocations(
       // Too late, or more than it takes: the next invocation has nothing to do with it.
       const fields = { invocation: invocation.id, reason: (error as Error).message };
       application.entries.write("error", "answer was not taken", fields);
-      if (!(error instanceof Refused)) await nextTurn();
+      if (!(error instanceof PlatformRefusal)) await nextTurn();
     }
   }
 }

@@ -53,11 +53,11 @@ function storeOf(env: NodeJS.ProcessEnv, clock: Clock): Store {
   }
   const sessionToken = env.AWS_SESSION_TOKEN || undefined;
   const keys = { accessKeyId, secretAccessKey, sessionToken };
-  return { url: endpointOf(env, region), region, keys, clock, untilMs: clock.monotonicMs() + MAX_MS };
+  return { url: ssmEndpoint(env, region), region, keys, clock, untilMs: clock.monotonicMs() + MAX_MS };
 }
 
 /** As the SDKs find it ("Service-specific endpoints"); an address for all services may be that of the app's own storage. */
-export function endpointOf(env: NodeJS.ProcessEnv, region: string): URL {
+export function ssmEndpoint(env: NodeJS.ProcessEnv, region: string): URL {
   const isIgnored = env.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === "true";
   const configured = isIgnored ? undefined : env.AWS_ENDPOINT_URL_SSM || undefined;
   const suffix = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";

@@ -2,7 +2,7 @@ import type { CompletionItem, CompletionItemKind, TextEdit } from "vscode-langua
 import type { Span } from "../../../grammar/problem.ts";
 import type { ClientOptions } from "../client-options.ts";
 import type { ToolDocument } from "../document.ts";
-import type { Place } from "./place.ts";
+import type { CursorContext } from "./place.ts";
 
 /** CompletionItemKind of the protocol: constants, so that its types are all that is imported. */
 export const KIND = {
@@ -24,7 +24,7 @@ export const KIND = {
 } as const satisfies Record<string, CompletionItemKind>;
 
 /** Something that may be written at a place of the tree, before it is put into the terms of an editor. */
-export interface Candidate {
+export interface CompletionCandidate {
   readonly label: string;
   readonly kind: CompletionItemKind;
   /** JSON, whole: a key with its value, or a value. */
@@ -44,7 +44,7 @@ export interface Candidate {
 export function itemsIn(
   document: ToolDocument,
   range: Span,
-  candidates: readonly Candidate[],
+  candidates: readonly CompletionCandidate[],
   client: ClientOptions,
 ): CompletionItem[] {
   return itemsAt(document, { range, isQuoted: false, commaBefore: undefined, commaAfter: false }, candidates, client);
@@ -53,8 +53,8 @@ export function itemsIn(
 /** The items of candidates that take the place of the token at the cursor, with the commas that are needed around. */
 export function itemsAt(
   document: ToolDocument,
-  place: Pick<Place, "range" | "isQuoted" | "commaBefore" | "commaAfter">,
-  candidates: readonly Candidate[],
+  place: Pick<CursorContext, "range" | "isQuoted" | "commaBefore" | "commaAfter">,
+  candidates: readonly CompletionCandidate[],
   client: ClientOptions,
 ): CompletionItem[] {
   // After the opening quote: some editors match what is typed with the word at the cursor, which has no quote.
@@ -102,11 +102,11 @@ function indentation(document: ToolDocument, offset: number): (text: string) => 
 }
 
 export function documentationOf(markdown: string, client: ClientOptions) {
-  return client.markdown ? { kind: "markdown" as const, value: markdown } : plainText(markdown);
+  return client.markdown ? { kind: "markdown" as const, value: markdown } : stripMarkdown(markdown);
 }
 
 /** Markdown as plain text, for clients that cannot show Markdown: without fences and backquotes. */
-export function plainText(markdown: string): string {
+export function stripMarkdown(markdown: string): string {
   return markdown
     .replace(/^```.*\n?/gm, "")
     .replace(/`([^`\n]*)`/g, "$1")

@@ -1,7 +1,7 @@
 import type { CompletionItem, CompletionList } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
 import type { ClientOptions } from "../client-options.ts";
-import { type Path, schemaAt, type ToolDocument } from "../document.ts";
+import { type NodePath, schemaAt, type ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { documentationOf, itemsAt, itemsIn } from "./candidate.ts";
 import { completeEmbedded } from "./embedded.ts";
@@ -55,6 +55,6 @@ const inString = (text: string) => JSON.stringify(text).slice(1, -1);
 export function resolveCompletion(item: CompletionItem, client: ClientOptions): CompletionItem {
   const path = (item.data as { path?: unknown } | undefined)?.path;
   if (!Array.isArray(path)) return item;
-  const text = schemaAt(path as Path).markdownDescription;
+  const text = schemaAt(path as NodePath).markdownDescription;
   return text === undefined ? item : { ...item, documentation: documentationOf(text, client) };
 }

@@ -2,16 +2,16 @@ import { locationCaptures, parseLocation, parseRoute, routeCaptures } from "../.
 import { DEFAULT_STAGES } from "../../../schema/index.ts";
 import { type Member, memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
-import type { Entry, Path, ToolDocument } from "../document.ts";
+import type { NodePath, SectionEntry, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
-import { type Candidate, KIND } from "./candidate.ts";
-import { goodValue, textOf } from "./good-values.ts";
+import { type CompletionCandidate, KIND } from "./candidate.ts";
+import { goodValue, memberText } from "./good-values.ts";
 import { headerDocs, RESPONSE_HEADERS } from "./names.ts";
-import type { Place } from "./place.ts";
+import type { CursorContext } from "./place.ts";
 import { write, writeMember } from "./snippet.ts";
 
 /** The keys that may be written at a place, each with a value to start from. Keys that are already there are left out. */
-export function keyCandidates(document: ToolDocument, project: Project, place: Place): Candidate[] {
+export function keyCandidates(document: ToolDocument, project: Project, place: CursorContext): CompletionCandidate[] {
   const container = place.container as ObjectNode;
   const others = container.members.filter((member) => member !== place.current).map(({ key }) => key.value);
   const taken = new Set(others);
@@ -27,7 +27,7 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
     const { text, snippet } = writeMember(name, goodValue(schema, { document, project, path, container }), schema);
     return { label: name, text, snippet };
   };
-  const propertyCandidates = names.map((name): Candidate => {
+  const propertyCandidates = names.map((name): CompletionCandidate => {
     const schema = resolve(properties[name]!);
     const isRequired = required.includes(name);
     return {
@@ -37,14 +37,14 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
       rank: isRequired ? 0 : name === "$schema" ? 3 : 1,
       // Without its name no configuration is one.
       ...(isRequired && place.path.length === 0 && { preselect: true }),
-      data: { path: [...place.path, name] satisfies Path },
+      data: { path: [...place.path, name] satisfies NodePath },
     };
   });
   if (typeof additionalProperties !== "object") return propertyCandidates;
   const schema = resolve(additionalProperties);
   const free = freeNames(document, place.path)
     .filter(({ name }) => !taken.has(name) && (value === undefined || capturesAll(name, value)))
-    .map(({ name, detail, documentation }): Candidate => {
+    .map(({ name, detail, documentation }): CompletionCandidate => {
       return { ...written(name, schema), kind: KIND.field, detail, documentation };
     });
   return [...propertyCandidates, ...free];
@@ -83,7 +83,7 @@ function fits(part: Schema, value: Node): boolean {
 
 /** Whether a pattern captures what the location of a rule uses; true for every pattern if there is no location. */
 function capturesAll(pattern: string, rule: Node): boolean {
-  const text = textOf(rule, "location");
+  const text = memberText(rule, "location");
   const location = text === undefined ? undefined : parseLocation(text);
   const route = parseRoute(pattern);
   if (!location?.ok || !route.ok) return true;
@@ -122,11 +122,11 @@ const ACTION_TYPE: Readonly<Record<string, string>> = {
 };
 
 /** Whether a key can be used together with the others. */
-function isWanted({ path, container, current }: Place, name: string): boolean {
+function isWanted({ path, container, current }: CursorContext, name: string): boolean {
   const instead = Object.hasOwn(INSTEAD, name) ? memberOf(container, INSTEAD[name]!) : undefined;
   if (instead !== undefined && instead !== current) return false;
   if (path[0] !== "actions" || !Object.hasOwn(ACTION_TYPE, name)) return true;
-  const type = textOf(container, "type");
+  const type = memberText(container, "type");
   return type === undefined || type === ACTION_TYPE[name];
 }
 
@@ -137,7 +137,7 @@ interface FreeName {
 }
 
 /** Names for the keys of an object whose keys the user chooses. */
-function freeNames(document: ToolDocument, path: Path): readonly FreeName[] {
+function freeNames(document: ToolDocument, path: NodePath): readonly FreeName[] {
   const [section, , third] = path;
   if (section === "redirects" && path.length === 1) return patterns(document, document.headers(), REDIRECT_PATTERNS);
   if (section === "headers" && path.length === 1) return patterns(document, document.routes(), HEADER_PATTERNS);
@@ -152,7 +152,7 @@ function freeNames(document: ToolDocument, path: Path): readonly FreeName[] {
     ];
   }
   if (section === "dns" && path.length === 1) {
-    const domains = document.stages().flatMap(({ value }) => textOf(value, "domain") ?? []);
+    const domains = document.stages().flatMap(({ value }) => memberText(value, "domain") ?? []);
     return [...new Set([...domains.map((domain) => domain.split(".").slice(-2).join(".")), "example.com"])].map(
       (name) => ({ name }),
     );
@@ -177,7 +177,7 @@ const HEADER_PATTERNS: readonly FreeName[] = [
 ];
 
 /** The usual patterns, and those that the project has in its other section. */
-function patterns(document: ToolDocument, elsewhere: readonly Entry[], usual: readonly FreeName[]): FreeName[] {
+function patterns(document: ToolDocument, elsewhere: readonly SectionEntry[], usual: readonly FreeName[]): FreeName[] {
   const own = elsewhere.flatMap(({ key }) => (parseRoute(key.value).ok ? key.value : []));
   const where = elsewhere === document.routes() ? "of redirects" : "of headers";
   const projectPatterns = [...new Set(own)].slice(0, MAX_PATTERNS).map((name) => ({ name, detail: where }));
@@ -188,7 +188,12 @@ function patterns(document: ToolDocument, elsewhere: readonly Entry[], usual: re
 const MAX_PATTERNS = 50;
 
 /** The placeholder text of a whole object as an item, such as one action. */
-export function objectCandidate(document: ToolDocument, project: Project, place: Place, schema: Schema): Candidate {
+export function objectCandidate(
+  document: ToolDocument,
+  project: Project,
+  place: CursorContext,
+  schema: Schema,
+): CompletionCandidate {
   const path = [...place.path, place.kind === "item" ? place.index : place.key!];
   const value = goodValue(schema, { document, project, path, container: place.container });
   const { text, snippet } = write(value, schema);

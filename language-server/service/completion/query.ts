@@ -2,7 +2,7 @@ import type { CompletionItem } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
 import { type CompletionKind, parseQuery, QuerySession } from "../../../grammar/query/index.ts";
 import type { ClientOptions } from "../client-options.ts";
-import type { Entry, ToolDocument } from "../document.ts";
+import type { SectionEntry, ToolDocument } from "../document.ts";
 import { documentationOf, KIND } from "./candidate.ts";
 
 /** A query, alone in a file or in a string, and how its text is mapped to the document. */
@@ -72,6 +72,6 @@ const KINDS = {
 } as const satisfies Record<CompletionKind, number>;
 
 /** The custom stages of a project, which a query names by `stage = x`. */
-function stageNames(stages: readonly Entry[]): string[] {
+function stageNames(stages: readonly SectionEntry[]): string[] {
   return stages.map(({ key }) => key.value).filter((name) => parseQuery(`stage = ${name}`).ok);
 }

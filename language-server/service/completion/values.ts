@@ -2,18 +2,26 @@ import { DEFAULT_REGION, inferRuntime, REGIONS } from "../../../schema/index.ts"
 import { memberSchema, resolve, type Schema } from "../../../schema/shape.ts";
 import type { ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
-import { type Candidate, KIND } from "./candidate.ts";
-import { actionNames, goodValue, headerValues, isHidden, locationFor, nameOf, textOf } from "./good-values.ts";
+import { type CompletionCandidate, KIND } from "./candidate.ts";
+import {
+  actionNames,
+  goodValue,
+  headerValues,
+  isUnlikelyName,
+  locationFor,
+  memberText,
+  nameOf,
+} from "./good-values.ts";
 import { objectCandidate } from "./keys.ts";
 import { EXPOSED_HEADERS, METHODS, RECORD_VALUES, REGION_PLACES, REQUEST_HEADERS, STATUS_WORDS } from "./names.ts";
-import type { Place } from "./place.ts";
+import type { CursorContext } from "./place.ts";
 
 /** The values that may be written at a place, whole. */
-export function valueCandidates(document: ToolDocument, project: Project, place: Place): Candidate[] {
+export function valueCandidates(document: ToolDocument, project: Project, place: CursorContext): CompletionCandidate[] {
   const schema =
     place.kind === "item" ? resolve(place.schema.items ?? {}) : memberSchema(place.schema, place.key ?? "");
   const types = [schema.type].flat();
-  const candidates: Candidate[] = [];
+  const candidates: CompletionCandidate[] = [];
   if (types.includes("string")) candidates.push(...stringCandidates(document, project, place, schema));
   // Only a string can be between quotes.
   if (place.isQuoted) return candidates;
@@ -37,7 +45,7 @@ function canBeEmpty({ required, minItems }: Schema): boolean {
   return required === undefined && minItems === undefined;
 }
 
-function booleans(schema: Schema): Candidate[] {
+function booleans(schema: Schema): CompletionCandidate[] {
   return [true, false].map((value) => ({
     label: String(value),
     kind: KIND.keyword,
@@ -46,7 +54,7 @@ function booleans(schema: Schema): Candidate[] {
   }));
 }
 
-function numbers({ path, key }: Place, schema: Schema): Candidate[] {
+function numbers({ path, key }: CursorContext, schema: Schema): CompletionCandidate[] {
   if (path[0] === "redirects" && key === "status") {
     return [301, 302, 303, 307, 308, 200].map((status) => word(String(status), STATUS_WORDS[status]));
   }
@@ -68,22 +76,28 @@ function numbers({ path, key }: Place, schema: Schema): Candidate[] {
   });
 }
 
-function word(text: string, detail?: string): Candidate {
+function word(text: string, detail?: string): CompletionCandidate {
   return { label: text, kind: KIND.value, text, detail };
 }
 
-function quoted(value: string, more: Partial<Candidate> = {}): Candidate {
+function quoted(value: string, more: Partial<CompletionCandidate> = {}): CompletionCandidate {
   return { label: value, kind: KIND.value, text: JSON.stringify(value), ...more };
 }
 
-function stringCandidates(document: ToolDocument, project: Project, place: Place, schema: Schema): Candidate[] {
+function stringCandidates(
+  document: ToolDocument,
+  project: Project,
+  place: CursorContext,
+  schema: Schema,
+): CompletionCandidate[] {
   const { path, key, kind, container } = place;
   const [section] = path;
   const siblings =
     container.type === "array"
       ? container.items.flatMap((item) => (item !== place.current && item.type === "string" ? item.value : []))
       : [];
-  const unlessThere = (candidates: Candidate[]) => candidates.filter(({ label }) => !siblings.includes(label));
+  const unlessThere = (candidates: CompletionCandidate[]) =>
+    candidates.filter(({ label }) => !siblings.includes(label));
   if (schema.enum !== undefined) {
     return schema.enum.map((value) =>
       quoted(value, { kind: KIND.enumMember, ...(value === schema.default && { detail: "default", preselect: true }) }),
@@ -98,14 +112,14 @@ function stringCandidates(document: ToolDocument, project: Project, place: Place
     return headerValues(key).map((value) => quoted(value));
   }
   if (section === "dns" && kind === "item" && path.at(-1) === "value") {
-    const type = textOf(document.nodeAt(path.slice(0, -1)).node, "type");
+    const type = memberText(document.nodeAt(path.slice(0, -1)).node, "type");
     const value = type === undefined ? undefined : RECORD_VALUES[type];
     if (siblings.length > 0 && (type === "CNAME" || type === "ALIAS")) return [];
     return value === undefined ? [] : unlessThere([quoted(value)]);
   }
   if (section === "dns" && key === "name") {
     const zone = String(path[1]);
-    const names = textOf(container, "type") === "CNAME" ? [`www.${zone}`] : [zone, `www.${zone}`];
+    const names = memberText(container, "type") === "CNAME" ? [`www.${zone}`] : [zone, `www.${zone}`];
     return names.map((name) => quoted(name));
   }
   const language = schema["x-language"];
@@ -130,7 +144,12 @@ function stringCandidates(document: ToolDocument, project: Project, place: Place
   }
 }
 
-function plainStrings(document: ToolDocument, project: Project, place: Place, schema: Schema): Candidate[] {
+function plainStrings(
+  document: ToolDocument,
+  project: Project,
+  place: CursorContext,
+  schema: Schema,
+): CompletionCandidate[] {
   const { path, key, container } = place;
   if (path.length === 0 && key === "name") {
     const name = nameOf(project);
@@ -144,11 +163,11 @@ function plainStrings(document: ToolDocument, project: Project, place: Place, sc
 }
 
 /** Whether an example would be wrong that does not fit the rest of the document. */
-function isMadeToFit({ path, key }: Place): boolean {
+function isMadeToFit({ path, key }: CursorContext): boolean {
   return (path[0] === "stages" && (key === "domain" || key === "zone")) || (path[0] === "actions" && key === "name");
 }
 
-function exampleStrings(schema: Schema): Candidate[] {
+function exampleStrings(schema: Schema): CompletionCandidate[] {
   const texts = [schema.default, ...(schema.examples ?? [])].filter(
     (value) => typeof value === "string" && value !== "",
   );
@@ -157,7 +176,7 @@ function exampleStrings(schema: Schema): Candidate[] {
   );
 }
 
-function regions(): Candidate[] {
+function regions(): CompletionCandidate[] {
   const sorted = [DEFAULT_REGION, ...REGIONS.filter((region) => region !== DEFAULT_REGION)];
   return sorted.map((region) =>
     quoted(region, {
@@ -168,17 +187,17 @@ function regions(): Candidate[] {
 }
 
 /** Files and folders of the project, one level below what is typed so far. */
-function paths(project: Project, place: Place, document: ToolDocument): Candidate[] {
+function paths(project: Project, place: CursorContext, document: ToolDocument): CompletionCandidate[] {
   if (project.listFiles === undefined) return [];
   const typed = place.isQuoted ? typedText(place, document) : "";
   const slash = typed.lastIndexOf("/");
   const folder = slash < 0 ? "" : typed.slice(0, slash + 1);
   if (/^[/~\\]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)/.test(folder)) return [];
   const wantsFile = place.key === "file";
-  const fitting = FITTING[textOf(place.container, "type") ?? ""] ?? /\.(?:js|mjs|css|html?|txt|svg|snippet)$/i;
-  const candidates: Candidate[] = [];
+  const fitting = FITTING[memberText(place.container, "type") ?? ""] ?? /\.(?:js|mjs|css|html?|txt|svg|snippet)$/i;
+  const candidates: CompletionCandidate[] = [];
   for (const { name, kind } of [...project.listFiles(folder === "" ? "." : folder)].sort(byName)) {
-    if (isHidden(name) || (kind === "file" && !wantsFile)) continue;
+    if (isUnlikelyName(name) || (kind === "file" && !wantsFile)) continue;
     const path = folder + name;
     if (kind === "directory") {
       candidates.push(quoted(wantsFile ? `${path}/` : path, { kind: KIND.folder, rank: wantsFile ? 2 : 1 }));
@@ -202,7 +221,7 @@ const FITTING: Readonly<Record<string, RegExp>> = {
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
 /** The text of a quoted token that may not be closed, read as JSON as far as it goes. */
-function typedText({ range }: Place, document: ToolDocument): string {
+function typedText({ range }: CursorContext, document: ToolDocument): string {
   const raw = document.text.slice(range.start + 1, range.end).replace(/["']$/, "");
   try {
     return JSON.parse(`"${raw}"`) as string;
@@ -211,13 +230,13 @@ function typedText({ range }: Place, document: ToolDocument): string {
   }
 }
 
-function locations(document: ToolDocument, { path }: Place): Candidate[] {
+function locations(document: ToolDocument, { path }: CursorContext): CompletionCandidate[] {
   return [quoted(locationFor(String(path.at(-1)), document))];
 }
 
 /** The scripts of package.json, then what the tool would run by itself, then the examples. */
-function commands(project: Project, place: Place, schema: Schema): Candidate[] {
-  const candidates: Candidate[] = scripts(project).map(({ name, command }) =>
+function commands(project: Project, place: CursorContext, schema: Schema): CompletionCandidate[] {
+  const candidates: CompletionCandidate[] = scripts(project).map(({ name, command }) =>
     quoted(name === "start" ? "npm start" : `npm run ${name}`, { kind: KIND.function, detail: command, rank: 0 }),
   );
   if (project.directory !== undefined) {
