@@ -120,17 +120,17 @@ function alone(kind: "query", key: StringNode): NameOccurrences {
 /** The param at an offset of a redirect's pattern or location, in both. */
 function capture(document: ToolDocument, rule: SectionEntry, offset: number): NameOccurrences | undefined {
   const all = captures(document, rule);
-  const match = all.find(({ place }) => touches(place.span, offset) || offset === place.span.start - 1);
+  const match = all.find(({ occurrence }) => touches(occurrence.span, offset) || offset === occurrence.span.start - 1);
   if (match === undefined) return undefined;
-  const places = inOrder(all.filter(({ name }) => name === match.name).map(({ place }) => place));
+  const places = inOrder(all.filter(({ name }) => name === match.name).map(({ occurrence }) => occurrence));
   if (match.name !== "splat") return { kind: "param", name: match.name, places };
   return { kind: "splat", name: "splat", places, fixed: `":splat" is what the * at the end of a pattern captures` };
 }
 
-function captures(document: ToolDocument, { key, value }: SectionEntry): { name: string; place: Occurrence }[] {
-  const all: { name: string; place: Occurrence }[] = [];
+function captures(document: ToolDocument, { key, value }: SectionEntry): { name: string; occurrence: Occurrence }[] {
+  const all: { name: string; occurrence: Occurrence }[] = [];
   const add = (node: StringNode, name: string, span: Span, isDefinition: boolean) => {
-    all.push({ name, place: { span: spanInside(document.text, node, span), isDefinition } });
+    all.push({ name, occurrence: { span: spanInside(document.text, node, span), isDefinition } });
   };
   const afterColon = ({ start, end }: Span): Span => ({ start: start + 1, end });
   const route = parseRoute(key.value);

@@ -53,21 +53,21 @@ export function itemsIn(
 /** The items of candidates that take the place of the token at the cursor, with the commas that are needed around. */
 export function itemsAt(
   document: ToolDocument,
-  place: Pick<CursorContext, "range" | "isQuoted" | "commaBefore" | "commaAfter">,
+  cursor: Pick<CursorContext, "range" | "isQuoted" | "commaBefore" | "commaAfter">,
   candidates: readonly CompletionCandidate[],
   client: ClientOptions,
 ): CompletionItem[] {
   // After the opening quote: some editors match what is typed with the word at the cursor, which has no quote.
-  const isAfterQuote = place.isQuoted && document.text[place.range.start] === '"';
-  const range = document.rangeOf(isAfterQuote ? { ...place.range, start: place.range.start + 1 } : place.range);
+  const isAfterQuote = cursor.isQuoted && document.text[cursor.range.start] === '"';
+  const range = document.rangeOf(isAfterQuote ? { ...cursor.range, start: cursor.range.start + 1 } : cursor.range);
   const afterQuote = (text: string) => (isAfterQuote ? text.slice(1) : text);
-  const comma = place.commaAfter ? "," : "";
+  const comma = cursor.commaAfter ? "," : "";
   const before: TextEdit[] = [];
-  if (place.commaBefore !== undefined) {
-    const at = document.positionAt(place.commaBefore);
+  if (cursor.commaBefore !== undefined) {
+    const at = document.positionAt(cursor.commaBefore);
     before.push({ range: { start: at, end: at }, newText: "," });
   }
-  const indent = indentation(document, place.range.start);
+  const indent = indentation(document, cursor.range.start);
   return candidates.map((candidate, i): CompletionItem => {
     const { label, kind, text, snippet, detail, documentation, rank = 1, preselect, data } = candidate;
     const asSnippet = client.snippets && snippet !== undefined;
@@ -79,7 +79,7 @@ export function itemsAt(
       // "!" is before the "$schema" and the words that an editor's own JSON support offers besides.
       sortText: `${rank === 0 ? "!" : rank}${String(i).padStart(4, "0")}`,
       // Editors compare it with the text between the start of the range and the cursor.
-      filterText: isAfterQuote ? JSON.stringify(label).slice(1, -1) : place.isQuoted ? JSON.stringify(label) : label,
+      filterText: isAfterQuote ? JSON.stringify(label).slice(1, -1) : cursor.isQuoted ? JSON.stringify(label) : label,
       insertTextFormat: asSnippet ? 2 : 1,
       // Lines are indented as the document is: not every editor does it.
       insertTextMode: 1,

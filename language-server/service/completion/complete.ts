@@ -7,7 +7,7 @@ import { documentationOf, itemsAt, itemsIn } from "./candidate.ts";
 import { completeEmbedded } from "./embedded.ts";
 import { completeIgnore } from "./ignore.ts";
 import { keyCandidates } from "./keys.ts";
-import { placeAt } from "./place.ts";
+import { cursorAt } from "./place.ts";
 import { completeQuery } from "./query.ts";
 import { isBlank, skeletonCandidate } from "./skeleton.ts";
 import { completeTemplate } from "./template.ts";
@@ -42,11 +42,11 @@ function itemsOf(document: ToolDocument, offset: number, project: Project, clien
   // A part of a string, or all of it: two lists at once would replace each other's ranges.
   if (inner.length > 0) return inner;
   if (isBlank(document)) return itemsIn(document, { start: offset, end: offset }, [skeletonCandidate(project)], client);
-  const place = placeAt(document, offset);
-  if (place === undefined) return [];
+  const cursor = cursorAt(document, offset);
+  if (cursor === undefined) return [];
   const candidates =
-    place.kind === "key" ? keyCandidates(document, project, place) : valueCandidates(document, project, place);
-  return itemsAt(document, place, candidates, client);
+    cursor.kind === "key" ? keyCandidates(document, project, cursor) : valueCandidates(document, project, cursor);
+  return itemsAt(document, cursor, candidates, client);
 }
 
 const inString = (text: string) => JSON.stringify(text).slice(1, -1);

@@ -11,19 +11,19 @@ import type { CursorContext } from "./place.ts";
 import { write, writeMember } from "./snippet.ts";
 
 /** The keys that may be written at a place, each with a value to start from. Keys that are already there are left out. */
-export function keyCandidates(document: ToolDocument, project: Project, place: CursorContext): CompletionCandidate[] {
-  const container = place.container as ObjectNode;
-  const others = container.members.filter((member) => member !== place.current).map(({ key }) => key.value);
+export function keyCandidates(document: ToolDocument, project: Project, cursor: CursorContext): CompletionCandidate[] {
+  const container = cursor.container as ObjectNode;
+  const others = container.members.filter((member) => member !== cursor.current).map(({ key }) => key.value);
   const taken = new Set(others);
-  const { properties = {}, required = [], additionalProperties } = place.schema;
+  const { properties = {}, required = [], additionalProperties } = cursor.schema;
   // If the value is already there, only keys that can have it are offered.
-  const value = place.hasColon ? (place.current as Member | undefined)?.value : undefined;
+  const value = cursor.hasColon ? (cursor.current as Member | undefined)?.value : undefined;
   const names = Object.keys(properties).filter(
-    (name) => !taken.has(name) && isWanted(place, name) && (value === undefined || fits(properties[name]!, value)),
+    (name) => !taken.has(name) && isWanted(cursor, name) && (value === undefined || fits(properties[name]!, value)),
   );
   const written = (name: string, schema: Schema) => {
-    if (place.hasColon) return { label: name, text: JSON.stringify(name) };
-    const path = [...place.path, name];
+    if (cursor.hasColon) return { label: name, text: JSON.stringify(name) };
+    const path = [...cursor.path, name];
     const { text, snippet } = writeMember(name, goodValue(schema, { document, project, path, container }), schema);
     return { label: name, text, snippet };
   };
@@ -36,13 +36,13 @@ export function keyCandidates(document: ToolDocument, project: Project, place: C
       detail: detailOf(schema, isRequired),
       rank: isRequired ? 0 : name === "$schema" ? 3 : 1,
       // Without its name no configuration is one.
-      ...(isRequired && place.path.length === 0 && { preselect: true }),
-      data: { path: [...place.path, name] satisfies NodePath },
+      ...(isRequired && cursor.path.length === 0 && { preselect: true }),
+      data: { path: [...cursor.path, name] satisfies NodePath },
     };
   });
   if (typeof additionalProperties !== "object") return propertyCandidates;
   const schema = resolve(additionalProperties);
-  const free = freeNames(document, place.path)
+  const free = freeNames(document, cursor.path)
     .filter(({ name }) => !taken.has(name) && (value === undefined || capturesAll(name, value)))
     .map(({ name, detail, documentation }): CompletionCandidate => {
       return { ...written(name, schema), kind: KIND.field, detail, documentation };
@@ -191,11 +191,11 @@ const MAX_PATTERNS = 50;
 export function objectCandidate(
   document: ToolDocument,
   project: Project,
-  place: CursorContext,
+  cursor: CursorContext,
   schema: Schema,
 ): CompletionCandidate {
-  const path = [...place.path, place.kind === "item" ? place.index : place.key!];
-  const value = goodValue(schema, { document, project, path, container: place.container });
+  const path = [...cursor.path, cursor.kind === "item" ? cursor.index : cursor.key!];
+  const value = goodValue(schema, { document, project, path, container: cursor.container });
   const { text, snippet } = write(value, schema);
   const label = text.replace(/\s+/g, " ");
   return {

@@ -38,8 +38,8 @@ const STRING = 10;
 const TRIVIA: ReadonlySet<number> = new Set([12, 13, 14, 15]);
 const END = 17;
 
-/** The place at an offset; undefined outside of the root, in a comment and after a complete value. */
-export function placeAt(document: ToolDocument, offset: number): CursorContext | undefined {
+/** The context of a cursor at an offset; undefined outside of the root, in a comment and after a complete value. */
+export function cursorAt(document: ToolDocument, offset: number): CursorContext | undefined {
   const innermost = containerAt(document, offset);
   if (innermost === undefined) return undefined;
   const { node: container, path, schema } = innermost;

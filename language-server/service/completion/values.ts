@@ -17,22 +17,26 @@ import { EXPOSED_HEADERS, METHODS, RECORD_VALUES, REGION_PLACES, REQUEST_HEADERS
 import type { CursorContext } from "./place.ts";
 
 /** The values that may be written at a place, whole. */
-export function valueCandidates(document: ToolDocument, project: Project, place: CursorContext): CompletionCandidate[] {
+export function valueCandidates(
+  document: ToolDocument,
+  project: Project,
+  cursor: CursorContext,
+): CompletionCandidate[] {
   const schema =
-    place.kind === "item" ? resolve(place.schema.items ?? {}) : memberSchema(place.schema, place.key ?? "");
+    cursor.kind === "item" ? resolve(cursor.schema.items ?? {}) : memberSchema(cursor.schema, cursor.key ?? "");
   const types = [schema.type].flat();
   const candidates: CompletionCandidate[] = [];
-  if (types.includes("string")) candidates.push(...stringCandidates(document, project, place, schema));
+  if (types.includes("string")) candidates.push(...stringCandidates(document, project, cursor, schema));
   // Only a string can be between quotes.
-  if (place.isQuoted) return candidates;
+  if (cursor.isQuoted) return candidates;
   // A zone is none or a name: `true` is the default, which is not written.
-  const isZone = place.path[0] === "stages" && place.key === "zone";
+  const isZone = cursor.path[0] === "stages" && cursor.key === "zone";
   if (types.includes("boolean")) candidates.push(...booleans(schema).filter(({ text }) => !isZone || text === "false"));
-  if (types.includes("integer") || types.includes("number")) candidates.push(...numbers(place, schema));
+  if (types.includes("integer") || types.includes("number")) candidates.push(...numbers(cursor, schema));
   if (types.includes("object") || types.includes("array")) {
     // An alert that names no action would be invalid.
-    if (place.path[0] === "alerts" && place.kind === "item" && actionNames(document).length === 0) return candidates;
-    candidates.push(objectCandidate(document, project, place, schema));
+    if (cursor.path[0] === "alerts" && cursor.kind === "item" && actionNames(document).length === 0) return candidates;
+    candidates.push(objectCandidate(document, project, cursor, schema));
     const empty = types.includes("object") ? "{}" : "[]";
     if (canBeEmpty(schema) && candidates.at(-1)!.text !== empty) {
       candidates.push({ label: empty, kind: KIND.value, text: empty, snippet: empty === "{}" ? "{$1}" : "[$1]" });
@@ -87,14 +91,14 @@ function quoted(value: string, more: Partial<CompletionCandidate> = {}): Complet
 function stringCandidates(
   document: ToolDocument,
   project: Project,
-  place: CursorContext,
+  cursor: CursorContext,
   schema: Schema,
 ): CompletionCandidate[] {
-  const { path, key, kind, container } = place;
+  const { path, key, kind, container } = cursor;
   const [section] = path;
   const siblings =
     container.type === "array"
-      ? container.items.flatMap((item) => (item !== place.current && item.type === "string" ? item.value : []))
+      ? container.items.flatMap((item) => (item !== cursor.current && item.type === "string" ? item.value : []))
       : [];
   const unlessThere = (candidates: CompletionCandidate[]) =>
     candidates.filter(({ label }) => !siblings.includes(label));
@@ -126,39 +130,39 @@ function stringCandidates(
   if (language?.startsWith("ref:")) return actionNames(document).map((name) => quoted(name, { kind: KIND.reference }));
   switch (language) {
     case "path":
-      return paths(project, place, document);
+      return paths(project, cursor, document);
     case "header-name":
       return unlessThere(
         (path[1] === "exposed_headers" ? EXPOSED_HEADERS : REQUEST_HEADERS).map((name) => quoted(name)),
       );
     case "location":
-      return locations(document, place);
+      return locations(document, cursor);
     case "command":
-      return commands(project, place, schema);
+      return commands(project, cursor, schema);
     case "duration":
     case "query":
       // Their own languages complete inside of the quotes; without quotes there is nothing to put an item into.
-      return place.isQuoted ? [] : exampleStrings(schema);
+      return cursor.isQuoted ? [] : exampleStrings(schema);
     default:
-      return plainStrings(document, project, place, schema);
+      return plainStrings(document, project, cursor, schema);
   }
 }
 
 function plainStrings(
   document: ToolDocument,
   project: Project,
-  place: CursorContext,
+  cursor: CursorContext,
   schema: Schema,
 ): CompletionCandidate[] {
-  const { path, key, container } = place;
+  const { path, key, container } = cursor;
   if (path.length === 0 && key === "name") {
     const name = nameOf(project);
     return [...new Set([...(name === undefined ? [] : [name]), "app"])].map((text) => quoted(text));
   }
-  const full = [...path, place.kind === "item" ? place.index : (key ?? "")];
+  const full = [...path, cursor.kind === "item" ? cursor.index : (key ?? "")];
   const good = goodValue(schema, { document, project, path: full, container });
   const isRight = typeof good === "string" && good !== "";
-  const examples = isRight && isMadeToFit(place) ? [] : exampleStrings(schema);
+  const examples = isRight && isMadeToFit(cursor) ? [] : exampleStrings(schema);
   return [...(isRight ? [quoted(good)] : []), ...examples.filter(({ label }) => label !== good)];
 }
 
@@ -187,14 +191,14 @@ function regions(): CompletionCandidate[] {
 }
 
 /** Files and folders of the project, one level below what is typed so far. */
-function paths(project: Project, place: CursorContext, document: ToolDocument): CompletionCandidate[] {
+function paths(project: Project, cursor: CursorContext, document: ToolDocument): CompletionCandidate[] {
   if (project.listFiles === undefined) return [];
-  const typed = place.isQuoted ? typedText(place, document) : "";
+  const typed = cursor.isQuoted ? typedText(cursor, document) : "";
   const slash = typed.lastIndexOf("/");
   const folder = slash < 0 ? "" : typed.slice(0, slash + 1);
   if (/^[/~\\]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)/.test(folder)) return [];
-  const wantsFile = place.key === "file";
-  const fitting = FITTING[memberText(place.container, "type") ?? ""] ?? /\.(?:js|mjs|css|html?|txt|svg|snippet)$/i;
+  const wantsFile = cursor.key === "file";
+  const fitting = FITTING[memberText(cursor.container, "type") ?? ""] ?? /\.(?:js|mjs|css|html?|txt|svg|snippet)$/i;
   const candidates: CompletionCandidate[] = [];
   for (const { name, kind } of [...project.listFiles(folder === "" ? "." : folder)].sort(byName)) {
     if (isUnlikelyName(name) || (kind === "file" && !wantsFile)) continue;
@@ -206,7 +210,7 @@ function paths(project: Project, place: CursorContext, document: ToolDocument): 
     }
   }
   // If a file is wanted, folders are offered only inside quotes, where the user can continue the path.
-  return wantsFile && !place.isQuoted ? candidates.filter(({ kind }) => kind === KIND.file) : candidates;
+  return wantsFile && !cursor.isQuoted ? candidates.filter(({ kind }) => kind === KIND.file) : candidates;
 }
 
 /** The files that an injection of a type is likely made of. */
@@ -235,15 +239,15 @@ function locations(document: ToolDocument, { path }: CursorContext): CompletionC
 }
 
 /** The scripts of package.json, then what the tool would run by itself, then the examples. */
-function commands(project: Project, place: CursorContext, schema: Schema): CompletionCandidate[] {
+function commands(project: Project, cursor: CursorContext, schema: Schema): CompletionCandidate[] {
   const candidates: CompletionCandidate[] = scripts(project).map(({ name, command }) =>
     quoted(name === "start" ? "npm start" : `npm run ${name}`, { kind: KIND.function, detail: command, rank: 0 }),
   );
   if (project.directory !== undefined) {
-    const inferred = inferRuntime(project.directory, { name: "" }, { development: place.path[1] === "development" });
+    const inferred = inferRuntime(project.directory, { name: "" }, { development: cursor.path[1] === "development" });
     const command =
-      place.key === "command" ? inferred.command : place.key === "build" ? inferred.build : inferred.clean;
-    const isOwn = place.key === "command" || place.key === "build" || place.key === "clean";
+      cursor.key === "command" ? inferred.command : cursor.key === "build" ? inferred.build : inferred.clean;
+    const isOwn = cursor.key === "command" || cursor.key === "build" || cursor.key === "clean";
     if (isOwn && command !== undefined) candidates.push(quoted(command, { kind: KIND.function, detail: "inferred" }));
   }
   const inner = schema["x-language"] === undefined && schema.items !== undefined ? resolve(schema.items) : schema;
