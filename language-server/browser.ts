@@ -10,7 +10,7 @@ import {
 import { systemClock } from "../grammar/units/clock.ts";
 import { type LanguageServerOptions, startServer } from "./server.ts";
 
-// What a worker has, which TypeScript knows only together with the rest of the DOM.
+// The globals of a worker, which TypeScript knows only together with the rest of the DOM.
 declare const self: ConstructorParameters<typeof BrowserMessageReader>[0] & { close(): void };
 declare const MessageChannel: new () => {
   readonly port1: { onmessage: () => void };

@@ -46,7 +46,7 @@ export class Diagnostics {
   textChanged(uri: string): void {
     if (this.#client().pullsDiagnostics) return;
     this.#pushSoon(uri);
-    // What tool.json says decides which files are error pages, and what these and queries may name.
+    // The content of tool.json decides which files are error pages, and what these and queries may name.
     if (!uri.endsWith("/tool.json")) return;
     for (const other of this.#documents.uris()) if (/\.(?:html|logq)$/.test(other)) this.#pushSoon(other);
   }

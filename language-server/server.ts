@@ -111,7 +111,7 @@ class Server {
   /** Registers the answer to a request, which waits for its turn and may throw a Refusal or an ErrorAnswer. */
   #onRequest<Params>(method: string, answer: (params: Params, token: CancellationToken) => unknown): void {
     this.#host.connection.onRequest(method, async (params: Params, token: CancellationToken) => {
-      // What follows this request in the stream is read first: a cancellation, or the change that makes it stale.
+      // Messages after this request in the stream are read first: a cancellation, or the change that makes it stale.
       await this.#host.nextTurn();
       try {
         if (this.#phase !== "serving") throw this.#phase === "new" ? notInitialized() : shutDown();

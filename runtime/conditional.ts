@@ -13,7 +13,7 @@ export type ConditionalAnswer =
   | { readonly status: 200 | 304 | 412 | 416 }
   | { readonly status: 206; readonly first: number; readonly last: number };
 
-/** What to answer a GET or a HEAD with, in the order of precedence of section 13.2.2. */
+/** Returns the answer to a GET or a HEAD, in the order of precedence of section 13.2.2. */
 export function answerTo(request: ProxyRequest, is: Validators): ConditionalAnswer {
   const { headers, method } = request;
   const ifMatch = headers["if-match"];

@@ -78,7 +78,7 @@ export function entryLine(entry: Entry): string {
   );
 }
 
-/** What a request entry and a response entry have in common. */
+/** The fields that a request entry and a response entry have in common. */
 export interface RequestFields {
   readonly id: string;
   readonly ip: string;

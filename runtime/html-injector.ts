@@ -76,7 +76,7 @@ export class HtmlInjector {
     return out;
   }
 
-  /** What is left when the page has ended. */
+  /** The bytes that are left when the page has ended. */
   end(): Buffer[] {
     const out: Buffer[] = [];
     if (this.#isHolding) this.#insertBody(out);

@@ -77,7 +77,7 @@ export interface Application {
 
 export type ApplicationOptions = Omit<ProxyServerOptions, "host" | "port">;
 
-/** What the local server and the function platform have in common. Runs nothing. */
+/** Creates the part that the local server and the function platform have in common. Runs nothing. */
 export function createApplication(options: ApplicationOptions): Application {
   const { stage, version, commit, log, clock = systemClock } = options;
   const entries = new EntryLog({ log, clock, stage, version, ...(commit !== undefined && { commit }) });
@@ -147,7 +147,7 @@ export async function serve(options: ProxyServerOptions): Promise<RunningServer>
   };
 }
 
-/** What everything that runs shares. */
+/** The parts that everything that runs shares. */
 type Shared = Pick<Application, "entries" | "clock">;
 
 function handlerOf(
@@ -212,7 +212,10 @@ function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "en
   };
 }
 
-/** What is left of a section of the configuration when every option is taken out: an option that nothing reads does not compile. */
+/**
+ * Takes the rest of a section of the configuration after every option is taken out: an option that nothing reads does not
+ * compile.
+ */
 function allRead(_unread: Readonly<Record<string, never>>): void {}
 
 function errorPageOptions(pages: ResolvedConfig["error_pages"], directory: string): ErrorPageOptions | undefined {

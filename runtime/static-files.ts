@@ -11,7 +11,7 @@ export interface StaticOptions extends ServedFolderOptions {
   readonly namesRefused?: boolean | undefined;
 }
 
-/** What a path names. `path` of a file is real: no link is left in it. */
+/** The thing that a path names. `path` of a file is real: no link is left in it. */
 export type StaticMatch =
   | { readonly kind: "file"; readonly path: string }
   /** A directory with an index.html, requested without its slash. */

@@ -43,7 +43,7 @@ export class Apps implements vscode.Disposable {
     clearTimeout(impatience);
   }
 
-  /** What a terminal shows of `tool start`: it starts with the terminal, and Ctrl-C or closing the terminal ends it. */
+  /** The terminal of `tool start`: it starts with the terminal, and Ctrl-C or closing the terminal ends it. */
   terminal(folder: vscode.Uri, args: readonly string[]): vscode.Pseudoterminal {
     const written = new vscode.EventEmitter<string>();
     const closed = new vscode.EventEmitter<number>();

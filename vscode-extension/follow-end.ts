@@ -1,4 +1,4 @@
-/** What an editor shows of a document that grows at its end and loses lines at its beginning. */
+/** The part that an editor shows of a document that grows at its end and loses lines at its beginning. */
 export interface EditorView {
   /** The first and last line in sight. */
   readonly start: number;

@@ -115,7 +115,7 @@ class Recent {
 }
 
 const RECENT_KEY = "recentQueries";
-/** What a person remembers to have asked. */
+/** The number of queries that a person remembers to have asked. */
 const MAX_RECENT = 10;
 
 /** On one line: no text in quotes goes over a line end. */

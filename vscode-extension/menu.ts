@@ -7,7 +7,7 @@ interface Row extends vscode.QuickPickItem {
   readonly run?: () => Thenable<unknown>;
 }
 
-/** What a click on the status bar lists: the commands that make sense now. */
+/** Shows the list of a click on the status bar: the commands that make sense now. */
 export async function showMenu(projects: WorkspaceProjects, apps: Apps): Promise<void> {
   const project = projects.current();
   const uri = project && configUri(project.folder);

@@ -21,7 +21,7 @@ export class WorkspaceProjects implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[] = [this.#changed];
   #configs: readonly vscode.Uri[] = [];
-  /** What each tool.json on disk calls its app, by the address of its folder. */
+  /** The app's name in each tool.json on disk, by the address of its folder. */
   readonly #names = new Map<string, string>();
 
   constructor() {

@@ -7,7 +7,7 @@ import { locateTool } from "./installation.ts";
 import { SANDBOX } from "./task-words.ts";
 import { mayStartProcesses } from "./trust.ts";
 
-/** What the thread of the server asks for: `server-worker.ts` sends it. */
+/** A run that the thread of the server asks for: `server-worker.ts` sends it. */
 export interface RunRequest {
   readonly run: Parameters<RunTool>[0];
   readonly answers: MessagePort;

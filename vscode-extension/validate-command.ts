@@ -47,7 +47,7 @@ export class Validation implements vscode.Disposable {
     }
     const tool = await locateTool();
     if (tool === undefined) return;
-    // What was changed and not saved would not be what is validated.
+    // Changes that are not saved would not be validated.
     await vscode.workspace.saveAll(false);
     this.#running?.abort();
     const running = new AbortController();
@@ -104,8 +104,8 @@ async function problemsIn(tool: string, files: readonly vscode.Uri[], signal: Ab
 }
 
 /**
- * What `tool validate` reports. Not a task with the problem matcher: VS Code gives a matcher 100 ms after the end of the
- * process, and on a busy machine it then loses problems without a word.
+ * Returns the report of `tool validate`. Not a task with the problem matcher: VS Code gives a matcher 100 ms after the
+ * end of the process, and on a busy machine it then loses problems without a word.
  */
 function validate(tool: string, names: readonly string[], cwd: string, signal: AbortSignal): Promise<string> {
   const words = ["validate", "--format", "json", "--", ...names];

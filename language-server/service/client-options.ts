@@ -1,6 +1,6 @@
 import type { EditorSettings } from "./settings.ts";
 
-/** What the client can do, as it said at start, and the user's settings. */
+/** The abilities of the client, as it announced them at start, and the user's settings. */
 export interface ClientOptions {
   /** Whether completion may leave placeholders to tab through. */
   readonly snippets: boolean;

@@ -36,8 +36,9 @@ export interface CodeActionQuestion {
 }
 
 /**
- * What can be done at a range: the fix of each problem there, the creation of a missing action or file, and rewrites (a
- * hook as a list, a map in order). A secret is moved by the server's command. `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
+ * The code actions at a range: the fix of each problem there, the creation of a missing action or file, and rewrites (a
+ * hook as a list, a map in order). A secret is moved by the server's command. `source.fixAll.tool` and
+ * `source.migrate.tool` are for the whole text.
  */
 export function codeActions(question: CodeActionQuestion): CodeAction[] {
   const { document, project, range, context, createsFiles, runsTool } = question;

@@ -18,7 +18,7 @@ export interface DiagnosticOptions {
   readonly documentation?: string | undefined;
 }
 
-/** What a diagnostic carries for code actions: a change that removes it. */
+/** Data of a diagnostic for code actions: a change that removes it. */
 export interface DiagnosticData {
   readonly fix?: OfferedFix;
 }
@@ -65,8 +65,8 @@ interface Diagnosis {
 const latest = new WeakMap<ToolDocument, Diagnosis>();
 
 /**
- * What `diagnose` found last in this version, syntax included: a client asks for actions with every move of the cursor,
- * and a long text takes longer to check than that may take. Checked now if it was not.
+ * The diagnostics that `diagnose` returned last for this version, syntax included: a client asks for actions with every
+ * move of the cursor, and a long text takes longer to check than that may take. Checked now if it was not.
  */
 export function latestDiagnostics(document: ToolDocument, project: Project): readonly Diagnostic[] {
   return latestOf(document, project).diagnostics;

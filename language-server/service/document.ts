@@ -17,12 +17,12 @@ import { eachLanguage, type LanguagePlace } from "../../schema/languages.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/shape.ts";
 import { LinePositions } from "./lines.ts";
 
-/** What a text is: `config` a tool.json, `query` a *.logq file, `template` an error page, `ignore` a .toolignore. */
+/** Kind of a text: `config` a tool.json, `query` a *.logq file, `template` an error page, `ignore` a .toolignore. */
 export type DocumentKind = "config" | "query" | "template" | "ignore";
 
 export type NodePath = readonly (string | number)[];
 
-/** What is under the cursor. */
+/** The node under the cursor, and its place in the tree. */
 export interface TreePlace {
   /** The innermost node: a value, or the key itself where `isKey`. */
   readonly node: Node;
@@ -31,7 +31,7 @@ export interface TreePlace {
   readonly isKey: boolean;
   /** From the root to the value (for a key: to its value). */
   readonly path: NodePath;
-  /** What the schema says about the value; empty if it says nothing. */
+  /** The part of the schema for the value; empty if there is none. */
   readonly schema: Schema;
 }
 
@@ -73,7 +73,7 @@ export class ToolDocument implements DocumentSource {
   readonly version: number;
   readonly text: string;
   readonly kind: DocumentKind;
-  /** What was learned from earlier versions; each version hands it on to the next. */
+  /** Results that earlier versions computed; each version hands them on to the next. */
   readonly memory: Memory;
   #lines: LinePositions | undefined;
   #parsed: Parsed | undefined;
@@ -118,7 +118,7 @@ export class ToolDocument implements DocumentSource {
     return { start: this.positionAt(start), end: this.positionAt(end) };
   }
 
-  /** What is at an offset; both ends of a value belong to it. Undefined outside of the root. */
+  /** The place at an offset; both ends of a value belong to it. Undefined outside of the root. */
   pathAt(offset: number): TreePlace | undefined {
     const root = this.root;
     if (root === undefined || !touches(root.span, offset)) return undefined;
@@ -239,7 +239,7 @@ class StringInText implements EmbeddedString {
   }
 }
 
-/** What the schema says about the value at a path; empty if it says nothing. */
+/** The part of the schema for the value at a path; empty if there is none. */
 export function schemaAt(path: NodePath): Schema {
   let schema: Schema = rootSchema;
   for (const name of path) {

@@ -22,7 +22,7 @@ export function formatRange(document: ToolDocument, range: Range, options: Forma
   return formatJson(document, { offset, length: document.offsetAt(range.end) - offset }, options);
 }
 
-/** What these characters are worth a look at while they are typed. */
+/** The characters that `formatOnType` handles when they are typed, as `initialize` announces them. */
 export const FORMAT_ON_TYPE = { first: "}", more: ["]", "\n"] };
 
 /**

@@ -28,7 +28,7 @@ import { rivals, sampleOf } from "./routes.ts";
 import { actionBefore, TEMPLATE_FIELDS, TEMPLATE_FUNCTIONS, TEMPLATE_KEYWORDS } from "./template-words.ts";
 
 /**
- * What is under the cursor, in words: the documentation of a key, the meaning of a value. Markdown or plain.
+ * The hover text for the place under the cursor: the documentation of a key, the meaning of a value. Markdown or plain.
  * The texts: for keys `markdownDescription` in schema/tool.schema.json, for a query's fields grammar/query/known-fields.ts,
  * for its other parts grammar/query/explain.ts.
  */

@@ -8,7 +8,7 @@ import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/sha
 import type { EmbeddedString, ToolDocument } from "./document.ts";
 
 /**
- * What a value means without saying so, shown after it: the unit of a number (`15` s), a duration in other words (`90m` =
+ * Hints after values that say what they mean: the unit of a number (`15` s), a duration in other words (`90m` =
  * 1h 30m), the unit of a bare number in a query, and the defaults of a section that is written but empty.
  */
 export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {

@@ -1,4 +1,4 @@
-/** What users can change, under the names of the editor's settings: `tool.codeLens.enabled` and so on. */
+/** The settings that users can change, under their names in the editor: `tool.codeLens.enabled` and so on. */
 export interface EditorSettings {
   readonly codeLens: boolean;
   readonly diagnostics: boolean;

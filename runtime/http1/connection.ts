@@ -20,7 +20,7 @@ export interface IncomingResponse extends ResponseHead {
   trailers(): readonly Header[];
 }
 
-/** What becomes of one request. Exactly one of `response` and `failed` is called. */
+/** Takes the outcome of one request. Exactly one of `response` and `failed` is called. */
 export interface ExchangeOutcome {
   interim(head: ResponseHead): void;
   response(response: IncomingResponse): void;

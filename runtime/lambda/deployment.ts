@@ -10,7 +10,7 @@ import type { DeployedVariables } from "./variables.ts";
 /** The folder of the runtime's own files in a deployment. Never served, like every dotfile. */
 export const RUNTIME_FOLDER = ".tool";
 
-/** What `RUNTIME_FOLDER/deployment.json` holds: decided when the deployment is built, so that nothing is checked here. */
+/** The content of `RUNTIME_FOLDER/deployment.json`: decided when the deployment is built, nothing is checked here. */
 export interface DeploymentFile {
   /** tool.json, checked, with the stage's overrides applied and the type that was inferred written. */
   readonly config: Config;

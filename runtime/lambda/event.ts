@@ -1,7 +1,7 @@
 import { encodeDecodedPath, encodePath, encodeQuery, encodeRawQuery } from "./target.ts";
 
 /**
- * What an event says about an HTTP request. `rest`: a REST API's proxy event (payload format 1.0, also of an HTTP API);
+ * The HTTP request that an event describes. `rest`: a REST API's proxy event (payload format 1.0, also of an HTTP API);
  * `http`: payload format 2.0, of an HTTP API or a function URL, which differ in nothing that matters for the answer.
  */
 export interface HttpEvent {
@@ -143,7 +143,7 @@ function isFunctionUrl(context: Json): boolean {
   return /\.lambda-url\./.test(text(context.domainName) ?? "");
 }
 
-/** What `whole`, the path of the client's request, has in front of `path`. Only the default address adds something. */
+/** The part of `whole`, the path of the client's request, before `path`. Only the default address adds something. */
 function stagePrefix(path: string, whole: string, context: Json): string {
   if (!isDefaultAddress(context)) return "";
   // The stage's own path may have no slash at its end.

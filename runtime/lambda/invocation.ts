@@ -38,7 +38,7 @@ export interface InvocationOptions {
   readonly streams: boolean;
 }
 
-/** What is left of the time when the proxy gives up on the app: to make the 504, write the log and hand it over. */
+/** The time that is left when the proxy gives up on the app: to make the 504, write the log and hand it over. */
 const MARGIN_MS = 300;
 
 /**

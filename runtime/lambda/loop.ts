@@ -42,7 +42,10 @@ export async function answerInvocations(
   }
 }
 
-/** What the app wrote with its answer is still in the pipe; after the next call it may stay there for an hour. */
+/**
+ * Resolves when the app's output is read: what the app wrote with its answer is still in the pipe; after the next call it
+ * may stay there for an hour.
+ */
 async function outputRead(): Promise<void> {
   await nextTurn();
   await nextTurn();

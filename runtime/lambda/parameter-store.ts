@@ -187,7 +187,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What JSON.parse says quotes the text, which may be a value.
+    // The message of JSON.parse quotes the text, which may be a value.
     return undefined;
   }
 }

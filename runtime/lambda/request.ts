@@ -5,7 +5,7 @@ import { inAscii } from "../context.ts";
 import { keptRequestId, type ProxyRequest } from "../exchange.ts";
 import type { HttpEvent } from "./event.ts";
 
-/** What the invocation says besides its event. */
+/** The facts about an invocation besides its event. */
 export interface RequestEnvironment {
   /** Id of the trace that the platform keeps of this invocation. */
   readonly traceId?: string | undefined;

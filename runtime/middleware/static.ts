@@ -34,7 +34,7 @@ export interface StaticFiles {
   readonly answers: (request: ProxyRequest) => Promise<boolean>;
 }
 
-/** What serving a file needs besides the request. */
+/** The parts that serving a file needs besides the request. */
 interface Site {
   readonly options: StaticOptions;
   readonly entries: EntryLog;

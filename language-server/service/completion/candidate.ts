@@ -36,7 +36,7 @@ export interface CompletionCandidate {
   /** Its place among the others: `0` comes before `1`. Candidates of the same rank stay in the order given. */
   readonly rank?: number;
   readonly preselect?: boolean;
-  /** What `completionItem/resolve` finds the documentation by. */
+  /** The key by which `completionItem/resolve` finds the documentation. */
   readonly data?: unknown;
 }
 

@@ -14,7 +14,7 @@ import { completeTemplate } from "./template.ts";
 import { valueCandidates } from "./values.ts";
 
 /**
- * What may be written at an offset. Accepting an item leaves a text that is valid at its place: keys come with a good
+ * The completions at an offset. Accepting an item leaves a text that is valid at its place: keys come with a good
  * value, missing commas are added, and what is already there is not offered again.
  */
 export function complete(

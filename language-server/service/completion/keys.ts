@@ -91,10 +91,10 @@ function capturesAll(pattern: string, rule: Node): boolean {
   return locationCaptures(location.value).every(({ name }) => captures.includes(name));
 }
 
-// What a text of a language looks like at least.
+// Patterns that every text of a language matches; not every text that matches is valid.
 const FORMS: Readonly<Record<string, RegExp>> = { path: /^[^/~\\]/, "header-name": /^[\w-]*$|^\*$/, duration: /^\d/ };
 
-/** What kind of value a key has, in a few words. */
+/** The kind of value that a key has, in a few words. */
 export function detailOf(schema: Schema, isRequired: boolean): string {
   const item = schema.items === undefined ? undefined : resolve(schema.items).type;
   const type = [schema.type ?? "any"].flat().join(" or ");
@@ -104,7 +104,7 @@ export function detailOf(schema: Schema, isRequired: boolean): string {
   return typeName + (isRequired ? ", required" : isPlain ? `, default ${String(schema.default)}${unit}` : "");
 }
 
-// What excludes another, and the type of action that a field is for (schema/checks).
+// Pairs of keys that exclude each other, and the type of action that a field is for (schema/checks).
 const INSTEAD: Readonly<Record<string, string>> = {
   value: "file",
   file: "value",

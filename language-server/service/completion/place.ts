@@ -18,7 +18,7 @@ export interface CursorContext {
   readonly index: number;
   /** The member or item that is being changed; undefined if a new one begins. */
   readonly current: Member | Node | undefined;
-  /** What is replaced: the token at the cursor with its quotes, or nothing. */
+  /** The text that is replaced: the token at the cursor with its quotes, or nothing. */
   readonly range: Span;
   /** Whether the token begins with a quote. */
   readonly isQuoted: boolean;
