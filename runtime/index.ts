@@ -213,8 +213,8 @@ function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "en
 }
 
 /**
- * Takes the rest of a section of the configuration after every option is taken out: an option that nothing reads does not
- * compile.
+ * Takes the rest of a section of the configuration after every option is taken out: an option that nothing reads does
+ * not compile.
  */
 function allRead(_unread: Readonly<Record<string, never>>): void {}
 

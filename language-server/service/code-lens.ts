@@ -16,7 +16,7 @@ export const CLIENT_COMMANDS = {
 
 /**
  * The lenses above lines. Commands: `start`, or `deploy` and `open`, and `logs` of a stage; `run` of a hook; `logs` of
- * a saved query. And what is certain of a redirect or rewrite: which other rules win over it, or that it is never reached.
+ * a saved query. And the certain facts of a redirect or rewrite: which rules win over it, or that it is never reached.
  *
  * Arguments are `{ uri }` of the document and, by command, `stage`, `hook` or `query` (as `tool logs` takes it).
  */

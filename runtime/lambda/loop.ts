@@ -43,8 +43,8 @@ export async function answerInvocations(
 }
 
 /**
- * Resolves when the app's output is read: what the app wrote with its answer is still in the pipe; after the next call it
- * may stay there for an hour.
+ * Resolves when the app's output is read: what the app wrote with its answer is still in the pipe; after the next call
+ * it may stay there for an hour.
  */
 async function outputRead(): Promise<void> {
   await nextTurn();
