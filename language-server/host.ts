@@ -18,10 +18,10 @@ export interface Host {
   readonly runTool?: RunTool | undefined;
 }
 
-export type RunTool = (run: ToolRun) => Promise<Ran | undefined>;
+export type RunTool = (run: ToolRun) => Promise<RunResult | undefined>;
 
 /** How a program ended. */
-export interface Ran {
+export interface RunResult {
   readonly isDone: boolean;
   /** The text that it wrote to stderr. */
   readonly said: string;

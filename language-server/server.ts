@@ -201,14 +201,14 @@ class Server {
     }
     const run = async () => {
       const { folder, words, input, title, stages } = move;
-      const ran = await runTool({ folder, words, input, title, stages });
-      if (ran === undefined) return;
-      if (!ran.isDone) {
-        this.#show(MESSAGE_TYPE.error, `${move.failed}: ${ran.said.replace(/^error: /, "").trim()}`);
+      const result = await runTool({ folder, words, input, title, stages });
+      if (result === undefined) return;
+      if (!result.isDone) {
+        this.#show(MESSAGE_TYPE.error, `${move.failed}: ${result.said.replace(/^error: /, "").trim()}`);
         return;
       }
       const now = this.#documents.configs(this.#folders).find(({ uri }) => uri === move.uri);
-      const { edits, message, unchanged } = move.after(now, ran.place);
+      const { edits, message, unchanged } = move.after(now, result.place);
       const isChanged = now !== undefined && edits.length > 0 && (await this.#change(now, edits, move.title));
       if (isChanged) this.#show(MESSAGE_TYPE.information, message);
       else this.#show(MESSAGE_TYPE.warning, unchanged);

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import * as vscode from "vscode";
-import type { Ran, RunTool } from "../language-server/host.ts";
+import type { RunResult, RunTool } from "../language-server/host.ts";
 import { runProgram } from "../language-server/node-program.ts";
 import { askForStage } from "./deploy-command.ts";
 import { locateTool } from "./installation.ts";
@@ -13,18 +13,24 @@ export interface RunRequest {
   readonly answers: MessagePort;
 }
 
-export type { Ran, RunTool };
+export type { RunResult, RunTool };
 
 /** Runs `tool` for a command of the server, and answers how it ended; undefined if it did not run. */
 export function answer({ run, answers }: RunRequest): void {
-  const failed = (error: Error): Ran => ({ isDone: false, said: error.message, place: "" });
+  const failed = (error: Error): RunResult => ({ isDone: false, said: error.message, place: "" });
   void runForServer(run)
     .catch(failed)
-    .then((ran) => answers.postMessage(ran));
+    .then((result) => answers.postMessage(result));
 }
 
 /** Asks first where: on AWS or in the sandbox. Undefined if there is no trust, no tool or no answer. */
-async function runForServer({ folder, words, input, title, stages }: RunRequest["run"]): Promise<Ran | undefined> {
+async function runForServer({
+  folder,
+  words,
+  input,
+  title,
+  stages,
+}: RunRequest["run"]): Promise<RunResult | undefined> {
   const uri = vscode.Uri.parse(folder);
   if (!mayStartProcesses("run tool", uri)) return undefined;
   const chosen = await askForStage(title, [stages]);

@@ -45,9 +45,9 @@ export function occurrencesAt(document: ToolDocument, offset: number): NameOccur
   if (at.node.type !== "string" || at.path.length !== 3 || !touches(at.node.content, offset)) return undefined;
   if (section === "logs" && at.path[1] === "queries") {
     const { node } = at;
-    const named = stagesIn(document, node).find(({ span }) => touches(span, offset));
+    const stageName = stagesIn(document, node).find(({ span }) => touches(span, offset));
     // A stage that every app has needs no key to be one.
-    if (named !== undefined) return stageAt(document, named.name);
+    if (stageName !== undefined) return stageAt(document, stageName.name);
     const inQuery = document.embeddedAt(offset)?.toValue(offset);
     return inQuery === undefined
       ? undefined

@@ -37,16 +37,16 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Applic
   const { directory, env, log, clock } = options;
   const path = join(directory, RUNTIME_FOLDER, "deployment.json");
   const { config, stage, command, environment }: DeploymentFile = JSON.parse(await readFile(path, "utf8"));
-  const said = {
+  const logOptions = {
     stage: env.TOOL_STAGE ?? stage,
     version: env.AWS_LAMBDA_FUNCTION_VERSION ?? "$LATEST",
     ...(env.TOOL_COMMIT !== undefined && { commit: env.TOOL_COMMIT }),
     log,
     clock,
   };
-  const variables = env.TOOL_VARIABLES === undefined ? undefined : await stored(config.name, env, said);
+  const variables = env.TOOL_VARIABLES === undefined ? undefined : await storedVariables(config.name, env, logOptions);
   const application = createApplication({
-    ...said,
+    ...logOptions,
     config: withDefaults(config, { env }),
     directory,
     command,
@@ -62,12 +62,16 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Applic
 }
 
 /** A failure is written as an entry, too, so that `tool logs` shows it. */
-async function stored(app: string, env: NodeJS.ProcessEnv, said: EntryLogOptions): Promise<DeployedVariables> {
-  const entries = new EntryLog(said);
+async function storedVariables(
+  app: string,
+  env: NodeJS.ProcessEnv,
+  logOptions: EntryLogOptions,
+): Promise<DeployedVariables> {
+  const entries = new EntryLog(logOptions);
   // Imported late: functions without a snapshot load none of it.
   const { readVariables } = await import("./variables.ts");
   try {
-    return await readVariables(app, env, said.clock);
+    return await readVariables(app, env, logOptions.clock);
   } catch (error) {
     entries.write("error", "variables were not read", { reason: (error as Error).message });
     entries.flush();

@@ -69,7 +69,9 @@ export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
 
   async function post(path: string, body: string, headers: Record<string, string>): Promise<void> {
     const bytes = Buffer.from(body);
-    await taken(await answered(open("POST", path, { ...headers, "Content-Length": bytes.length }).end(bytes)));
+    await requireAccepted(
+      await answered(open("POST", path, { ...headers, "Content-Length": bytes.length }).end(bytes)),
+    );
   }
 
   function streamed(path: string): AnswerStream {
@@ -90,7 +92,7 @@ export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
       },
       end: async () => {
         req.end();
-        await taken(await response);
+        await requireAccepted(await response);
       },
       fail: async (type, message) => {
         req.addTrailers([
@@ -98,7 +100,7 @@ export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
           [ERROR_BODY, Buffer.from(errorBody(type, message)).toString("base64")],
         ]);
         req.end();
-        await taken(await response);
+        await requireAccepted(await response);
       },
     };
   }
@@ -122,7 +124,7 @@ function drained(req: ClientRequest): Promise<void> {
   });
 }
 
-async function taken(response: IncomingMessage): Promise<void> {
+async function requireAccepted(response: IncomingMessage): Promise<void> {
   const text = await textOf(response);
   if (response.statusCode !== 202) throw new PlatformRefusal(response.statusCode ?? 0, text);
 }

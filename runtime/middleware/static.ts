@@ -56,9 +56,9 @@ export function staticFiles(
   const find = async (request: ProxyRequest): Promise<Served | StaticMatch | undefined> => {
     if (!isRead(request)) return undefined;
     if (folder.refresh()) cache.clear();
-    const named = namedPath(request.path, options);
-    const file = named && cache.get(named);
-    return file ? { kind: "served", named: named!, file } : findFile(request.path, options, folder);
+    const cacheKey = namedPath(request.path, options);
+    const file = cacheKey && cache.get(cacheKey);
+    return file ? { kind: "served", cacheKey: cacheKey!, file } : findFile(request.path, options, folder);
   };
 
   const handler: Handler = async (request) => {
@@ -113,8 +113,8 @@ export const notFoundHandler: Handler = async (request) => proxyError(request, 4
 
 interface Served {
   readonly kind: "served";
-  /** As `namedPath` has it: its key in the cache. */
-  readonly named: string;
+  /** Its key in the cache: the path that `namedPath` returns. */
+  readonly cacheKey: string;
   readonly file: CachedFile;
 }
 
@@ -149,14 +149,18 @@ async function load(path: string, request: ProxyRequest, site: Site): Promise<Se
     if (version === undefined) absent.push(path + ending);
     else siblings.set(coding, version);
   }
-  const named = namedPath(request.path, options)!;
+  const cacheKey = namedPath(request.path, options)!;
   const file: CachedFile = { plain, siblings, contents: new Map() };
-  cache.set(named, file, absent);
-  return { kind: "served", named, file };
+  cache.set(cacheKey, file, absent);
+  return { kind: "served", cacheKey, file };
 }
 
 /** Undefined if the file has changed since it was looked at. */
-async function serve({ named, file }: Served, request: ProxyRequest, site: Site): Promise<ProxyResponse | undefined> {
+async function serve(
+  { cacheKey, file }: Served,
+  request: ProxyRequest,
+  site: Site,
+): Promise<ProxyResponse | undefined> {
   const { entries, cache } = site;
   const accepts = request.headers["accept-encoding"] as string | undefined;
   const [coding] = file.siblings.size === 0 ? [] : acceptedEncodings(accepts, [...file.siblings.keys()]);
@@ -177,7 +181,7 @@ async function serve({ named, file }: Served, request: ProxyRequest, site: Site)
       return proxyError(request, 500, `the file has ${bytes} bytes, a served file at most ${MAX_FILE_BYTES} (6 MB)`);
     }
     const isTimed = isDated(version);
-    const mark = isTimed ? markOf(version) : await cache.digest(named, file, version);
+    const mark = isTimed ? markOf(version) : await cache.digest(cacheKey, file, version);
     if (mark === undefined) return undefined;
     // A sibling is another body, so that it has another tag.
     const etag = coding === undefined ? `"${mark}"` : `"${mark}-${coding}"`;
@@ -200,7 +204,7 @@ async function serve({ named, file }: Served, request: ProxyRequest, site: Site)
   }
 
   async function bodyOf(version: FileVersion, first: number, last: number): Promise<Buffer | Readable | undefined> {
-    const content = await cache.content(named, file, version);
+    const content = await cache.content(cacheKey, file, version);
     // Pass on the cached buffer itself: outer middlewares key their caches by its identity.
     if (content !== undefined) return last - first + 1 === content.length ? content : content.subarray(first, last + 1);
     const handle = await openVersion(version);

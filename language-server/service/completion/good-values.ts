@@ -30,8 +30,9 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
       return exampleOf(schema);
     case "actions/*":
     case "actions/*/name": {
-      const taken = document.actions().map((action) => memberText(action, "name"));
-      const free = ["ops", "backend", "oncall"].find((word) => !taken.includes(word)) ?? `action-${taken.length + 1}`;
+      const takenNames = document.actions().map((action) => memberText(action, "name"));
+      const free =
+        ["ops", "backend", "oncall"].find((word) => !takenNames.includes(word)) ?? `action-${takenNames.length + 1}`;
       return name === "name" ? free : { ...(exampleOf(schema) as object), name: free };
     }
     case "alerts":
@@ -165,9 +166,9 @@ export function headerValues(name: string): readonly string[] {
 }
 
 function freeDomain(document: ToolDocument, stage: string): string {
-  const taken = new Set(document.stages().map(({ value }) => memberText(value, "domain")));
+  const takenDomains = new Set(document.stages().map(({ value }) => memberText(value, "domain")));
   const apex =
-    [...taken]
+    [...takenDomains]
       .find((domain) => domain !== undefined)
       ?.split(".")
       .slice(-2)
@@ -175,7 +176,7 @@ function freeDomain(document: ToolDocument, stage: string): string {
   const wanted = stage === "production" ? apex : `${stage.replace(/[^a-z0-9-]/gi, "-")}.${apex}`;
   for (let i = 1; ; i++) {
     const domain = i === 1 ? wanted : `${stage.replace(/[^a-z0-9-]/gi, "-")}-${i}.${apex}`;
-    if (!taken.has(domain)) return domain;
+    if (!takenDomains.has(domain)) return domain;
   }
 }
 

@@ -14,12 +14,13 @@ import { write, writeMember } from "./snippet.ts";
 export function keyCandidates(document: ToolDocument, project: Project, cursor: CursorContext): CompletionCandidate[] {
   const container = cursor.container as ObjectNode;
   const others = container.members.filter((member) => member !== cursor.current).map(({ key }) => key.value);
-  const taken = new Set(others);
+  const takenNames = new Set(others);
   const { properties = {}, required = [], additionalProperties } = cursor.schema;
   // If the value is already there, only keys that can have it are offered.
   const value = cursor.hasColon ? (cursor.current as Member | undefined)?.value : undefined;
   const names = Object.keys(properties).filter(
-    (name) => !taken.has(name) && isWanted(cursor, name) && (value === undefined || fits(properties[name]!, value)),
+    (name) =>
+      !takenNames.has(name) && isWanted(cursor, name) && (value === undefined || fits(properties[name]!, value)),
   );
   const written = (name: string, schema: Schema) => {
     if (cursor.hasColon) return { label: name, text: JSON.stringify(name) };
@@ -43,7 +44,7 @@ export function keyCandidates(document: ToolDocument, project: Project, cursor: 
   if (typeof additionalProperties !== "object") return propertyCandidates;
   const schema = resolve(additionalProperties);
   const free = freeNames(document, cursor.path)
-    .filter(({ name }) => !taken.has(name) && (value === undefined || capturesAll(name, value)))
+    .filter(({ name }) => !takenNames.has(name) && (value === undefined || capturesAll(name, value)))
     .map(({ name, detail, documentation }): CompletionCandidate => {
       return { ...written(name, schema), kind: KIND.field, detail, documentation };
     });
