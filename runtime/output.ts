@@ -124,9 +124,9 @@ function structured(line: string, { nowMs, times }: OutputOptions): Entry | unde
       return { timestamp: own === undefined || times === "now" ? iso(nowMs()) : own, level, message, fields };
     }
   }
-  const found = readLoggerLine(value) ?? ofUnknownLevel(value);
-  if (found === undefined) return undefined;
-  const { level, message, timestamp, others } = found;
+  const record = readLoggerLine(value) ?? ofUnknownLevel(value);
+  if (record === undefined) return undefined;
+  const { level, message, timestamp, others } = record;
   const { fields, ...rest } = others;
   return {
     timestamp: timestamp === undefined || times === "now" ? iso(nowMs()) : timestamp,
