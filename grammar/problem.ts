@@ -182,12 +182,12 @@ export function renderProblem(problem: Problem, options: RenderOptions): string 
   // An empty span, or one at the end of a line, still gets one caret.
   const from = Math.min(problem.span.start - start, text.length);
   const to = Math.min(Math.max(problem.span.end - start, from), text.length);
-  const shown = crop(text, from, to, (options.columns ?? 100) - gutter.length - 2);
-  const carets = "^".repeat(Math.max(1, shown.width));
+  const excerpt = crop(text, from, to, (options.columns ?? 100) - gutter.length - 2);
+  const carets = "^".repeat(Math.max(1, excerpt.width));
   const rows = [
     head,
-    `${paint("dim", number ? `  ${number} |` : "  |")} ${shown.text}`.trimEnd(),
-    `${paint("dim", `${gutter}|`)} ${" ".repeat(shown.indent)}${paint(tone, carets)}`,
+    `${paint("dim", number ? `  ${number} |` : "  |")} ${excerpt.text}`.trimEnd(),
+    `${paint("dim", `${gutter}|`)} ${" ".repeat(excerpt.indent)}${paint(tone, carets)}`,
   ];
   if (problem.hint !== undefined) rows.push(`${paint("dim", `${gutter}=`)} ${printable(problem.hint)}`);
   return rows.join("\n");

@@ -392,7 +392,7 @@ class Parser {
       }
     } else if (root === undefined) {
       const span = this.#tokenSpan();
-      this.#report("config/value-expected", `a value is expected here, not ${this.#found()}`, span, {
+      this.#report("config/value-expected", `a value is expected here, not ${this.#tokenText()}`, span, {
         hint: "begin with {",
       });
     }
@@ -497,7 +497,7 @@ class Parser {
       return true;
     }
     if (this.#kind === own) {
-      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
+      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#tokenText()}`);
       this.#swallowed = false;
       this.#next();
       return true;
@@ -507,8 +507,8 @@ class Parser {
     const isOwn = !this.#open.slice(0, -1).includes(bracket === "{" ? "[" : "{") || this.#isBelow(open);
     if (this.#kind === other && isOwn) {
       const right = bracket === "{" ? "}" : "]";
-      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
-      this.#report("config/wrong-bracket", `${this.#found()} closes what "${bracket}" opened`, this.#tokenSpan(), {
+      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#tokenText()}`);
+      this.#report("config/wrong-bracket", `${this.#tokenText()} closes what "${bracket}" opened`, this.#tokenSpan(), {
         hint: `write ${right}`,
         fix: { title: `Replace with ${right}`, edits: [{ span: this.#tokenSpan(), text: right }] },
       });
@@ -584,26 +584,26 @@ class Parser {
   /** Words after a member on its line, which no colon follows; skipped if there are some. */
   #stray(): boolean {
     const start = this.#lastEnd;
-    const found = strayAfter(this.#source, start);
-    if (found === undefined) return false;
-    const span = { start: found.start, end: found.end };
-    const by = found.isComma ? "," : "";
+    const stray = strayAfter(this.#source, start);
+    if (stray === undefined) return false;
+    const span = { start: stray.start, end: stray.end };
+    const by = stray.isComma ? "," : "";
     this.#guess(
-      found.isComma ? "config/missing-comma" : "config/unexpected",
-      found.isComma
+      stray.isComma ? "config/missing-comma" : "config/unexpected",
+      stray.isComma
         ? `";" is in the place of a comma`
         : `${quote(this.#source.slice(span.start, span.end))} is not expected here`,
       span,
       {
-        hint: found.isComma ? "write ," : "remove it",
+        hint: stray.isComma ? "write ," : "remove it",
         fix: {
-          title: found.isComma ? "Change to ," : "Remove it",
-          edits: [{ span: found.isComma ? span : { start, end: span.end }, text: by }],
+          title: stray.isComma ? "Change to ," : "Remove it",
+          edits: [{ span: stray.isComma ? span : { start, end: span.end }, text: by }],
         },
       },
     );
     this.#jump(span.end);
-    if (found.isComma) this.#swallowed = true;
+    if (stray.isComma) this.#swallowed = true;
     return true;
   }
 
@@ -703,7 +703,7 @@ class Parser {
       return undefined;
     }
     if (begun === Kind.openBrace || begun === Kind.openBracket) {
-      this.#report("config/key-expected", `a key in double quotes is expected here, not ${this.#found()}`, {
+      this.#report("config/key-expected", `a key in double quotes is expected here, not ${this.#tokenText()}`, {
         start,
         end: start + 1,
       });
@@ -1011,7 +1011,7 @@ class Parser {
     return { start: this.#start, end };
   }
 
-  #found(): string {
+  #tokenText(): string {
     const { start, end } = this.#tokenSpan();
     return this.#kind === Kind.end ? "the end of the file" : quote(this.#source.slice(start, end));
   }

@@ -36,12 +36,12 @@ export function memberSchema(parent: Schema, name: string): Schema {
 /** The schema itself, or what it refers to. */
 export function resolve(part: Schema): Schema {
   if (part.$ref === undefined) return part;
-  let known = referred.get(part);
-  if (known === undefined) {
-    known = rootSchema.definitions![part.$ref.slice("#/definitions/".length)]!;
-    referred.set(part, known);
+  let definition = referred.get(part);
+  if (definition === undefined) {
+    definition = rootSchema.definitions![part.$ref.slice("#/definitions/".length)]!;
+    referred.set(part, definition);
   }
-  return known;
+  return definition;
 }
 
 // A walk through a long text asks many thousands of times.

@@ -95,8 +95,8 @@ export function eachLanguage(
     }
     if (node.type !== "object") return;
     for (const { key, value } of node.members) {
-      const known = properties && Object.hasOwn(properties, key.value) ? properties[key.value] : undefined;
-      const inner = known ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
+      const property = properties && Object.hasOwn(properties, key.value) ? properties[key.value] : undefined;
+      const inner = property ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
       path.push(key.value);
       const ofKey = propertyNames?.["x-language"];
       if (ofKey !== undefined) visit(ofKey, key, { path, schema: resolve(inner ?? {}), isKey: true });

@@ -91,7 +91,7 @@ export class Report {
       if (other.code === "config/literal") continue;
       withdrawn.set(problem, other);
     }
-    const shown = this.#problems
+    const visible = this.#problems
       .filter((problem) => !hidden.has(problem))
       .map((problem): Problem => {
         if (!withdrawn.has(problem)) return problem;
@@ -100,7 +100,7 @@ export class Report {
         const { hint, fix, alternatives } = withdrawn.get(problem)!;
         return { ...rest, ...(hint && { hint }), ...(fix && { fix }), ...(alternatives && { alternatives }) };
       });
-    return shown.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
+    return visible.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
   }
 
   #add(severity: Severity, { code, span, message }: Finding, { hint, fix, fixes = [fix] }: More): Problem {
@@ -123,10 +123,10 @@ export class Report {
 const place = ({ span }: Problem) => `${span.start}:${span.end}`;
 
 function distinct(fixes: readonly (Fix | undefined)[]): Fix[] {
-  const found = new Map<string, Fix>();
+  const byEdits = new Map<string, Fix>();
   for (const fix of fixes) {
     const key = JSON.stringify(fix?.edits);
-    if (fix !== undefined && !found.has(key)) found.set(key, fix);
+    if (fix !== undefined && !byEdits.has(key)) byEdits.set(key, fix);
   }
-  return [...found.values()];
+  return [...byEdits.values()];
 }

@@ -31,7 +31,7 @@ const MAX_RUNS = 8;
  * tree for the checks after it: a copy if something was put right, else `written` itself.
  */
 export function checkShape(report: Report, written: ObjectNode): ObjectNode {
-  const told = new Set<string>();
+  const reportedKeys = new Set<string>();
   let root = written;
   for (let run = 0; run < MAX_RUNS; run++) {
     if (validate(plainValue(withoutCertain(root, schema)))) return root;
@@ -49,8 +49,8 @@ export function checkShape(report: Report, written: ObjectNode): ObjectNode {
     for (const error of errors) {
       const { instancePath, keyword, params } = error;
       const key = `${instancePath} ${keyword} ${params.additionalProperty ?? params.missingProperty ?? ""}`;
-      const place = told.has(key) ? undefined : find(root, instancePath);
-      told.add(key);
+      const place = reportedKeys.has(key) ? undefined : find(root, instancePath);
+      reportedKeys.add(key);
       if (place !== undefined && translate(report, error, place, root)) repaired = true;
     }
     return repaired;
@@ -174,8 +174,8 @@ function unknownKey(report: Report, root: ObjectNode, place: Place, name: string
   if (member === undefined) return false;
   if (notPerStage(report, root, place, member)) return false;
 
-  const known = Object.keys(parent.properties ?? {});
-  const free = known.filter((key) => memberOf(object, key) === undefined);
+  const keys = Object.keys(parent.properties ?? {});
+  const free = keys.filter((key) => memberOf(object, key) === undefined);
   const near = nearName(name, free);
   const message = `unknown key ${quote(name)}`;
   const span = member.key.span;
@@ -189,7 +189,7 @@ function unknownKey(report: Report, root: ObjectNode, place: Place, name: string
     member.key = withValue(member.key, near.name);
     return true;
   }
-  const there = didYouMean(name, known);
+  const there = didYouMean(name, keys);
   if (there !== undefined && moves.length === 0) {
     const other = memberOf(object, there)?.value;
     const isLossless = other !== undefined && member.value !== undefined && sameValue(other, member.value);
@@ -204,7 +204,7 @@ function unknownKey(report: Report, root: ObjectNode, place: Place, name: string
   const hint =
     owners.length > 0
       ? `it belongs in ${owners.join(" or ")}`
-      : `known keys${place.path.length ? ` of ${place.label}` : ""}: ${known.filter((key) => key !== "$schema").join(", ")}`;
+      : `known keys${place.path.length ? ` of ${place.label}` : ""}: ${keys.filter((key) => key !== "$schema").join(", ")}`;
   const fixes = moves.map(({ fix, isCertain }): Fix => (isCertain ? fix : { ...fix, isSuggestion: true }));
   report.error("config/unknown-key", span, message, {
     hint,
@@ -225,9 +225,9 @@ function notPerStage(report: Report, root: ObjectNode, place: Place, member: Mem
   const name = member.key.value;
   const app = schema.properties!;
   const proxy = schema.definitions!.proxy!.properties!;
-  const known =
+  const isAppSetting =
     part === undefined ? Object.hasOwn(app, name) : part === "proxy" && !rest.length && Object.hasOwn(proxy, name);
-  if (!known) return false;
+  if (!isAppSetting) return false;
   const setting = part === undefined ? name : `proxy.${name}`;
   report.error("config/not-per-stage", member.key.span, `${quote(setting)} cannot be overridden for a stage`, {
     hint:
@@ -269,10 +269,10 @@ function wrongType(report: Report, root: ObjectNode, place: Place): boolean {
   const problem: Problem = report.error(
     "config/type",
     node.type === "object" || node.type === "array" ? { start: node.span.start, end: node.span.start + 1 } : node.span,
-    `${place.label} must be ${wanted(parent)}, not ${found(node)}`,
+    `${place.label} must be ${wanted(parent)}, not ${nodeText(node)}`,
     meant === undefined
       ? { hint: example(place, parent), fixes: otherValues(root, place) }
-      : { hint: `write ${meant.shown}`, fix: meant.fix },
+      : { hint: `write ${meant.wording}`, fix: meant.fix },
   );
   if (meant === undefined) return false;
   if (meant.node.type !== "array" && node.type !== "array") report.coerced(problem);
@@ -321,7 +321,7 @@ function wanted(parent: Schema): string {
     .join(" or ");
 }
 
-function found(node: Node): string {
+function nodeText(node: Node): string {
   switch (node.type) {
     case "string":
       return `the string ${quote(node.value)}`;
@@ -358,14 +358,17 @@ function notInEnum(report: Report, root: ObjectNode, place: Place): boolean {
   const words = parent.enum!;
   const near = nearName(node.value, words);
   const others = words.length <= MAX_WORDS ? words : [];
-  const told = placeholder(root, place.owner!.node, place.path, parent);
+  const placeholderText = placeholder(root, place.owner!.node, place.path, parent);
   report.error("config/unknown-value", node.span, `${quote(node.value)} is not a valid value of ${place.label}`, {
     hint: near === undefined ? `write one of ${words.join(", ")}` : `did you mean ${quote(near.name)}?`,
     fixes: near?.isSlip
       ? [report.replace(node, near.name)]
-      : [near?.name, parent.default as string | undefined, told && JSON.parse(told), ...others].map((word) =>
-          report.suggest(node, word),
-        ),
+      : [
+          near?.name,
+          parent.default as string | undefined,
+          placeholderText && JSON.parse(placeholderText),
+          ...others,
+        ].map((word) => report.suggest(node, word)),
   });
   if (near === undefined || !near.isSlip) return false;
   place.replace(withValue(node, near.name));

@@ -46,11 +46,11 @@ export function strayAfter(
   offset: number,
 ): { readonly start: number; readonly end: number; readonly isComma: boolean } | undefined {
   STRAY.lastIndex = offset;
-  const found = STRAY.exec(source);
-  if (found === null) return undefined;
+  const match = STRAY.exec(source);
+  if (match === null) return undefined;
   const end = STRAY.lastIndex;
-  const start = end - found[1]!.length;
-  return { start, end, isComma: found[1] === ";" && /^\s*["']/.test(source.slice(end, end + MAX_LINE)) };
+  const start = end - match[1]!.length;
+  return { start, end, isComma: match[1] === ";" && /^\s*["']/.test(source.slice(end, end + MAX_LINE)) };
 }
 
 const STRAY = /[ \t]*(;(?=\s*["'}])|[^\s,:{}[\]"'/]+(?:[ \t]+[^\s,:{}[\]"'/]+)*(?=[ \t]*(?:[,}\]\r\n]|$)))/y;

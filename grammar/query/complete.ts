@@ -150,8 +150,8 @@ function expectedAt(
   }
   for (const token of before.slice(-MAX_STARTS)) starts.push(token.start);
   for (const start of starts) {
-    const found = expectation.after(source.slice(start, at));
-    if (found !== undefined) return found;
+    const expected = expectation.after(source.slice(start, at));
+    if (expected !== undefined) return expected;
   }
   return expectation.after("") ?? new Set();
 }
@@ -310,11 +310,11 @@ function fieldItems(context: Context): CompletionItem[] {
     );
   }
   const supplied = context.sources.fields ?? [];
-  const known = new Map<string, KnownField>(KNOWN_FIELDS.map((field) => [field.name, field]));
-  for (const field of supplied) known.set(field.name, { ...known.get(field.name), ...field });
+  const fieldsByName = new Map<string, KnownField>(KNOWN_FIELDS.map((field) => [field.name, field]));
+  for (const field of supplied) fieldsByName.set(field.name, { ...fieldsByName.get(field.name), ...field });
   const items: CompletionItem[] = [];
   const isNumeric = inPipe.takesNumbers(context.pipe);
-  for (const field of known.values()) {
+  for (const field of fieldsByName.values()) {
     if (isNumeric && (field.type === "string" || field.type === "boolean")) continue;
     const detail = field.type ?? "field";
     items.push(
@@ -368,14 +368,14 @@ function valuesOf(context: Context, field: string, quotable: boolean): Completio
   // What is computed has no values that are known.
   if (column?.type === "number" && !column.isGroup) return [];
   const ordered = tokens.at(-1)?.kind === "compare" && /^[<>]/.test(tokens.at(-1)!.text);
-  const known: KnownValue[] = [...(context.sources.values?.(field) ?? [])];
-  const seen = new Set(known.map(({ value }) => value));
+  const values: KnownValue[] = [...(context.sources.values?.(field) ?? [])];
+  const seen = new Set(values.map(({ value }) => value));
   for (const value of Object.hasOwn(KNOWN_VALUES, field) ? KNOWN_VALUES[field]! : [])
-    if (!seen.has(value)) known.push({ value });
-  if (type === "boolean" && known.length === 0) known.push({ value: true }, { value: false });
+    if (!seen.has(value)) values.push({ value });
+  if (type === "boolean" && values.length === 0) values.push({ value: true }, { value: false });
 
   const items: CompletionItem[] = [];
-  for (const [rank, { value, count }] of known.entries()) {
+  for (const [rank, { value, count }] of values.entries()) {
     // An ordering takes numbers, and a level's names.
     if (ordered && type !== "level" && typeof value !== "number") continue;
     const text = valueText(value, context.typed.startsWith('"') || !expected.has("a word"), expected.has("a number"));
@@ -444,11 +444,11 @@ interface Offer {
 /** The item, if what was typed is a part of it. */
 function item({ typed, span, tail }: Context, offer: Offer): CompletionItem[] {
   const { label, kind, sort, detail, documentation, snippet } = offer;
-  const found = plain(label).indexOf(plain(typed));
+  const index = plain(label).indexOf(plain(typed));
   // One letter is in every other name.
-  if (found < 0 || (found > 0 && typed.length < 2)) return [];
+  if (index < 0 || (index > 0 && typed.length < 2)) return [];
   const insertText = label + tail;
-  const sortText = `${found === 0 ? 0 : 1}${sort}${label}`;
+  const sortText = `${index === 0 ? 0 : 1}${sort}${label}`;
   const more = { ...(documentation && { documentation }), ...(snippet && { snippet: snippet + tail }) };
   return [{ label, kind, insertText, span, detail, ...more, sortText }];
 }

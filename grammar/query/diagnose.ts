@@ -14,8 +14,8 @@ export function diagnose(source: string, tokens: readonly Token[], offset: numbe
 }
 
 function tokenAt(tokens: readonly Token[], offset: number): number {
-  const found = tokens.findIndex((token) => token.end > offset);
-  return found < 0 ? tokens.length : found;
+  const index = tokens.findIndex((token) => token.end > offset);
+  return index < 0 ? tokens.length : index;
 }
 
 /** The tokens around the failure. `next` is undefined at the end of the query. */

@@ -24,8 +24,8 @@ export function parseQuery(source: string): Parsed<Query> {
   if (expr === NO_MATCH) return failed(repair(source, parseQuery));
   const query = { source, expr: expr as Query["expr"] };
   const foreign = opensForeignQuery(source) ? foreignQuery(source, parseQuery) : undefined;
-  const found = foreign === undefined ? check(query) : [foreign];
-  return found.length === 0 ? { ok: true, value: query } : failed(found);
+  const findings = foreign === undefined ? check(query) : [foreign];
+  return findings.length === 0 ? { ok: true, value: query } : failed(findings);
 }
 
 const BLANK = /^[ \t\r\n]*$/;
@@ -36,4 +36,4 @@ export function deepest(source: string): Problem | undefined {
   return token && problems.tooDeep(token, MAX_DEPTH);
 }
 
-const failed = (found: readonly Problem[]): Parsed<Query> => ({ ok: false, problems: found });
+const failed = (findings: readonly Problem[]): Parsed<Query> => ({ ok: false, problems: findings });

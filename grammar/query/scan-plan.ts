@@ -46,9 +46,9 @@ export interface Needle {
  * each term, of `not` nothing. Sound and not exact: the predicate decides on the parsed line.
  */
 export function planScan(query: Query, options: ScanOptions): ScanPlan {
-  const found = query.expr && needs(query.expr, options);
+  const need = query.expr && needs(query.expr, options);
   // Each needle is a search of its own: with many, reading every line costs less.
-  const hints = found === undefined || found.hints.length > MAX_NEEDLES ? undefined : found.hints;
+  const hints = need === undefined || need.hints.length > MAX_NEEDLES ? undefined : need.hints;
   const isOutside = hints === undefined ? beginsOutside(bounds(query, options)) : undefined;
   const units = new Set<number>();
   const letters = [...(hints ?? []).map(lettersOf), isOutside === undefined ? "" : TIME_KEY];
@@ -123,17 +123,17 @@ function needs(expr: Expr, options: ScanOptions): Need | undefined {
 
 /** The times that a selected line may have: those of the period, and of what the query says at its top. */
 function bounds({ expr }: Query, { sinceMs, untilMs, nowMs }: ScanOptions): TimeBound[] {
-  const found: TimeBound[] = [];
-  if (sinceMs !== undefined) found.push({ op: ">=", bound: sinceMs });
-  if (untilMs !== undefined) found.push({ op: "<", bound: untilMs });
+  const timeBounds: TimeBound[] = [];
+  if (sinceMs !== undefined) timeBounds.push({ op: ">=", bound: sinceMs });
+  if (untilMs !== undefined) timeBounds.push({ op: "<", bound: untilMs });
   for (const term of expr?.kind === "and" ? expr.terms : [expr]) {
     if (term?.kind !== "comparison" || term.op === "=" || term.op === "!=") continue;
     const place = target(term.field);
     if (place.at !== "entry" || place.name !== "timestamp") continue;
     const bound = timeBound(term.value, nowMs);
-    if (bound !== undefined) found.push({ op: term.op, bound });
+    if (bound !== undefined) timeBounds.push({ op: term.op, bound });
   }
-  return found;
+  return timeBounds;
 }
 
 function anyOf(terms: readonly (Need | undefined)[]): Need | undefined {

@@ -35,7 +35,7 @@ export class Automaton {
   /** Where the next record goes. */
   #end = 0;
   #infos: StateInfo[] = [];
-  #known = new Map<string, number>();
+  #states = new Map<string, number>();
   #start = DEAD;
   /** What the sets of places and rules take beside the records, in integers. */
   #infoCells = 0;
@@ -95,7 +95,7 @@ export class Automaton {
   #forget(): void {
     this.#records = new Int32Array(1024);
     this.#infos = [];
-    this.#known = new Map();
+    this.#states = new Map();
     // Place 0 is the dead state's.
     this.#end = 1;
     this.#infoCells = 0;
@@ -127,12 +127,12 @@ export class Automaton {
   #intern(nodes: readonly TrieNode[]): number {
     if (nodes.length === 0) return DEAD;
     const key = keyOf(nodes);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const state = this.#states.get(key);
+    if (state !== undefined) return state;
     if (this.cells > this.#maxCells) {
       this.#forget();
       // What is asked for may be the start itself.
-      return this.#known.get(key) ?? this.#add(nodes, key);
+      return this.#states.get(key) ?? this.#add(nodes, key);
     }
     return this.#add(nodes, key);
   }
@@ -157,7 +157,7 @@ export class Automaton {
     this.#infos.push({ nodes, rules, run });
     this.#infoCells += nodes.length + rules.length + key.length;
     const state = record * 2 + (run === "" ? 0 : 1);
-    this.#known.set(key, state);
+    this.#states.set(key, state);
     return state;
   }
 }

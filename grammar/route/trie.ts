@@ -31,8 +31,8 @@ export class Trie {
   }
 
   #child(node: TrieNode, character: string): TrieNode {
-    const known = node.children[node.characters.indexOf(character)];
-    if (known) return known;
+    const child = node.children[node.characters.indexOf(character)];
+    if (child) return child;
     const made = this.#add("literal");
     this.characters.add(character);
     node.characters += character;

@@ -8,8 +8,8 @@ export function* checkExpr(expr: Expr, dotIsRoot: boolean): Generator<Problem> {
   if (expr.kind === "path") {
     if (expr.fromRoot || dotIsRoot) yield* checkPath(expr);
   } else if (expr.kind === "call") {
-    const known = yield* checkCall(expr, dotIsRoot);
-    if (known) for (const arg of expr.args) yield* checkExpr(arg, dotIsRoot);
+    const isKnown = yield* checkCall(expr, dotIsRoot);
+    if (isKnown) for (const arg of expr.args) yield* checkExpr(arg, dotIsRoot);
   }
 }
 

@@ -98,10 +98,10 @@ export const unknownFunction = (name: string, span: Span, suggestion: string | u
     fix: write === undefined ? undefined : replace(span, write),
   });
 
-export const wrongArguments = (name: string, wanted: string, found: number, span: Span) =>
+export const wrongArguments = (name: string, wanted: string, count: number, span: Span) =>
   make(
-    found < Number.parseInt(wanted.replace(/\D/g, ""), 10) ? "missing-argument" : "surplus-argument",
-    `"${name}" takes ${wanted}, not ${found}`,
+    count < Number.parseInt(wanted.replace(/\D/g, ""), 10) ? "missing-argument" : "surplus-argument",
+    `"${name}" takes ${wanted}, not ${count}`,
     span,
     { hint: `write for example ${EXAMPLES[name]!}` },
   );

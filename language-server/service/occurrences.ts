@@ -106,10 +106,10 @@ function column(source: string, offset: number, toText: (span: Span) => Span): O
   const parsed = parsePipeline(source);
   const found = parsed.ok ? columnNamedAt(parsed.value, offset) : undefined;
   if (found === undefined) return undefined;
-  const { name, isGiven } = found;
+  const { name, isAlias } = found;
   const places = found.places.map((span, at): Place => ({ span: toText(span), isDefinition: at === 0 }));
   const fixed = `"${name}" has no name of its own: give it one by as, such as stats count() as hits`;
-  return { kind: "column", name, places, ...(!isGiven && { fixed }) };
+  return { kind: "column", name, places, ...(!isAlias && { fixed }) };
 }
 
 /** Saved queries are named in tool.json and used on command lines. */

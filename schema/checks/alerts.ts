@@ -170,8 +170,8 @@ export function emailFix(report: Report, node: Node & { readonly type: "string" 
   const plain = cleanEmail(node.value);
   if (isEmail(plain)) return report.replace(node, plain);
   const local = plain.replace(/@.*$/s, "").replace(/[^A-Za-z0-9.+_-]/g, "");
-  const known = `${plain}.com`;
-  return report.suggest(node, isEmail(known) ? known : `${local || "ops"}@example.com`);
+  const withDomain = `${plain}.com`;
+  return report.suggest(node, isEmail(withDomain) ? withDomain : `${local || "ops"}@example.com`);
 }
 
 /** An address that mail can be sent to: this side of RFC 5321's odder forms. */

@@ -8,10 +8,10 @@ import { isSecretName, isSecretText } from "./secrets.ts";
 
 /** The commands of a configuration: those of hooks, in the order in which they run, and the one that starts the server. */
 export function commandsOf(root: Node): { readonly node: StringNode; readonly hook: string | undefined }[] {
-  const found: { node: StringNode; hook: string | undefined }[] = [];
+  const commands: { node: StringNode; hook: string | undefined }[] = [];
   const add = (value: Node | undefined, hook: string | undefined) => {
     for (const node of value?.type === "array" ? value.items : [value]) {
-      if (node?.type === "string") found.push({ node, hook });
+      if (node?.type === "string") commands.push({ node, hook });
     }
   };
   const addOwner = (owner: Node | undefined) => {
@@ -22,7 +22,7 @@ export function commandsOf(root: Node): { readonly node: StringNode; readonly ho
   addOwner(root);
   const stages = memberOf(root, "stages")?.value;
   if (stages?.type === "object") for (const { value } of stages.members) addOwner(value);
-  return found;
+  return commands;
 }
 
 /** Secrets that are written into a command: in an assignment, after a flag, in a header, or by their form. */
@@ -46,10 +46,10 @@ export function checkCommandSecrets(report: Report, root: Node) {
 
 /** Where secrets are in a command, and their names if they have one. */
 export function secretsIn(command: string): { readonly span: Span; readonly name: string | undefined }[] {
-  const found: { span: Span; name: string | undefined }[] = [];
+  const secrets: { span: Span; name: string | undefined }[] = [];
   const add = (start: number, text: string, name: string | undefined) => {
-    const isKnown = found.some(({ span }) => span.start < start + text.length && start < span.end);
-    if (!isKnown) found.push({ span: { start, end: start + text.length }, name });
+    const isKnown = secrets.some(({ span }) => span.start < start + text.length && start < span.end);
+    if (!isKnown) secrets.push({ span: { start, end: start + text.length }, name });
   };
   // NAME=value, --name=value and --name value, the value in quotes or not.
   const assignments =
@@ -67,7 +67,7 @@ export function secretsIn(command: string): { readonly span: Span; readonly name
   }
   for (const match of command.matchAll(/[^\s"'=;|<>()]+/g))
     if (isSecretText(match[0])) add(match.index, match[0], undefined);
-  return found.sort((a, b) => a.span.start - b.span.start);
+  return secrets.sort((a, b) => a.span.start - b.span.start);
 }
 
 /** Commands that run a file or a script of package.json which is not there. Builds make files, so these are warnings. */
@@ -102,9 +102,9 @@ export function checkInferredCommand(report: Report, root: ObjectNode, directory
     ["prebuild", "build", "postbuild"].some((name) => memberOf(hooks, name) !== undefined);
   if (isBuilt) return;
   const [interpreter] = command!.split(" ");
-  const found = serverFile(directory, runtime);
+  const entryFile = serverFile(directory, runtime);
   const proxy = memberOf(root, "proxy");
-  const example = `"command": "${interpreter} ${found ?? (runtime === "python" ? "main.py" : "index.js")}"`;
+  const example = `"command": "${interpreter} ${entryFile ?? (runtime === "python" ? "main.py" : "index.js")}"`;
   const at = proxy?.key.span ?? memberOf(root, "type")?.key.span ?? memberOf(root, "name")?.key.span ?? root.span;
   report.warning(
     "config/missing-program",

@@ -157,8 +157,8 @@ function mergeFix(
   if (isSame || values?.type !== "array" || own?.type !== "array") {
     return { title: "Remove this record", edits: [gone], ...(!isSame && { isSuggestion: true }) };
   }
-  const known = values.items.map((item) => (item.type === "string" ? item.value : ""));
-  const added = own.items.filter((item) => item.type !== "string" || !known.includes(item.value));
+  const existing = values.items.map((item) => (item.type === "string" ? item.value : ""));
+  const added = own.items.filter((item) => item.type !== "string" || !existing.includes(item.value));
   const text = added.map(({ span }) => source.slice(span.start, span.end)).join(", ");
   const ttl = (one: ObjectNode) =>
     JSON.stringify(memberOf(one, "ttl")?.value && plainValue(memberOf(one, "ttl")!.value!));

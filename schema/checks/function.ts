@@ -50,8 +50,8 @@ function checkLayers(report: Report, layers: Node | undefined, regions: Node | u
   const region = regions?.type === "array" && regions.items.length === 1 ? regions.items[0] : undefined;
   for (const [i, layer] of layers.items.entries()) {
     if (layer.type !== "string" || layer.value === "") continue;
-    const [, found] = LAYER.exec(layer.value) ?? [];
-    if (found === undefined) {
+    const [, layerRegion] = LAYER.exec(layer.value) ?? [];
+    if (layerRegion === undefined) {
       const isWithoutVersion = LAYER.test(`${layer.value}:1`);
       report.error(
         "config/layer",
@@ -65,8 +65,8 @@ function checkLayers(report: Report, layers: Node | undefined, regions: Node | u
             : "write one such as arn:aws:lambda:us-west-2:123456789012:layer:fonts:3",
         },
       );
-    } else if (region?.type === "string" && REGIONS.includes(region.value) && found !== region.value) {
-      report.error("config/layer", layer.span, `the layer is in ${found}, and the app in ${region.value}`, {
+    } else if (region?.type === "string" && REGIONS.includes(region.value) && layerRegion !== region.value) {
+      report.error("config/layer", layer.span, `the layer is in ${layerRegion}, and the app in ${region.value}`, {
         hint: "a function takes layers of its own region only",
       });
     }

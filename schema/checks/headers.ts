@@ -81,7 +81,7 @@ function checkValue(report: Report, node: StringNode) {
   const bad = /[^\t\x20-\x7e\x80-\xff]/u.exec(node.value);
   if (bad === null) return;
   const code = bad[0].codePointAt(0)!;
-  const shown =
+  const character =
     bad[0] === "\n" || bad[0] === "\r"
       ? "a line break"
       : code < 0x20 || code === 0x7f
@@ -90,7 +90,7 @@ function checkValue(report: Report, node: StringNode) {
   report.error(
     "config/header-value",
     spanInside(report.source, node, { start: bad.index, end: bad.index + bad[0].length }),
-    `${shown} is not allowed in a header value`,
+    `${character} is not allowed in a header value`,
     { hint: code > 0xff ? "percent-encode it" : "remove it", fix: report.suggest(node, sendable(node.value)) },
   );
 }

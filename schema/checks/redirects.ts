@@ -93,8 +93,8 @@ export function* checkRedirects(
 function* findingsOf(rules: readonly Rule[], memory: Memory): Generator<undefined, readonly Finding[]> {
   const inputs: unknown[] = [];
   for (const { route, location, status } of rules) inputs.push(route, location, status);
-  const known = memory.ofList<readonly Finding[]>("redirects", inputs);
-  if (known !== undefined) return known.result;
+  const entry = memory.ofList<readonly Finding[]>("redirects", inputs);
+  if (entry !== undefined) return entry.result;
   const findings = sameShapes(rules);
   yield;
   findings.push(...(yield* loops(rules)));
@@ -311,11 +311,11 @@ function follow(table: RouteTable<Rule>, start: Rule) {
       // Without a repeated path, the path keeps growing: then the rules that were applied last are the loop.
       const circle = steps.slice(again >= 0 ? again : steps.length >> 1);
       if (isTooLong && new Set(circle.map((step) => step.rule)).size === circle.length) return undefined;
-      const shown =
+      const trail =
         again >= 0
           ? [...circle.map((step) => step.path), path]
           : [...steps.slice(0, 3).map((step) => step.path), "..."];
-      return { rules: [...new Set(circle.map((step) => step.rule))], path: shown };
+      return { rules: [...new Set(circle.map((step) => step.rule))], path: trail };
     }
     steps.push({ path, rule });
     if (rule.location === undefined || rule.location.origin !== "") return undefined;

@@ -183,9 +183,9 @@ function readSet(chars: readonly string[], start: number): { accepts(char: strin
       return { accepts: (one) => accepts.some((test) => test(one)) !== isInverse, end: i };
     }
     const named = char === "[" ? /^\[:(\w+):\]/.exec(chars.slice(i).join("")) : null;
-    const known = named && CLASSES[named[1]!];
-    if (known) {
-      accepts.push((one) => known.test(one));
+    const characterClass = named && CLASSES[named[1]!];
+    if (characterClass) {
+      accepts.push((one) => characterClass.test(one));
       i += named[0].length - 1;
       continue;
     }

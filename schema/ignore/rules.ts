@@ -22,13 +22,13 @@ export function parseIgnore(source: string): IgnoreRule[] {
   const text = source.replace(/^\ufeff/, "");
   const rules: IgnoreRule[] = [];
   for (let at = 0, line = 1; at <= text.length; line++) {
-    const found = lineAt(text, at);
-    const pattern = readPattern(found);
+    const content = lineAt(text, at);
+    const pattern = readPattern(content);
     if (pattern !== undefined) {
       const written = `${pattern.isNegated ? "!" : ""}${pattern.text}`;
       rules.push({ ...compilePattern(pattern), line, text: written });
     }
-    at = found.end + (text.startsWith("\r\n", found.end) ? 2 : 1);
+    at = content.end + (text.startsWith("\r\n", content.end) ? 2 : 1);
   }
   return rules;
 }

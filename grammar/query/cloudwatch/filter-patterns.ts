@@ -102,14 +102,14 @@ function onField(expr: FieldExpr, isPositive: boolean, context: Context): Transl
   const place: Place | undefined =
     expr.kind === "stage" ? { selectors: ["$.fields.stage"], isString: false, key: "stage" } : placeOf(expr.field);
   if (place === undefined) return UNKNOWN;
-  const found = test(expr, place, isPositive, context);
-  if (found.condition.kind !== "all" && place.key !== undefined) {
+  const translation = test(expr, place, isPositive, context);
+  if (translation.condition.kind !== "all" && place.key !== undefined) {
     // An object equals nothing, so that it differs from everything; and it is true.
     const takesObjects = !isPositive || expr.kind === "truthy" || (expr.kind === "comparison" && expr.op === "!=");
     context.keys.set(place.key, takesObjects || context.keys.get(place.key) === true);
   }
   // `id` is read in two places, and a condition cannot say that the first hides the second.
-  return place.selectors.length === 1 ? found : { ...found, isExact: false };
+  return place.selectors.length === 1 ? translation : { ...translation, isExact: false };
 }
 
 function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Context): Translation {
@@ -133,14 +133,14 @@ function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Conte
       }
       return ordering(expr, place, isPositive, context);
     case "in": {
-      const known = isPositive ? levelsOf(expr) : undefined;
-      if (known !== undefined) return levels(known, true, context);
+      const levelValues = isPositive ? levelsOf(expr) : undefined;
+      if (levelValues !== undefined) return levels(levelValues, true, context);
       const terms = expr.values.map((value) =>
         isPositive ? equal(place, value, context) : differs(place, value, context),
       );
       const condition = (isPositive ? either : both)(terms.map(({ condition }) => condition));
-      const found = { condition, isExact: terms.every(({ isExact }) => isExact) };
-      return isPositive ? found : orMissing(place, found);
+      const translation = { condition, isExact: terms.every(({ isExact }) => isExact) };
+      return isPositive ? translation : orMissing(place, translation);
     }
     case "contains": {
       const chunks = ["", expr.text.chunks.join("*"), ""];
@@ -344,15 +344,15 @@ function levelText(chunks: readonly string[], isPositive: boolean, context: Cont
   if (chunks.length === 1 && levelOf(chunks[0]!) !== undefined) {
     return levels([levelOf(chunks[0]!)!], isPositive, context);
   }
-  const found = wildcard("$.level", chunks, isPositive);
-  if (found === undefined || (!isPositive && !found.isExact)) return UNKNOWN;
+  const asText = wildcard("$.level", chunks, isPositive);
+  if (asText === undefined || (!isPositive && !asText.isExact)) return UNKNOWN;
   const inLower = chunks.map(lower);
   const passing = LEVELS.filter((level) => LEVEL_SPELLINGS[level].some((spelling) => matches(spelling, inLower)));
-  if (passing.length === 0) return found;
-  const known = levels(passing, isPositive, context);
+  if (passing.length === 0) return asText;
+  const asLevels = levels(passing, isPositive, context);
   return {
-    condition: (isPositive ? either : both)([known.condition, found.condition]),
-    isExact: known.isExact && found.isExact,
+    condition: (isPositive ? either : both)([asLevels.condition, asText.condition]),
+    isExact: asLevels.isExact && asText.isExact,
   };
 }
 
@@ -363,9 +363,9 @@ function matches(text: string, chunks: readonly string[]): boolean {
   if (!text.startsWith(first)) return false;
   let at = first.length;
   for (const chunk of rest) {
-    const found = text.indexOf(chunk, at);
-    if (found < 0) return false;
-    at = found + chunk.length;
+    const index = text.indexOf(chunk, at);
+    if (index < 0) return false;
+    at = index + chunk.length;
   }
   return text.length - last.length >= at && text.endsWith(last);
 }
@@ -386,10 +386,10 @@ function textual(
   selectors: readonly string[],
   { isString, chunks, isPositive, orAbsent = true }: TextTest,
 ): Translation {
-  const found = selectors.map((selector) => wildcard(selector, chunks, isPositive));
+  const translations = selectors.map((selector) => wildcard(selector, chunks, isPositive));
   let isExact = true;
   const conditions: Condition[] = [];
-  for (const [i, one] of found.entries()) {
+  for (const [i, one] of translations.entries()) {
     if (one === undefined) return UNKNOWN;
     // Patterns compare the digits of a number as if they were a text; ours do not.
     const takesNumbers = !isString && NUMERIC.test(chunks.join(""));

@@ -71,12 +71,12 @@ function splitOr(terms: readonly Condition[]): readonly Condition[] | undefined 
 }
 
 function all(parts: readonly (readonly Condition[] | undefined)[]): readonly Condition[] | undefined {
-  const found: Condition[] = [];
+  const conditions: Condition[] = [];
   for (const part of parts) {
     if (part === undefined) return undefined;
-    found.push(...part);
+    conditions.push(...part);
   }
-  return found;
+  return conditions;
 }
 
 /** Something that more events satisfy and that is shorter. */

@@ -14,12 +14,12 @@ export function foreignQuery(source: string, parse: (source: string) => Parsed<Q
   const text = source.trim();
   if (text.length > MAX_LENGTH) return undefined;
   for (const { language, condition } of LANGUAGES) {
-    const found = condition(text);
-    if (found === undefined) continue;
+    const translation = condition(text);
+    if (translation === undefined) continue;
     const start = source.indexOf(text);
     const span = { start, end: start + text.length };
-    const write = found.text.trim() === "" ? undefined : mend(found.text, parse);
-    const dropped = found.dropped.length === 0 ? "" : `; left out: ${found.dropped.join(", ")}`;
+    const write = translation.text.trim() === "" ? undefined : mend(translation.text, parse);
+    const dropped = translation.dropped.length === 0 ? "" : `; left out: ${translation.dropped.join(", ")}`;
     const hint = write === undefined ? "write the condition alone, such as status >= 500" : `write ${write}${dropped}`;
     return problems.foreignQuery(span, language, write, hint);
   }

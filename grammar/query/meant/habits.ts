@@ -112,9 +112,9 @@ const TIME_SPAN =
 /** `15min`, `2 hours`, `1d` with a unit of ours. */
 function durationOf(text: string): string | undefined {
   const [, count, unit] = /^(\d+(?:\.\d+)?)([a-z]+)$/i.exec(text) ?? [];
-  const known = UNITS.find(([, pattern]) => unit !== undefined && pattern.test(unit));
-  if (known === undefined) return undefined;
-  return known[0] === "w" ? `${Number(count) * 7}d` : `${count}${known[0]}`;
+  const match = UNITS.find(([, pattern]) => unit !== undefined && pattern.test(unit));
+  if (match === undefined) return undefined;
+  return match[0] === "w" ? `${Number(count) * 7}d` : `${count}${match[0]}`;
 }
 
 const UNITS: readonly (readonly [unit: string, pattern: RegExp])[] = [
@@ -248,9 +248,9 @@ export function option(place: Place): Slip | undefined {
   const first = tokens[at]!;
   if (!beginsTerm(tokens, at)) return undefined;
   OPTION.lastIndex = first.start;
-  const found = OPTION.exec(source)?.[0];
-  if (found === undefined) return undefined;
-  return phrase(place, first.start + found.length, "not a term", {
+  const option = OPTION.exec(source)?.[0];
+  if (option === undefined) return undefined;
+  return phrase(place, first.start + option.length, "not a term", {
     write: "",
     hint: "an option of tool logs goes outside the query's quotes",
   });
@@ -282,8 +282,8 @@ export function prose(place: Place): Slip | undefined {
     } else break;
   }
   // Known fields side by side are fields.
-  const known = tokens.slice(at, last + 1).every(({ text }) => KNOWN_FIELDS.some(({ name }) => name === text));
-  if (names < 2 || known || tokens[last + 1]?.start === tokens[last]!.end) return undefined;
+  const areFields = tokens.slice(at, last + 1).every(({ text }) => KNOWN_FIELDS.some(({ name }) => name === text));
+  if (names < 2 || areFields || tokens[last + 1]?.start === tokens[last]!.end) return undefined;
   const span = { start: tokens[at]!.start, end: tokens[last]!.end };
   const text = source.slice(span.start, span.end);
   if (/[\r\n"\\*]/.test(text)) return undefined;
@@ -338,11 +338,11 @@ function phrase({ source, tokens, at }: Place, end: number, what: string, { writ
   const rest = source.slice(0, start).trim() !== "" || source.slice(end).trim() !== "";
   // not binds tighter than and.
   const write = tokens[at - 1]?.kind === "not" && term?.includes(" and ") ? `(${term})` : term;
-  const told = write ? `write ${write}${hint}` : hint || "write a term, such as status >= 500";
+  const advice = write ? `write ${write}${hint}` : hint || "write a term, such as status >= 500";
   // A query of nothing is another query, and so is one that an operator is left over in.
   const isJoined = [at - 1, at + length].some((at) => JOINS.has(tokens[at]?.kind as TokenKind));
   const fix = write === undefined || (write === "" && (!rest || isJoined)) ? undefined : write;
-  return { problem: problems.foreignTerm({ start, end }, text, what, { write: fix, hint: told }), length };
+  return { problem: problems.foreignTerm({ start, end }, text, what, { write: fix, hint: advice }), length };
 }
 
 const JOINS: ReadonlySet<TokenKind> = new Set(["and", "or", "not"]);

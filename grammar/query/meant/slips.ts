@@ -14,22 +14,22 @@ import { luceneTerm } from "./lucene.ts";
  * Some of it the grammar accepts (`path like "/x"` is three terms side by side): `check` asks as well.
  */
 export function slips(source: string, tokens: readonly Token[]): Problem[] {
-  const found: Problem[] = [];
-  for (let at = 0; at < tokens.length && found.length < MAX_FOUND; ) {
+  const findings: Problem[] = [];
+  for (let at = 0; at < tokens.length && findings.length < MAX_PROBLEMS; ) {
     let slip: Slip | undefined;
     for (const recognize of RECOGNIZERS) {
       slip = recognize({ source, tokens, at });
       if (slip !== undefined) break;
     }
-    if (slip !== undefined) found.push(slip.problem);
+    if (slip !== undefined) findings.push(slip.problem);
     if (tokens[at]!.kind === "unclosed-string" || tokens[at]!.kind === "unclosed-regex") break;
     at += slip?.length ?? 1;
   }
-  return found;
+  return findings;
 }
 
 // If a text has this many, reporting the rest is not worth the time.
-const MAX_FOUND = 50;
+const MAX_PROBLEMS = 50;
 
 function character({ source, tokens, at }: Place): Slip | undefined {
   const token = tokens[at]!;

@@ -85,12 +85,12 @@ const groups = (by: readonly Column[], input: Input): RowColumn[] =>
 function columnOf(column: Column, input: Input): RowColumn {
   const name = columnName(column);
   if (input.kind === "rows") {
-    const found = input.columns[placeOf(input.columns, name)];
-    return found ?? { name, type: "value", isGroup: false };
+    const rowColumn = input.columns[placeOf(input.columns, name)];
+    return rowColumn ?? { name, type: "value", isGroup: false };
   }
   const place = target(column);
-  const known = KNOWN_FIELDS.find((field) => field.name === name)?.type;
-  const unit = unitOf(known);
+  const fieldType = KNOWN_FIELDS.find((field) => field.name === name)?.type;
+  const unit = unitOf(fieldType);
   const type =
     place.at !== "entry" ? "value" : place.name === "level" ? "level" : place.name === "timestamp" ? "time" : "value";
   return { name, type, ...(unit && { unit }), isGroup: false };

@@ -66,8 +66,8 @@ export function columnsAt(cursor: PipeCursor): OfferedColumn[] | undefined {
   if (call === undefined) return columns.map((column) => ({ text: column.name, column }));
   if (!call.isComputed) {
     const begin = `${call.name}(`;
-    const found = columns.filter(({ name }) => name.startsWith(begin));
-    return found.map((column) => ({ text: column.name.slice(begin.length), column }));
+    const matches = columns.filter(({ name }) => name.startsWith(begin));
+    return matches.map((column) => ({ text: column.name.slice(begin.length), column }));
   }
   const isOfNumbers = takesNumbers(cursor);
   // The function of a function is named by as; count() is found by the name count.

@@ -35,8 +35,8 @@ export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm
   if (word === "where") return inWhere(source, first, end);
   const one = glued(source, tokens, end);
   if (one !== undefined) return [one];
-  const found = isOfFunctions(word) ? inAggregates(word, rest) : [inPipe(word, first, rest) ?? []].flat();
-  return found.length > 0 ? found : [problems.wrongPipe(spanOf(tokens), word)];
+  const findings = isOfFunctions(word) ? inAggregates(word, rest) : [inPipe(word, first, rest) ?? []].flat();
+  return findings.length > 0 ? findings : [problems.wrongPipe(spanOf(tokens), word)];
 }
 
 /** What may be wrong in any stage: a condition, an order, a parenthesis or comma that is left over. */
@@ -105,7 +105,7 @@ function inWhere(source: string, word: Token, end: number): Problem[] {
   });
   const parsed = parseQuery(" ".repeat(word.end) + named);
   if (parsed.ok) return [problems.wrongPipe(word, "where")];
-  const inOurs = (told: string) => [...names].reduce((one, [plain, call]) => one.replaceAll(plain, call), told);
+  const inOurs = (text: string) => [...names].reduce((one, [plain, call]) => one.replaceAll(plain, call), text);
   return parsed.problems.map((problem) => renamed(problem, inOurs));
 }
 
@@ -277,10 +277,10 @@ function inList(rest: readonly Token[]): Problem | undefined {
 function inAggregates(word: PipeWord, rest: readonly Token[]): Problem[] {
   const step = word === "timeseries" ? stepIn(rest) : undefined;
   if (step !== undefined) return [step];
-  const found = rest.flatMap((_, index) => inAggregate(rest, index) ?? []);
+  const findings = rest.flatMap((_, index) => inAggregate(rest, index) ?? []);
   const by = rest.findIndex(({ text }) => text === "by");
-  const groups = found.length > 0 || by < 0 ? undefined : inList(rest.slice(by + 1));
-  return groups === undefined ? found : [groups];
+  const groups = findings.length > 0 || by < 0 ? undefined : inList(rest.slice(by + 1));
+  return groups === undefined ? findings : [groups];
 }
 
 /** What is wrong with the word at `index`, and what follows it. */

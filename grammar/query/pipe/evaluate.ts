@@ -224,12 +224,12 @@ class Chain {
 
   result(rows?: readonly Row[]): PipesResult {
     const isElsewhere = rows !== undefined && this.#collector instanceof Aggregate;
-    const all = isElsewhere ? this.#collector.givenFrom(rows) : this.#collector.given();
-    const given = all.length > this.#limit ? all.slice(0, this.#limit) : all;
+    const all = isElsewhere ? this.#collector.resultsOf(rows) : this.#collector.results();
+    const items = all.length > this.#limit ? all.slice(0, this.#limit) : all;
     const stepMs = this.#collector instanceof Timeseries ? this.#collector.stepMs : undefined;
     if (this.#rest.length > 0) {
       const rest = new Chain(this.#rest, this.#output, this.#options);
-      for (const item of given) {
+      for (const item of items) {
         if (rest.isDone) break;
         rest.push(item as Item);
       }
@@ -237,9 +237,9 @@ class Chain {
       return result.kind === "table" && stepMs !== undefined ? { stepMs, ...result } : result;
     }
     const { notes } = this.#options;
-    if (this.#output.kind === "events") return { kind: "entries", entries: given as readonly Entry[] };
+    if (this.#output.kind === "events") return { kind: "entries", entries: items as readonly Entry[] };
     const { columns } = this.#output;
-    return { kind: "table", columns, rows: given as readonly Row[], ...(stepMs !== undefined && { stepMs }), notes };
+    return { kind: "table", columns, rows: items as readonly Row[], ...(stepMs !== undefined && { stepMs }), notes };
   }
 }
 

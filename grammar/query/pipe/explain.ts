@@ -131,9 +131,9 @@ function fieldAt(expr: Expr, offset: number): Field | undefined {
 function columnDocs(column: Column, before: readonly Pipe[]): string {
   const input = resultOf(before);
   if (input.kind === "events") return fieldDocs(column);
-  const found = input.columns[placeOf(input.columns, columnName(column))];
-  if (found === undefined) return fieldDocs(column);
-  return `The column ${found.name} (${aboutColumn(found)}): ${originOf(found.name, before)}.`;
+  const rowColumn = input.columns[placeOf(input.columns, columnName(column))];
+  if (rowColumn === undefined) return fieldDocs(column);
+  return `The column ${rowColumn.name} (${aboutColumn(rowColumn)}): ${originOf(rowColumn.name, before)}.`;
 }
 
 /** What a column of the rows comes from. */

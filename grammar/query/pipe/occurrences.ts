@@ -7,7 +7,7 @@ import { aggregatesOf, columnsNamed, conditionOf, factsOf } from "./pipe-facts.t
 export interface NamedColumn {
   readonly name: string;
   /** Whether `as` gave the name, so that it can be another. */
-  readonly isGiven: boolean;
+  readonly isAlias: boolean;
   /** In the order of the text; the first is where the column comes from. */
   readonly places: readonly Span[];
 }
@@ -37,7 +37,7 @@ function find(rows: readonly Named[], column: Column): Named | undefined {
 function after(pipe: Pipe, rows: readonly Named[] | undefined): readonly Named[] | undefined {
   const { gives } = factsOf(pipe);
   if (gives === "input") return rows;
-  const named = (name: string, span: Span, isGiven = false): Named => ({ name, isGiven, places: [span] });
+  const named = (name: string, span: Span, isAlias = false): Named => ({ name, isAlias, places: [span] });
   const kept = (columns: readonly Column[]) =>
     columns.map((column) => (rows && find(rows, column)) ?? named(columnName(column), column.span));
   const groups = kept(columnsNamed(pipe));

@@ -15,9 +15,9 @@ export interface Sink<Item> {
   readonly isDone: boolean;
 }
 
-export interface Collector<Item, Given> extends Sink<Item> {
+export interface Collector<Item, Result> extends Sink<Item> {
   /** Changes nothing: more may come afterwards. */
-  given(): readonly Given[];
+  results(): readonly Result[];
 }
 
 export type Row = readonly Cell[];
@@ -113,7 +113,7 @@ export class Kept<Item> implements Collector<Item, Item> {
     this.#items.push(item);
   }
 
-  given(): readonly Item[] {
+  results(): readonly Item[] {
     return this.#items;
   }
 
@@ -151,7 +151,7 @@ export class Sort<Item> implements Collector<Item, Item> {
     this.#items = this.#sorted();
   }
 
-  given(): readonly Item[] {
+  results(): readonly Item[] {
     return this.#sorted().map(({ item }) => item);
   }
 
@@ -345,15 +345,15 @@ export function combinations(values: readonly unknown[]): Row[] {
 }
 
 function elementsOf(list: readonly unknown[]): Cell[] {
-  const found = new Map<string, Cell>();
+  const elements = new Map<string, Cell>();
   const lists: (readonly unknown[])[] = [list];
   for (let at = 0; at < lists.length; at++) {
     for (const element of lists[at]!) {
       if (Array.isArray(element)) lists.push(element);
-      else found.set(keyOf(element), element ?? null);
+      else elements.set(keyOf(element), element ?? null);
     }
   }
-  return found.size === 0 ? [null] : [...found.values()];
+  return elements.size === 0 ? [null] : [...elements.values()];
 }
 
 /** How often the bytes of values are counted: adding up takes as long as there are groups. */
@@ -375,7 +375,7 @@ export abstract class Grouped<Item> implements Collector<Item, Row> {
   }
 
   abstract push(item: Item): void;
-  abstract given(): readonly Row[];
+  abstract results(): readonly Row[];
 
   protected place(): number {
     if (++this.#pushed >= this.#nextCount) this.#countBytes();
@@ -482,7 +482,7 @@ export class Aggregate<Item> extends Grouped<Item> {
     return { bytes: this.#groups.bytes, groups: this.#groups.byKey.size };
   }
 
-  given(): readonly Row[] {
+  results(): readonly Row[] {
     const { fromMs, toMs } = this.range;
     const seconds = toMs > fromMs ? (toMs - fromMs) / 1000 : 0;
     const groups = this.grouping.by.length;
@@ -495,7 +495,7 @@ export class Aggregate<Item> extends Grouped<Item> {
   }
 
   /** The rows of groups that were collected elsewhere, in the order of all rows. */
-  givenFrom(rows: readonly Row[]): readonly Row[] {
+  resultsOf(rows: readonly Row[]): readonly Row[] {
     return inOrder(rows, this.grouping.by.length);
   }
 
@@ -520,20 +520,20 @@ function byNumber(rows: readonly Row[], groups: number): readonly Row[] {
   for (let at = 0; at < length; at++) numbers[at] = numberIn(rows[at]!);
   numbers.sort();
   const taken = new Uint32Array(length);
-  const found: Row[] = new Array(length);
+  const sorted: Row[] = new Array(length);
   for (const row of rows) {
     const at = firstAt(numbers, numberIn(row));
-    found[length - 1 - at - taken[at]!++] = row;
+    sorted[length - 1 - at - taken[at]!++] = row;
   }
   for (let start = 0; start < length; ) {
-    const number = numberIn(found[start]!);
+    const number = numberIn(sorted[start]!);
     let end = start + 1;
-    while (end < length && numberIn(found[end]!) === number) end++;
-    const same = end - start === 1 ? [] : found.slice(start, end).sort((a, b) => byGroups(a, b, groups));
-    for (const [at, row] of same.entries()) found[start + at] = row;
+    while (end < length && numberIn(sorted[end]!) === number) end++;
+    const same = end - start === 1 ? [] : sorted.slice(start, end).sort((a, b) => byGroups(a, b, groups));
+    for (const [at, row] of same.entries()) sorted[start + at] = row;
     start = end;
   }
-  return found;
+  return sorted;
 }
 
 /** The first place of a number in sorted numbers that have it. */
@@ -647,7 +647,7 @@ export class Timeseries<Item> extends Grouped<Item> {
     return this.#stepMs;
   }
 
-  given(): readonly Row[] {
+  results(): readonly Row[] {
     const { fromMs, toMs } = this.range;
     if (!(fromMs <= toMs)) return [];
     if (!this.#isWritten) this.#widen(Math.max(this.#stepMs, stepFor(fromMs, toMs, MOST_STEPS)));

@@ -45,15 +45,15 @@ function readPipeline(source: string, before: readonly Pipe[]): Parsed<Pipeline>
     return failed(wrong({ source, bars, before }, selected.ok ? [] : selected.problems));
   const query = { source, expr: selected.value.expr };
   const { pipes } = read as ReadPipeline;
-  const found = wrongNames(source, pipes, before);
-  return found.length > 0 ? failed(found.slice(0, MOST_TOLD)) : { ok: true, value: { source, query, pipes } };
+  const findings = wrongNames(source, pipes, before);
+  return findings.length > 0 ? failed(findings.slice(0, MAX_PROBLEMS)) : { ok: true, value: { source, query, pipes } };
 }
 
 /** More would be no query that a person wrote. */
 const MAX_PIPES = 64;
 
 /** The most problems of stages that are told: more would tell a person nothing. */
-const MOST_TOLD = 5;
+const MAX_PROBLEMS = 5;
 
 function withoutPipes(source: string): Parsed<Pipeline> {
   const bar = missingBar(source);
@@ -78,14 +78,14 @@ function barsOf(source: string): Token[] {
 
 /** What is wrong with stages that the grammar accepts: to it, `where a = 1 count by b` has terms only. */
 function wrongNames(source: string, pipes: readonly Pipe[], before: readonly Pipe[]): readonly Problem[] {
-  let found = checkPipes({ source, pipes }, before);
+  let findings = checkPipes({ source, pipes }, before);
   for (const { kind, word, span } of pipes) {
-    const others = found.filter((one) => one.span.start < word.end || one.span.start >= span.end);
-    if (kind !== "where" || others.length === found.length) continue;
+    const others = findings.filter((one) => one.span.start < word.end || one.span.start >= span.end);
+    if (kind !== "where" || others.length === findings.length) continue;
     const bar = missingBar(" ".repeat(word.end) + source.slice(word.end, span.end));
-    if (bar !== undefined) found = [...others, bar];
+    if (bar !== undefined) findings = [...others, bar];
   }
-  return found;
+  return findings;
 }
 
 /** The problems of the query, if it has any, and of each stage. */
@@ -99,22 +99,22 @@ function wrong(
   }
   // count by path | sort count
   const bar = ofQuery.length === 0 ? undefined : missingBar(source.slice(0, bars[0]!.start));
-  const found: Problem[] = [];
+  const findings: Problem[] = [];
   const isTerm = source.slice(0, bars[0]!.start).trim() !== "";
   let read: readonly Pipe[] = [];
   for (const [index, bar] of bars.entries()) {
     const end = bars[index + 1]?.start ?? source.length;
     const pipe = parsers.Pipe(source, bar.end, end);
-    if (pipe === NO_MATCH) found.push(...whatIsWrong(source, bar, end, isTerm && read.length === 0));
+    if (pipe === NO_MATCH) findings.push(...whatIsWrong(source, bar, end, isTerm && read.length === 0));
     // What later stages may name depends on all before them.
     else if (read.length === index) read = [...read, pipe as Pipe];
   }
-  found.push(...wrongNames(source, read, before));
-  found.sort((a, b) => a.span.start - b.span.start);
-  return [...(bar === undefined ? ofQuery : [bar]), ...found.slice(0, MOST_TOLD)];
+  findings.push(...wrongNames(source, read, before));
+  findings.sort((a, b) => a.span.start - b.span.start);
+  return [...(bar === undefined ? ofQuery : [bar]), ...findings.slice(0, MAX_PROBLEMS)];
 }
 
-const failed = (found: readonly Problem[]): { readonly ok: false; readonly problems: readonly Problem[] } => ({
+const failed = (findings: readonly Problem[]): { readonly ok: false; readonly problems: readonly Problem[] } => ({
   ok: false,
-  problems: found,
+  problems: findings,
 });

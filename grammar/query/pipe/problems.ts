@@ -160,9 +160,9 @@ export const callInPredicate = (at: Span, text: string) =>
 export const unknownColumn = (at: Span, name: string, columns: readonly RowColumn[]) => {
   const names = columns.map((column) => column.name);
   const near = didYouMean(name, names) ?? names.find((one) => name === `${one}()`);
-  const known = `the columns here are ${names.join(", ")}`;
+  const columnList = `the columns here are ${names.join(", ")}`;
   return problem("unknown-column", at, `there is no column ${quote(name)} here`, {
-    hint: near === undefined ? known : `did you mean ${near}? ${known}`,
+    hint: near === undefined ? columnList : `did you mean ${near}? ${columnList}`,
     fix: near === undefined ? undefined : replace(at, near),
   });
 };

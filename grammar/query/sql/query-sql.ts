@@ -245,9 +245,9 @@ const boundNumber = ({ value }: { readonly value: number }) => value + 0;
 
 /** Whether any number of a column compares so, as far as is known. */
 function mayHold(place: Target, op: Comparison["op"], value: number, { columns }: QuerySqlOptions): boolean {
-  const known = place.at === "fields" ? columns.numbersOf?.(place.path) : undefined;
-  if (known === undefined) return true;
-  const { min, max } = known;
+  const bounds = place.at === "fields" ? columns.numbersOf?.(place.path) : undefined;
+  if (bounds === undefined) return true;
+  const { min, max } = bounds;
   switch (op) {
     case "<":
       return min < value;

@@ -22,8 +22,8 @@ export function columnOf(text: string, names: Names): string | undefined {
     .replace(/^\((.*)\)$/, "$1")
     .replace(/^(["'`])(.*)\1$/, "$2")
     .trim();
-  const known = names.columns.get(plain(name));
-  if (known !== undefined) return known;
+  const column = names.columns.get(plain(name));
+  if (column !== undefined) return column;
   const call = /^(\w+)\s*\(([^()]*)\)$/.exec(name);
   if (call !== null) return callsOf(call[1]!, call[2]!, names)?.[0];
   if (!NAME.test(name) || names.computed.has(name)) return undefined;
@@ -129,7 +129,7 @@ export interface Summary extends Groups {
 export function summaryOf(text: string, names: Names): Summary | undefined {
   const before = /^\s*(?:by\s*)?(\((?:[^()]|\([^()]*\))*\))(?=\s*\w)([\s\S]*)$/i.exec(text);
   let rest = before === null ? text : before[2]!;
-  const found: [key: string, call: string, as: string | undefined][] = [];
+  const aggregates: [key: string, call: string, as: string | undefined][] = [];
   AGGREGATE.lastIndex = 0;
   for (let match = AGGREGATE.exec(rest); match !== null; match = AGGREGATE.exec(rest)) {
     const [whole, first, name = "", inside = "", ...named] = match;
@@ -137,19 +137,19 @@ export function summaryOf(text: string, names: Names): Summary | undefined {
     if (calls === undefined) return undefined;
     const as = first ?? named.find((one) => one !== undefined);
     if (as !== undefined && (calls.length > 1 || !/^[A-Za-z_]\w*$/.test(as))) return undefined;
-    for (const call of calls) found.push([`${name}(${inside})`, call, as]);
+    for (const call of calls) aggregates.push([`${name}(${inside})`, call, as]);
     rest = rest.slice(whole.length);
     AGGREGATE.lastIndex = 0;
   }
   const after = /^\s*(?:group\s+)?by\b([\s\S]+)$/i.exec(rest);
-  if (found.length === 0 || (after === null && rest.trim() !== "")) return undefined;
+  if (aggregates.length === 0 || (after === null && rest.trim() !== "")) return undefined;
   const groups = groupsOf(before?.[1] ?? after?.[1] ?? "()", names);
   const isEmpty = before === null && after === null;
   if (groups === undefined && !isEmpty) return undefined;
   // A single count needs no name: it is that of the stage.
-  const isCount = found.length === 1 && found[0]![1] === "count()" && found[0]![2] === undefined;
-  for (const [key, call, as] of found) know(names, key, as ?? (isCount ? "count" : call));
-  const calls = isCount ? [] : found.map(([, call, as]) => (as === undefined ? call : `${call} as ${as}`));
+  const isCount = aggregates.length === 1 && aggregates[0]![1] === "count()" && aggregates[0]![2] === undefined;
+  for (const [key, call, as] of aggregates) know(names, key, as ?? (isCount ? "count" : call));
+  const calls = isCount ? [] : aggregates.map(([, call, as]) => (as === undefined ? call : `${call} as ${as}`));
   return { ...(groups ?? { by: [] }), calls };
 }
 

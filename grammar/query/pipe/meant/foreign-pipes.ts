@@ -9,8 +9,8 @@ type Translate = (rest: string, names: Names, isKusto: boolean) => readonly stri
 /** The same in ours for a stage of any other language: `order by count_ desc`, `stats by (path) count() hits`. */
 export function translatePipe(pipe: string, names: Names, isKusto: boolean): readonly string[] | undefined {
   const [, word = "", rest = ""] = /^\s*([\w-]*)([\s\S]*)$/.exec(pipe)!;
-  const found = Object.hasOwn(PIPES, word.toLowerCase()) ? PIPES[word.toLowerCase()]! : undefined;
-  if (found !== undefined) return found(rest.trim(), names, isKusto);
+  const translate = Object.hasOwn(PIPES, word.toLowerCase()) ? PIPES[word.toLowerCase()]! : undefined;
+  if (translate !== undefined) return translate(rest.trim(), names, isKusto);
   // Loki filters without a word, angle-grinder computes without one.
   // A text alone is anywhere in the line.
   const text = /^\s*"([^"*\\]+)"\s*$/.exec(pipe)?.[1];
@@ -28,11 +28,11 @@ export const changesRows = (pipe: string) =>
 
 /** Names that a stage computes: `eval x = ...`, `parse "..." as a, b`, `(?<name>...)`. */
 export function computedBy(pipe: string): string[] {
-  const found = [...pipe.matchAll(/(\w+)\s*=(?![=~])|\(\?P?<(\w+)>|\bas\s+(\w+)/g)].map(
+  const names = [...pipe.matchAll(/(\w+)\s*=(?![=~])|\(\?P?<(\w+)>|\bas\s+(\w+)/g)].map(
     (match) => match[1] ?? match[2] ?? match[3]!,
   );
   const last = /\bas\s+([\w\s,]+)$/.exec(pipe)?.[1] ?? "";
-  return [...found, ...last.split(/[\s,]+/).filter((name) => name !== "")];
+  return [...names, ...last.split(/[\s,]+/).filter((name) => name !== "")];
 }
 
 function where(text: string, names: Names): readonly string[] | undefined {
