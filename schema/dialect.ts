@@ -11,7 +11,7 @@ import {
   removeMembers,
   withValue,
 } from "./json.ts";
-import type { Report } from "./report.ts";
+import type { ProblemReport } from "./report.ts";
 
 // Names in older files, and today's names for the same.
 const INJECT_TYPES: Readonly<Record<string, string>> = { segment: "tracker", "google analytics": "analytics" };
@@ -41,7 +41,7 @@ interface Use {
  * Reports every use of the older dialect with its fix. Returns the tree for the checks after it: a copy in today's form,
  * or `written` itself if nothing in it is of the older dialect.
  */
-export function checkDialect(report: Report, written: ObjectNode): ObjectNode {
+export function checkDialect(report: ProblemReport, written: ObjectNode): ObjectNode {
   if (findUses(report.source, written).length === 0 && derivedTimeout(written) === undefined) return written;
   const root = copyOf(written);
   const derived = derivedTimeout(root);
@@ -340,7 +340,7 @@ function injectUses(item: ObjectNode): Use[] {
  * Rewrites the older dialect of tool.json (`lambda`, `enable`, older inject types) as today's. `notes` says each change
  * in a sentence; without any, `text` is the text given. What is not edited stays byte for byte, formatting included.
  */
-export function migrate(text: string): { text: string; notes: string[] } {
+export function migrateConfig(text: string): { text: string; notes: string[] } {
   const { edits, notes } = migrateUses(text);
   return { text: applyEdits(text, edits), notes };
 }

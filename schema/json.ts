@@ -1,6 +1,6 @@
 import { createScanner, type JSONScanner, type SyntaxKind } from "jsonc-parser";
 import { applyEdits, type Fix, type Problem, quote, type Remedy, type Span } from "../grammar/problem.ts";
-import { indentOf, isName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
+import { indentOf, isKeyName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
 
 /**
  * A value and its place. Repairs replace nodes of a copy (`copyOf`), never spans: those still point at what the user
@@ -50,7 +50,7 @@ export interface BrokenNode {
   readonly span: Span;
 }
 
-export interface Parsed {
+export interface ParsedJson {
   readonly root: Node | undefined;
   readonly problems: Problem[];
   /** Those of values that were read as what they were meant to be, such as `None` as null. */
@@ -93,7 +93,7 @@ const Kind = {
  * Reads JSON text as far as it can be read: every slip is a problem (codes `config/...`), and the text around it is
  * still understood. Never throws.
  */
-export function parseJson(source: string): Parsed {
+export function parseJson(source: string): ParsedJson {
   const { root, problems, repaired } = new Parser(source).parse();
   return { root, problems, repaired };
 }
@@ -102,7 +102,7 @@ export function parseJson(source: string): Parsed {
  * The same for checks: if brackets do not pair, indentation decides which one is missing, unless that reading has more
  * problems. A fix that guesses where something is missing is offered if it removes its problem and adds none.
  */
-export function parseByLines(source: string): Parsed {
+export function parseByLines(source: string): ParsedJson {
   const { root, repaired, problems, guesses } = readByLines(source);
   if (guesses.size === 0) return { root, problems, repaired };
   const isTooMuch = guesses.size > MAX_GUESSES || source.length > MAX_GUESSED_LENGTH;
@@ -358,7 +358,7 @@ class Parser {
     if (source.startsWith("\ufeff")) this.#scanner.setPosition(1);
   }
 
-  parse(): Parsed & { readonly guesses: ReadonlySet<Problem> } {
+  parse(): ParsedJson & { readonly guesses: ReadonlySet<Problem> } {
     this.#next();
     if (this.#kind === Kind.end) {
       this.#report(
@@ -653,7 +653,7 @@ class Parser {
 
   /** What a name is where the value of a key is expected: one inside, or on a line like the key's the next. */
   #nameBelow(key: StringNode): "member" | "inside" | undefined {
-    if (this.#kind !== Kind.string || !isName(this.#source, this.#tokenSpan().end)) return undefined;
+    if (this.#kind !== Kind.string || !isKeyName(this.#source, this.#tokenSpan().end)) return undefined;
     const indent = indentOf(this.#source, this.#start);
     return indent === undefined || indent > lineIndentOf(this.#source, key.span.start) ? "inside" : "member";
   }

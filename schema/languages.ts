@@ -10,7 +10,7 @@ import { type Glob, parseGlob } from "./glob.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
 import type { Memory } from "./memory.ts";
-import type { Report } from "./report.ts";
+import type { ProblemReport } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
 /**
@@ -29,7 +29,11 @@ export interface Meanings {
  * Checks every string that tool.schema.json marks with `x-language`, keys included (there the mark is in
  * `propertyNames`). In steps: see `checkInSteps`.
  */
-export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory): Generator<undefined, Meanings> {
+export function* checkLanguages(
+  report: ProblemReport,
+  root: ObjectNode,
+  memory: Memory,
+): Generator<undefined, Meanings> {
   const routes = new Map<StringNode, Route>();
   const locations = new Map<StringNode, Location>();
   const durationsMs = new Map<StringNode, number>();
@@ -268,7 +272,7 @@ function checkColor(value: string): Problem[] {
 }
 
 /** `/actions/*\/name`: the string is one of those at these places. */
-function checkReference(report: Report, root: ObjectNode, pointer: string, node: StringNode) {
+function checkReference(report: ProblemReport, root: ObjectNode, pointer: string, node: StringNode) {
   const names = targets(root, pointer.split("/").slice(1)).map(({ value }) => value);
   if (names.includes(node.value)) return;
   const [section] = pointer.split("/").slice(1);

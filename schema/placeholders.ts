@@ -40,9 +40,9 @@ const isEmpty = (value: unknown) =>
 function derivedValue(root: Node, owner: Node, path: readonly string[]): unknown {
   const [section, key] = path;
   const name = path.at(-1);
-  if (section === "alerts" && name === "action") return actionNames(root)[0];
+  if (section === "alerts" && name === "action") return configActionNames(root)[0];
   if (section === "actions" && name === "name") {
-    return danglingName(root) ?? freeName(actionNames(root), textOf(owner, "type") ?? "ops");
+    return danglingName(root) ?? freeName(configActionNames(root), textOf(owner, "type") ?? "ops");
   }
   if (section === "actions" && name === "type") {
     const types = { emails: "email", numbers: "sms", url: "chat", channel: "chat" };
@@ -85,7 +85,7 @@ function injectionType(item: ObjectNode): string | undefined {
   return /\{[^}]*:[^}]*\}/.test(value) ? "inline style" : undefined;
 }
 
-export function actionNames(root: Node): string[] {
+export function configActionNames(root: Node): string[] {
   const actions = memberOf(root, "actions")?.value;
   return actions?.type === "array" ? actions.items.flatMap((action) => textOf(action, "name") ?? []) : [];
 }
@@ -93,7 +93,7 @@ export function actionNames(root: Node): string[] {
 /** A name that an alert refers to, and no action has. */
 function danglingName(root: Node): string | undefined {
   const alerts = memberOf(root, "alerts")?.value;
-  const names = actionNames(root);
+  const names = configActionNames(root);
   const used = alerts?.type === "array" ? alerts.items.flatMap((alert) => textOf(alert, "action") ?? []) : [];
   return used.find((name) => name !== "" && !names.includes(name));
 }

@@ -2,7 +2,7 @@ import type { Fix, Problem, Remedy, Severity, Span, TextEdit } from "../grammar/
 import { type Node, type StringNode, spanInside } from "./json.ts";
 
 /** The parts of a problem besides its message. */
-export interface More extends Remedy {
+export interface ProblemDetails extends Remedy {
   /** Several changes, the likeliest first; those that are undefined do not count. `fix` is not read then. */
   readonly fixes?: readonly (Fix | undefined)[];
 }
@@ -14,7 +14,7 @@ interface Finding {
 }
 
 /** Collects the problems of one text. */
-export class Report {
+export class ProblemReport {
   readonly source: string;
   readonly #problems: Problem[] = [];
   /** Values of the wrong type that are read as what they were meant to be, and the problem that said so. */
@@ -24,11 +24,11 @@ export class Report {
     this.source = source;
   }
 
-  error(code: string, span: Span, message: string, more: More = {}): Problem {
+  error(code: string, span: Span, message: string, more: ProblemDetails = {}): Problem {
     return this.#add("error", { code, span, message }, more);
   }
 
-  warning(code: string, span: Span, message: string, more: More = {}): Problem {
+  warning(code: string, span: Span, message: string, more: ProblemDetails = {}): Problem {
     return this.#add("warning", { code, span, message }, more);
   }
 
@@ -103,7 +103,7 @@ export class Report {
     return visible.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
   }
 
-  #add(severity: Severity, { code, span, message }: Finding, { hint, fix, fixes = [fix] }: More): Problem {
+  #add(severity: Severity, { code, span, message }: Finding, { hint, fix, fixes = [fix] }: ProblemDetails): Problem {
     const [first, ...others] = distinct(fixes);
     const alternatives = others.map((other): Fix => ({ ...other, isSuggestion: true }));
     const problem = {

@@ -62,7 +62,7 @@ export interface ValueSchema {
 }
 
 /** The definition that a schema refers to, or the schema itself. */
-export function resolved(schema: ValueSchema, { definitions }: RpcSchema): ValueSchema {
+export function resolveRef(schema: ValueSchema, { definitions }: RpcSchema): ValueSchema {
   if (schema.$ref === undefined) return schema;
   return definitions[schema.$ref.slice("#/definitions/".length)]!;
 }

@@ -8,7 +8,7 @@ import { memberSchema, resolve, rootSchema, type Schema } from "./keywords.ts";
 import { movesOf } from "./moves.ts";
 import { nearName } from "./near-name.ts";
 import { placeholder } from "./placeholders.ts";
-import type { Report } from "./report.ts";
+import type { ProblemReport } from "./report.ts";
 import { validate as generated } from "./validate.generated.js";
 
 interface SchemaError {
@@ -30,7 +30,7 @@ const MAX_RUNS = 8;
  * is put right, so that what is below it is checked in the same pass and nothing is missing because of it. Returns the
  * tree for the checks after it: a copy if something was put right, else `written` itself.
  */
-export function checkShape(report: Report, written: ObjectNode): ObjectNode {
+export function checkShape(report: ProblemReport, written: ObjectNode): ObjectNode {
   const reportedKeys = new Set<string>();
   let root = written;
   for (let run = 0; run < MAX_RUNS; run++) {
@@ -130,7 +130,7 @@ function step(place: Place, name: string): Place | undefined {
 }
 
 /** Reports one schema error in our own words; true if the tree was put right and is worth another look. */
-function translate(report: Report, error: SchemaError, place: Place, root: ObjectNode): boolean {
+function translate(report: ProblemReport, error: SchemaError, place: Place, root: ObjectNode): boolean {
   const parent = place.schema;
   switch (error.keyword) {
     case "additionalProperties":
@@ -167,7 +167,7 @@ const writeInstead = (node: Node, text: string): Fix => ({
   isSuggestion: true,
 });
 
-function unknownKey(report: Report, root: ObjectNode, place: Place, name: string): boolean {
+function unknownKey(report: ProblemReport, root: ObjectNode, place: Place, name: string): boolean {
   const parent = place.schema;
   const object = place.node as ObjectNode;
   const member = memberOf(object, name);
@@ -219,7 +219,7 @@ const MAX_MOVED = 50;
 const sameValue = (a: Node, b: Node) => JSON.stringify(plainValue(a)) === JSON.stringify(plainValue(b));
 
 /** A setting of the whole app that was written for one stage. */
-function notPerStage(report: Report, root: ObjectNode, place: Place, member: Member): boolean {
+function notPerStage(report: ProblemReport, root: ObjectNode, place: Place, member: Member): boolean {
   const [section, stage, part, ...rest] = place.path;
   if (section !== "stages" || stage === undefined) return false;
   const name = member.key.value;
@@ -250,7 +250,7 @@ function ownersOf(name: string): string[] {
   return sections.map(([section]) => section);
 }
 
-function missingKey(report: Report, root: ObjectNode, place: Place, name: string) {
+function missingKey(report: ProblemReport, root: ObjectNode, place: Place, name: string) {
   const object = place.node as ObjectNode;
   // Written without a readable value: that has been said.
   if (memberOf(object, name) !== undefined) return;
@@ -262,7 +262,7 @@ function missingKey(report: Report, root: ObjectNode, place: Place, name: string
   });
 }
 
-function wrongType(report: Report, root: ObjectNode, place: Place): boolean {
+function wrongType(report: ProblemReport, root: ObjectNode, place: Place): boolean {
   const { node, schema: parent } = place;
   if (node.type === "broken") return false;
   const meant = coerce(report.source, node, parent);
@@ -352,7 +352,7 @@ function exampleItem({ items, examples }: Schema): string | undefined {
   return example?.[0] === undefined ? undefined : spaced(example[0]);
 }
 
-function notInEnum(report: Report, root: ObjectNode, place: Place): boolean {
+function notInEnum(report: ProblemReport, root: ObjectNode, place: Place): boolean {
   const { node, schema: parent } = place;
   if (node.type !== "string") return false;
   const words = parent.enum!;
@@ -383,7 +383,7 @@ interface Bound {
   readonly limit: number;
 }
 
-function outOfBounds(report: Report, place: Place, parent: Schema, { keyword, limit }: Bound) {
+function outOfBounds(report: ProblemReport, place: Place, parent: Schema, { keyword, limit }: Bound) {
   const { node } = place;
   if (node.type !== "number") return;
   const unit = parent["x-unit"] ? ` ${parent["x-unit"]}` : "";

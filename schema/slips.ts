@@ -70,7 +70,7 @@ export function lineIndentOf(source: string, offset: number): number {
 }
 
 /** Whether the token that ends at an offset is a name: a colon and a value follow, and no other name. */
-export const isName = (source: string, end: number) =>
+export const isKeyName = (source: string, end: number) =>
   isBeforeColon(source.charCodeAt(end)) &&
   /^[ \t]*:\s*(?!"[^"\\\r\n]*"[ \t]*:)["\w{[-]/.test(source.slice(end, end + MAX_NAMED));
 

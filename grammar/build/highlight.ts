@@ -17,14 +17,14 @@ export interface Highlighting {
   readonly rules: string;
   /** The contexts that a text can start in. Others can include them: `<scopeName>#<context>`. */
   readonly starts: readonly string[];
-  readonly contexts: Readonly<Record<string, Context>>;
+  readonly contexts: Readonly<Record<string, HighlightContext>>;
 }
 
 /**
  * What may occur in a place. The first leaf that matches where we are is a token (those that only leave are asked first, or
  * last where other text leaves the context too). Blanks that no leaf matches are skipped.
  */
-export interface Context {
+export interface HighlightContext {
   readonly leaves: readonly Leaf[];
   /** Scope of everything in it, from what enters it to what leaves it. */
   readonly scope?: string;

@@ -27,7 +27,7 @@ import { completedMoment, parseMoment } from "./timestamp.ts";
 import { tokenize } from "./tokens.ts";
 
 /** Everything wrong with a query that the grammar accepts, in the order of the text. */
-export function check(query: Query): Problem[] {
+export function checkQuery(query: Query): Problem[] {
   if (query.expr === undefined) return [];
   const context: Context = { source: query.source, problems: [], numbers: new Map(), foreign: false, not: undefined };
   checkExpr(query.expr, context);
@@ -133,7 +133,7 @@ function checkField(field: Field, context: Context): void {
     second?.kind === "key" &&
     context.source[second.span.start] === "."
   ) {
-    context.problems.push(problems.jsonPath(field.span, context.source.slice(field.span.start, field.span.end)));
+    context.problems.push(problems.jsonPathSyntax(field.span, context.source.slice(field.span.start, field.span.end)));
   }
   for (const segment of field.path) {
     const text = context.source.slice(segment.span.start, segment.span.end);

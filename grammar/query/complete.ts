@@ -42,7 +42,7 @@ export interface CompletionItem {
   readonly sortText: string;
 }
 
-export interface Completion {
+export interface QueryCompletion {
   readonly items: readonly CompletionItem[];
 }
 
@@ -58,7 +58,7 @@ export interface CompletionSources {
  * the cursor is matched, and what the grammar expects after it is offered, as far as it begins with (or holds) what has
  * been typed. Nothing in regular expressions. An editor keeps a `QuerySession`, which answers the next key faster.
  */
-export function complete(source: string, offset: number, sources: CompletionSources = {}): Completion {
+export function complete(source: string, offset: number, sources: CompletionSources = {}): QueryCompletion {
   return completeWith(new Expectation(), source, offset, sources);
 }
 
@@ -67,7 +67,7 @@ export function completeWith(
   source: string,
   offset: number,
   sources: CompletionSources,
-): Completion {
+): QueryCompletion {
   const at = Math.max(0, Math.min(offset, source.length));
   const tokens = tokenize(source.slice(0, at));
   const last = tokens.at(-1);
@@ -187,7 +187,7 @@ function termItems(context: Context): CompletionItem[] {
   if (call !== undefined) return call.isComputed || pipe?.input.kind === "rows" ? fieldItems(context) : [];
   if (expected.has("a word") || (expected.has("a number") && !expected.has("a field"))) return valueItems(context);
   const items: CompletionItem[] = [];
-  const has = (column: string) => pipe?.input.kind !== "rows" || inPipe.columnOf(pipe, column) !== undefined;
+  const has = (column: string) => pipe?.input.kind !== "rows" || inPipe.rowColumnOf(pipe, column) !== undefined;
   if (typed.startsWith('"'))
     return expected.has("a quoted text") && has("message") ? valuesOf(context, "message", true) : [];
   if (expected.has("an operator")) items.push(...operatorItems(context));
@@ -364,7 +364,7 @@ function valueItems(context: Context): CompletionItem[] {
 function valuesOf(context: Context, field: string, quotable: boolean): CompletionItem[] {
   const { tokens, expected } = context;
   const type = typeOf(field, context);
-  const column = context.pipe && inPipe.columnOf(context.pipe, field);
+  const column = context.pipe && inPipe.rowColumnOf(context.pipe, field);
   // What is computed has no values that are known.
   if (column?.type === "number" && !column.isGroup) return [];
   const ordered = tokens.at(-1)?.kind === "compare" && /^[<>]/.test(tokens.at(-1)!.text);
@@ -421,7 +421,7 @@ function fieldOf({ source, tokens }: Context): string | undefined {
 }
 
 function typeOf(name: string, { sources, pipe }: Context): FieldType | undefined {
-  const column = pipe && inPipe.columnOf(pipe, name);
+  const column = pipe && inPipe.rowColumnOf(pipe, name);
   if (column !== undefined && column.type !== "value") return inPipe.fieldTypeOf(column);
   const supplied = sources.fields?.find((field) => field.name === name)?.type;
   return supplied ?? KNOWN_FIELDS.find((field) => field.name === name)?.type;

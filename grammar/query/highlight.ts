@@ -1,4 +1,4 @@
-import type { Context, Highlighting, Leaf } from "../build/highlight.ts";
+import type { HighlightContext, Highlighting, Leaf } from "../build/highlight.ts";
 
 /**
  * How a query is coloured. The scopes are those that themes tell apart: of the 65 themes of the package tm-themes, the one
@@ -174,7 +174,7 @@ function pipes(): Leaf[] {
 }
 
 /** What comes after the word of a stage, up to the next bar. */
-function pipe(leaves: readonly Leaf[]): Context {
+function pipe(leaves: readonly Leaf[]): HighlightContext {
   return {
     leaves: [
       { rule: "stageEnd", type: "operator", leave: true },
@@ -291,7 +291,7 @@ function escapes(): Leaf[] {
   ];
 }
 
-function quoted(leaves: readonly Leaf[]): Context {
+function quoted(leaves: readonly Leaf[]): HighlightContext {
   return {
     scope: "string.quoted.double",
     textType: "string",

@@ -86,7 +86,7 @@ export function readLoggerLine(object: Readonly<Record<string, unknown>>): Logge
   for (const key of TIME_KEYS) {
     const value = object[key];
     if (value === undefined) continue;
-    timestamp = timeText(value);
+    timestamp = loggedTime(value);
     if (timestamp === undefined) continue;
     timeKey = key;
     break;
@@ -163,7 +163,7 @@ export const isWholeTime = (text: string) => text.endsWith("Z") || text.at(-3) =
  * The time of a value: RFC 3339, also with a zone without its colon; seconds, milli-, micro- or nanoseconds since 1970;
  * seconds and nanoseconds.
  */
-export function timeText(value: unknown): string | undefined {
+export function loggedTime(value: unknown): string | undefined {
   if (typeof value === "number") return sinceEpoch(value);
   if (typeof value === "string") {
     if (value.length > MAX_TIME_LENGTH || ZERO_TIME.test(value)) return undefined;

@@ -195,7 +195,7 @@ export const badName = (at: Span, name: string, hint: string, write?: string) =>
   });
 
 /** `$.status`: the root of a JSON path, which a name here begins without. */
-export const jsonPath = (at: Span, name: string) => {
+export const jsonPathSyntax = (at: Span, name: string) => {
   const hint = `write ${name.slice(2)}; fields["$"]${name.slice(1)} is a field below one named $`;
   return problem("bad-name", at, `${quote(name)} is a JSON path`, {
     hint,

@@ -1,9 +1,9 @@
 import type { Fix, Parsed, Problem, Span, TextEdit } from "../problem.ts";
 import type { Query } from "./ast.ts";
-import { check } from "./check.ts";
+import { checkQuery } from "./check.ts";
 import { diagnose } from "./diagnose.ts";
 import { failureOffset } from "./failure.ts";
-import { foreignQuery } from "./meant/foreign-query.ts";
+import { foreignQueryProblem } from "./meant/foreign-query.ts";
 import { slips } from "./meant/slips.ts";
 import { PatchedText } from "./patched-text.ts";
 import { NO_MATCH, parsers } from "./query-parser.generated.ts";
@@ -18,7 +18,7 @@ import { tokenize } from "./tokens.ts";
  * fix caused are not reported.
  */
 export function repair(source: string, parse: (source: string) => Parsed<Query>): Problem[] {
-  const translated = foreignQuery(source, parse);
+  const translated = foreignQueryProblem(source, parse);
   if (translated !== undefined) return [translated];
 
   const findings = new Findings(source);
@@ -29,7 +29,7 @@ export function repair(source: string, parse: (source: string) => Parsed<Query>)
     if (wrong.length === 0) {
       const expr = parsers.Query(patched.text);
       if (expr !== NO_MATCH) {
-        for (const problem of check({ source: patched.text, expr: expr as Query["expr"] }))
+        for (const problem of checkQuery({ source: patched.text, expr: expr as Query["expr"] }))
           findings.add(problem, patched);
         break;
       }

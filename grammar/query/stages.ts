@@ -1,6 +1,6 @@
 import type { Span } from "../problem.ts";
 import { type Expr, type Field, type Pipeline, type Query, target, type Value } from "./ast.ts";
-import { conditionOf, givesRows } from "./pipe/pipe-facts.ts";
+import { givesRows, pipeCondition } from "./pipe/pipe-facts.ts";
 
 /** A stage that a query names: `stage = beta`, `stage in (beta, "rc")`, `production`. */
 export interface NamedStage {
@@ -23,7 +23,7 @@ export function stagesNamedIn({ source, query, pipes: stages }: Pipeline): Named
   for (const stage of stages) {
     // What comes after rows names columns.
     if (givesRows(stage)) break;
-    const condition = conditionOf(stage);
+    const condition = pipeCondition(stage);
     if (condition !== undefined) collect(condition, source, namedStages);
   }
   return namedStages;

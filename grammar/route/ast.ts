@@ -1,7 +1,7 @@
 import type { Span } from "../problem.ts";
 
 /** A rule of route.ohm that matched, and where. Tokens cover the source without gaps. */
-export interface Token {
+export interface RouteToken {
   readonly kind: string;
   readonly text: string;
   readonly span: Span;

@@ -1,4 +1,4 @@
-import { begin, step, type Trie, type TrieNode } from "./trie.ts";
+import { nextNodes, startNodes, type Trie, type TrieNode } from "./trie.ts";
 
 /** Nothing matches any more. */
 const DEAD = 0;
@@ -100,14 +100,14 @@ export class Automaton {
     this.#end = 1;
     this.#infoCells = 0;
     this.#epoch++;
-    const nodes = begin(this.#trie);
+    const nodes = startNodes(this.#trie);
     this.#start = this.#add(nodes, keyOf(nodes));
   }
 
   #advance(record: number, column: number): number {
     const epoch = this.#epoch;
     const { nodes } = this.#infos[this.#records[record]!]!;
-    const next = this.#intern(step(nodes, this.#columns[column]));
+    const next = this.#intern(nextNodes(nodes, this.#columns[column]));
     if (epoch === this.#epoch) this.#records[record + TABLE + column] = next;
     return next;
   }
@@ -116,7 +116,7 @@ export class Automaton {
     const epoch = this.#epoch;
     const from = this.#infos[this.#records[record]!]!;
     let { nodes } = from;
-    if (ahead) for (const character of from.run) nodes = step(nodes, character);
+    if (ahead) for (const character of from.run) nodes = nextNodes(nodes, character);
     // A run's characters leave the wildcards where they are, so beside it only those are left, and nothing is consumed.
     else nodes = nodes.filter(({ kind }) => kind === "wildcard");
     const next = this.#intern(nodes);

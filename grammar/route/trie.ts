@@ -68,7 +68,7 @@ export interface TrieNode {
 }
 
 /** Where a path that is at one of `nodes` can be after `character`; undefined is a character that no pattern names. */
-export function step(nodes: readonly TrieNode[], character: string | undefined): TrieNode[] {
+export function nextNodes(nodes: readonly TrieNode[], character: string | undefined): TrieNode[] {
   const reached = new Set<TrieNode>();
   for (const node of nodes) {
     const child = character === undefined ? undefined : node.children[node.characters.indexOf(character)];
@@ -82,7 +82,7 @@ export function step(nodes: readonly TrieNode[], character: string | undefined):
 }
 
 /** Where a path is before its first character. */
-export function begin(trie: Trie): TrieNode[] {
+export function startNodes(trie: Trie): TrieNode[] {
   const reached = new Set<TrieNode>();
   enter(trie.root, reached);
   return [...reached];

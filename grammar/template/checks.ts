@@ -56,7 +56,7 @@ export const UNSUPPORTED: Readonly<Record<string, string>> = {
   call: "there are no functions to call",
 };
 
-export const FUNCTIONS: readonly string[] = Object.keys(ARITY);
+export const FUNCTION_NAMES: readonly string[] = Object.keys(ARITY);
 
 /** The statements that take a condition; no function has such a name. */
 export const STATEMENTS: readonly string[] = ["if", "with", "else"];
@@ -72,7 +72,7 @@ function* checkCall(call: Call, dotIsRoot: boolean): Generator<Problem, boolean>
     const field = call.args.length === 0 ? closest(text, problem.FIELDS) : undefined;
     // Alone in its braces it may be a statement too.
     const alone = call.args.length === 0;
-    const name = closest(text, [...FUNCTIONS, ...(alone ? ["else", "end"] : STATEMENTS)]);
+    const name = closest(text, [...FUNCTION_NAMES, ...(alone ? ["else", "end"] : STATEMENTS)]);
     const suggestion = field ? `write .${field}` : name ? `did you mean "${name}"?` : undefined;
     yield problem.unknownFunction(text, span, suggestion, field ? `.${field}` : name);
     return false;

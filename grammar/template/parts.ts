@@ -2,7 +2,7 @@ import type { Span } from "../problem.ts";
 import type { Expr } from "./ast.ts";
 
 /** What is between double braces. */
-export type Part = ActionPart | BrokenPart;
+export type TemplatePart = ActionPart | BrokenPart;
 
 export interface ActionPart {
   readonly kind: "action";
@@ -15,11 +15,11 @@ export interface ActionPart {
 /** What starts like an action and is none; `tokens` without white space. */
 export interface BrokenPart {
   readonly kind: "malformed" | "unclosed";
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly TemplateToken[];
   readonly span: Span;
 }
 
-export interface Token {
+export interface TemplateToken {
   readonly kind: "string" | "badString" | "number" | "word" | "path" | "symbol";
   readonly text: string;
   readonly span: Span;

@@ -3,11 +3,11 @@ import { quote, type Span } from "../../grammar/problem.ts";
 import type { Directory } from "../directory.ts";
 import { inferRuntime } from "../infer.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode, spanInside } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { isSecretName, isSecretText } from "./secrets.ts";
 
 /** The commands of a configuration: those of hooks, in the order in which they run, and the one that starts the server. */
-export function commandsOf(root: Node): { readonly node: StringNode; readonly hook: string | undefined }[] {
+export function configuredCommands(root: Node): { readonly node: StringNode; readonly hook: string | undefined }[] {
   const commands: { node: StringNode; hook: string | undefined }[] = [];
   const add = (value: Node | undefined, hook: string | undefined) => {
     for (const node of value?.type === "array" ? value.items : [value]) {
@@ -26,8 +26,8 @@ export function commandsOf(root: Node): { readonly node: StringNode; readonly ho
 }
 
 /** Secrets that are written into a command: in an assignment, after a flag, in a header, or by their form. */
-export function checkCommandSecrets(report: Report, root: Node) {
-  for (const { node, hook } of commandsOf(root)) {
+export function checkCommandSecrets(report: ProblemReport, root: Node) {
+  for (const { node, hook } of configuredCommands(root)) {
     // The app and its build get the variables of the stage; the other hooks those of the shell.
     const hint =
       hook === undefined || hook.endsWith("build")
@@ -71,12 +71,12 @@ export function secretsIn(command: string): { readonly span: Span; readonly name
 }
 
 /** Commands that run a file or a script of package.json which is not there. Builds make files, so these are warnings. */
-export function checkCommandFiles(report: Report, root: ObjectNode, directory: Directory) {
+export function checkCommandFiles(report: ProblemReport, root: ObjectNode, directory: Directory) {
   const scripts = scriptsOf(directory.read("package.json"));
   const isBuilt =
     scripts?.build !== undefined ||
     ["prebuild", "build", "postbuild"].some((hook) => memberOf(memberOf(root, "hooks")?.value, hook));
-  for (const { node, hook } of commandsOf(root)) {
+  for (const { node, hook } of configuredCommands(root)) {
     for (const words of simpleCommands(node.value)) {
       // A hook may run what the one before it has made.
       const command = { node, words, scripts, directory, mayBeMade: isBuilt || hook !== undefined };
@@ -90,8 +90,8 @@ export function checkCommandFiles(report: Report, root: ObjectNode, directory: D
  * The command that a marker file stands for, where tool.json has none: whether its file is there. What a build makes is
  * not there yet, and another stage may have a command of its own.
  */
-export function checkInferredCommand(report: Report, root: ObjectNode, directory: Directory) {
-  if (commandsOf(root).some(({ hook }) => hook === undefined)) return;
+export function checkInferredCommand(report: ProblemReport, root: ObjectNode, directory: Directory) {
+  if (configuredCommands(root).some(({ hook }) => hook === undefined)) return;
   const { command, marker, build, runtime } = inferRuntime(directory, { name: "" }, { development: false });
   const file = /^(?:node|python3?) (\S+)$/.exec(command ?? "")?.[1];
   if (marker === undefined || file === undefined || directory.kind(file) !== undefined) return;
@@ -176,7 +176,10 @@ interface SimpleCommand {
   readonly mayBeMade: boolean;
 }
 
-function checkScript(report: Report, { node, words: [program, verb, script], scripts, directory }: SimpleCommand) {
+function checkScript(
+  report: ProblemReport,
+  { node, words: [program, verb, script], scripts, directory }: SimpleCommand,
+) {
   if (scripts === undefined || !/^(npm|pnpm|yarn|bun)$/.test(program!.text) || verb === undefined) return;
   const isRun = /^(run|run-script)$/.test(verb.text);
   const isShort = program!.text === "npm" && /^(start|test|stop|restart)$/.test(verb.text);
@@ -232,7 +235,10 @@ const INTERPRETERS: readonly (readonly [program: RegExp, file: RegExp])[] = [
 const TAKES_VALUE = /^(-r|--require|--import|--loader|--env-file|-C|--conditions|-W|-X)$/;
 const HAS_NO_FILE = /^(-e|--eval|-p|--print|-c|-m|--test|-)$/;
 
-function checkProgram(report: Report, { node, words: [program, ...words], directory, mayBeMade }: SimpleCommand) {
+function checkProgram(
+  report: ProblemReport,
+  { node, words: [program, ...words], directory, mayBeMade }: SimpleCommand,
+) {
   const ending = INTERPRETERS.find(([name]) => name.test(program!.text))?.[1];
   let file: Word | undefined;
   if (ending === undefined) {
@@ -281,7 +287,7 @@ interface MissingFile {
   readonly fixed: string | undefined;
 }
 
-function warn(report: Report, node: StringNode, { span }: Word, { code, message, hint, fixed }: MissingFile) {
+function warn(report: ProblemReport, node: StringNode, { span }: Word, { code, message, hint, fixed }: MissingFile) {
   report.warning(code, spanInside(report.source, node, span), message, {
     hint,
     fix:

@@ -3,11 +3,11 @@ import { type Problem, quote } from "../../grammar/problem.ts";
 import type { NamedStage } from "../../grammar/query/index.ts";
 import { memberOf, type Node } from "../json.ts";
 import type { Meanings } from "../languages.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { DEFAULT_STAGES } from "../stages.ts";
 
 /** Saved queries that name a stage which the configuration does not have. */
-export function checkQueryStages(report: Report, root: Node, { queryStages }: Meanings) {
+export function checkQueryStages(report: ProblemReport, root: Node, { queryStages }: Meanings) {
   if (queryStages.size === 0) return;
   const stages = stageNames(root);
   for (const [node, named] of queryStages) report.inside(node, unknownStages(named, stages));

@@ -15,7 +15,7 @@ import { removal } from "../edits.ts";
 import { type Member, memberOf, type Node, plainValue, type StringNode, spanInside } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import type { Memory } from "../memory.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { Beginnings } from "./beginnings.ts";
 
 /** 200 is a rewrite; the others are the redirects that a client follows automatically (RFC 9110 section 15.4). */
@@ -59,7 +59,7 @@ export interface RedirectContext {
 
 /** In steps: see `checkInSteps`. */
 export function* checkRedirects(
-  report: Report,
+  report: ProblemReport,
   redirects: Node | undefined,
   { meanings, memory, isServer }: RedirectContext,
 ): Generator<undefined, undefined> {
@@ -102,7 +102,7 @@ function* findingsOf(rules: readonly Rule[], memory: Memory): Generator<undefine
   return findings;
 }
 
-function checkStatus(report: Report, member: Member) {
+function checkStatus(report: ProblemReport, member: Member) {
   const status = memberOf(member.value, "status")?.value;
   if (status?.type !== "number" || !Number.isInteger(status.value) || STATUSES.includes(status.value)) return;
   report.error("config/redirect-status", status.span, `${status.value} is not a redirect status`, {
@@ -119,7 +119,7 @@ function checkStatus(report: Report, member: Member) {
 }
 
 /** The usual rule of a single-page site, in front of an app that would then answer one path only. */
-function warnRewriteOfAll(report: Report, { member, route, location, status }: Rule) {
+function warnRewriteOfAll(report: ProblemReport, { member, route, location, status }: Rule) {
   if (status !== 200 || location === undefined || location.origin !== "" || !SHAPE_OF_ALL.test(shapeKey(route))) return;
   // A location with the rest of the path gives each request a path of its own.
   if (locationCaptures(location).length > 0) return;
@@ -151,7 +151,7 @@ interface ParsedRedirect {
   readonly location: Location;
 }
 
-function checkPlaceholders(report: Report, { key, route, node, location }: ParsedRedirect) {
+function checkPlaceholders(report: ProblemReport, { key, route, node, location }: ParsedRedirect) {
   const pattern = key.value;
   const placeholders = locationCaptures(location);
   if (placeholders.length === 0) return;
@@ -187,13 +187,18 @@ function checkPlaceholders(report: Report, { key, route, node, location }: Parse
   }
 }
 
-function placeholderFix(report: Report, node: StringNode, span: Span, capture: string): Fix {
+function placeholderFix(report: ProblemReport, node: StringNode, span: Span, capture: string): Fix {
   const edits = [report.editInside(node, { span, text: `:${capture}` })];
   return { title: `Change to :${capture}`, edits, isSuggestion: true };
 }
 
 /** Makes the pattern capture what the location wants. */
-function captureFix(report: Report, key: StringNode, name: string, captures: readonly string[]): Fix | undefined {
+function captureFix(
+  report: ProblemReport,
+  key: StringNode,
+  name: string,
+  captures: readonly string[],
+): Fix | undefined {
   if (captures.includes("splat") || key.value.endsWith("*")) return undefined;
   const pattern = `${key.value.replace(/\/+$/, "")}/${name === "splat" ? "*" : `:${name}`}`;
   return { ...report.replace(key, pattern), title: `Change the pattern to ${pattern}`, isSuggestion: true };

@@ -1,8 +1,8 @@
 import { quote, type Span, type TextEdit } from "../../grammar/problem.ts";
 import type { Directory } from "../directory.ts";
-import { type Decision, decide, type IgnoreOptions, parseIgnore, ROOT } from "../ignore/index.ts";
+import { decide, type IgnoreDecision, type IgnoreOptions, parseIgnore, ROOT } from "../ignore/index.ts";
 import { memberOf, type Node, type ObjectNode } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { privateKind } from "../served-files.ts";
 
 export type AppType = "server" | "static";
@@ -12,7 +12,7 @@ const USUAL_DIR = "public";
 
 /** What a static folder shows to everyone. `type` is undefined if neither tool.json nor the files tell it. */
 export function checkServedFiles(
-  report: Report,
+  report: ProblemReport,
   root: ObjectNode,
   type: AppType | undefined,
   directory: Directory | undefined,
@@ -31,7 +31,7 @@ export function checkServedFiles(
   warnPrivateFiles(report, at ?? { start: root.span.start, end: root.span.start + 1 }, dir?.value ?? ".", directory);
 }
 
-function warnProjectFolder(report: Report, settings: ObjectNode, key: Span, dir: Node | undefined): void {
+function warnProjectFolder(report: ProblemReport, settings: ObjectNode, key: Span, dir: Node | undefined): void {
   report.warning(
     "config/static-root",
     dir?.span ?? key,
@@ -61,7 +61,7 @@ const MAX_DEPTH = 4;
 /** A message that names all of them would be a listing. */
 const MAX_LABELS = 3;
 
-function warnPrivateFiles(report: Report, at: Span, dir: string, directory: Directory): void {
+function warnPrivateFiles(report: ProblemReport, at: Span, dir: string, directory: Directory): void {
   const files = privateFiles(dir.replace(/^(\.\/+)+/, "").replace(/\/+$/, ""), directory);
   if (files.length === 0) return;
   const labels = files.slice(0, MAX_LABELS).map(({ path, kind }) => `${path} (${kind})`);
@@ -78,7 +78,7 @@ function privateFiles(dir: string, directory: Directory): { readonly path: strin
   let folder = ROOT;
   for (const name of start) folder = decide(folder, name, true, options);
   const files: { path: string; kind: string }[] = [];
-  const queue: { folder: Decision; depth: number }[] = [{ folder, depth: 0 }];
+  const queue: { folder: IgnoreDecision; depth: number }[] = [{ folder, depth: 0 }];
   let names = 0;
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     for (const listed of directory.list?.(next.folder.names.join("/") || ".") ?? []) {

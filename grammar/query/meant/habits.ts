@@ -1,7 +1,7 @@
 import { digitPattern } from "../digit-patterns.ts";
 import { KNOWN_FIELDS, KNOWN_VALUES } from "../known-fields.ts";
 import { levelOf, STAGE_WORDS } from "../levels.ts";
-import { beginsTerm, isName, operandAt, type Place, plainWord, type Slip } from "../place.ts";
+import { beginsTerm, isNameToken, operandAt, plainWord, type Slip, type TokenPlace } from "../place.ts";
 import * as problems from "../problems.ts";
 import { parseMoment } from "../timestamp.ts";
 import type { Token, TokenKind } from "../tokens.ts";
@@ -17,7 +17,7 @@ const PHRASES =
 const METHODS: ReadonlySet<unknown> = new Set(KNOWN_VALUES.method);
 
 /** `since 1h`, `last 15 minutes`, `in the last hour`, `30m ago`, `after 2024-05-01`, `earliest=-1h`, `yesterday` */
-export function timeSpan(place: Place): Slip | undefined {
+export function timeSpan(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   const first = tokens[at]!;
   if (!beginsTerm(tokens, at)) return undefined;
@@ -126,7 +126,7 @@ const UNITS: readonly (readonly [unit: string, pattern: RegExp])[] = [
 ];
 
 /** `LIMIT 10`, `head 20`, `order by timestamp desc`, `group by path`, `count by status` */
-export function clause(place: Place): Slip | undefined {
+export function clause(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   const first = tokens[at]!;
   if (first.kind !== "word" || !beginsTerm(tokens, at)) return undefined;
@@ -161,14 +161,14 @@ const ORDER =
   /(?:(?:order|sort|group|count|stats\s+count|count\(\))\s+by\s+[\w.@-]+(?:\s*,\s*[\w.@-]+)*(?:\s+(?:asc|desc))?)(?![\w.=(])/iy;
 
 /** `path starts with "/a"`, `has user.email`, `is error`, `error without "health"` */
-export function spokenOperator(place: Place): Slip | undefined {
+export function spokenOperator(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   const first = tokens[at]!;
   if (first.kind !== "word" || !beginsTerm(tokens, at) || isCompared(tokens, at)) return undefined;
   const word = plainWord(first.text);
   const next = tokens[at + 1];
   const edge = /^(start|end|begin)(?:s|ing|ning)?$/i.exec(next?.kind === "word" ? next.text : "")?.[1];
-  if (isName(first) && edge !== undefined && tokens[at + 2]?.text.toLowerCase() === "with") {
+  if (isNameToken(first) && edge !== undefined && tokens[at + 2]?.text.toLowerCase() === "with") {
     const operand = operandAt(source, tokens, at + 3);
     if (operand === undefined) return undefined;
     const inner = operand.inner.replaceAll("*", "\\*");
@@ -188,12 +188,12 @@ export function spokenOperator(place: Place): Slip | undefined {
   if (next === undefined || (next.kind !== "word" && next.kind !== "string") || isCompared(tokens, at + 1))
     return undefined;
   if (/^(?:without|exclude|excluding|except)$/.test(word)) {
-    const write = next.kind === "string" || isName(next) ? `not ${termOf(next)}` : undefined;
+    const write = next.kind === "string" || isNameToken(next) ? `not ${termOf(next)}` : undefined;
     return phrase(place, next.end, "not a term", { write });
   }
   if (word === "is" && levelOf(next.text) !== undefined)
     return phrase(place, next.end, "not a term", { write: next.text });
-  if (/^(?:has|have)$/.test(word) && isName(next))
+  if (/^(?:has|have)$/.test(word) && isNameToken(next))
     return phrase(place, next.end, "not a term", { write: `exists ${next.text}` });
   return undefined;
 }
@@ -204,7 +204,7 @@ const termOf = (token: Token) =>
     : `"*${token.text}*"`;
 
 /** `POST`, `GET /api`, `method = GET or POST`, `10.0.0.1`, `5xx`, `error 500`: values without their field. */
-export function bareValue(place: Place): Slip | undefined {
+export function bareValue(place: TokenPlace): Slip | undefined {
   const { tokens, at } = place;
   const first = tokens[at]!;
   if (first.kind !== "word" || !beginsTerm(tokens, at) || isCompared(tokens, at) || isInList(tokens, at))
@@ -212,7 +212,13 @@ export function bareValue(place: Place): Slip | undefined {
   const next = tokens[at + 1];
   if (METHODS.has(first.text)) {
     const [or, value, operator, field] = [1, 2, 3, 4].map((steps) => tokens[at - steps]);
-    if (or?.kind === "or" && value?.kind === "word" && operator?.text === "=" && field !== undefined && isName(field)) {
+    if (
+      or?.kind === "or" &&
+      value?.kind === "word" &&
+      operator?.text === "=" &&
+      field !== undefined &&
+      isNameToken(field)
+    ) {
       const write = `${field.text} in (${value.text}, ${first.text})`;
       const span = { start: field.start, end: first.end };
       return {
@@ -225,7 +231,7 @@ export function bareValue(place: Place): Slip | undefined {
     return phrase(place, (path ?? first).end, "a value without its field", { write });
   }
   const before = tokens[at - 1];
-  const isAfterName = before?.kind === "word" && isName(before) && !isWord(before.text);
+  const isAfterName = before?.kind === "word" && isNameToken(before) && !isWord(before.text);
   // A name before it is the field that was meant: status 500.
   if (isAfterName || before?.kind === "or") return undefined;
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(first.text))
@@ -243,7 +249,7 @@ export function bareValue(place: Place): Slip | undefined {
 const VALUE = "a value without its field";
 
 /** `-f`, `--since 1h`: options of the command between the quotes of the query. */
-export function option(place: Place): Slip | undefined {
+export function option(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   const first = tokens[at]!;
   if (!beginsTerm(tokens, at)) return undefined;
@@ -262,7 +268,7 @@ const OPTION =
 /**
  * `user signed in`, `connection refused`: words of a message. A name alone may be a field, several side by side never are.
  */
-export function prose(place: Place): Slip | undefined {
+export function prose(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   if (!beginsTerm(tokens, at) || !isProse(tokens[at]!)) return undefined;
   if (isNameBefore(tokens, at) || isInList(tokens, at)) return undefined;
@@ -330,7 +336,12 @@ interface Wording {
 }
 
 /** A phrase from the token to `end`. */
-function phrase({ source, tokens, at }: Place, end: number, what: string, { write: term, hint = "" }: Wording): Slip {
+function phrase(
+  { source, tokens, at }: TokenPlace,
+  end: number,
+  what: string,
+  { write: term, hint = "" }: Wording,
+): Slip {
   const { start } = tokens[at]!;
   const text = source.slice(start, end);
   let length = 1;

@@ -1,8 +1,8 @@
 import type { Problem } from "../../problem.ts";
 import { type Aggregate, type Column, type Expr, type Field, type Pipe, type Pipeline, target } from "../ast.ts";
-import { check as checkQuery } from "../check.ts";
+import { checkQuery } from "../check.ts";
 import { isTimeUnit } from "../literals.ts";
-import { aggregateName, columnName, type Input, outputOf, placeOf, resultOf } from "./columns.ts";
+import { aggregateName, columnIndex, columnName, outputOf, type PipeInput, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import { aggregatesOf, columnsNamed } from "./pipe-facts.ts";
 import { printCall } from "./print.ts";
@@ -19,7 +19,7 @@ export function checkPipes(
   before: readonly Pipe[] = [],
 ): Problem[] {
   const findings: Problem[] = [];
-  let input: Input = resultOf(before);
+  let input: PipeInput = resultOf(before);
   for (const pipe of pipes) {
     const soFar = findings.length;
     checkPipe(pipe, { source, input, findings });
@@ -32,7 +32,7 @@ export function checkPipes(
 
 interface Context {
   readonly source: string;
-  readonly input: Input;
+  readonly input: PipeInput;
   readonly findings: Problem[];
 }
 
@@ -105,7 +105,7 @@ function checkColumn(column: Field, { source, input, findings }: Context): void 
     return;
   }
   const name = columnName(column);
-  if (placeOf(input.columns, name) < 0) findings.push(problems.unknownColumn(column.span, name, input.columns));
+  if (columnIndex(input.columns, name) < 0) findings.push(problems.unknownColumn(column.span, name, input.columns));
 }
 
 function checkAggregate({ call }: Aggregate, context: Context): void {
@@ -131,7 +131,7 @@ function checkAggregate({ call }: Aggregate, context: Context): void {
 function checkNamed(expr: Expr, context: Context): void {
   const { source, input, findings } = context;
   const bare = (column: string) => {
-    if (input.kind === "rows" && placeOf(input.columns, column) < 0)
+    if (input.kind === "rows" && columnIndex(input.columns, column) < 0)
       findings.push(problems.noSuchTerm(expr.span, textOf(source, expr), column));
   };
   switch (expr.kind) {
@@ -153,7 +153,7 @@ function checkNamed(expr: Expr, context: Context): void {
 }
 
 /** Two columns of one name. */
-function checkNames(pipe: Pipe, output: Input, findings: Problem[]): void {
+function checkNames(pipe: Pipe, output: PipeInput, findings: Problem[]): void {
   if (output.kind !== "rows") return;
   const seen = new Set<string>();
   const aggregates = aggregatesOf(pipe);

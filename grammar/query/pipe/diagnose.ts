@@ -342,7 +342,7 @@ function percentileAt(tokens: readonly Token[], at: number): { span: Span; write
 }
 
 /** `count by path`, `error count by path`: a stage that lacks its bar. */
-export function missingBar(source: string): Problem | undefined {
+export function findMissingBar(source: string): Problem | undefined {
   const operators = source.includes("||") ? tokenize(source).filter(({ text }) => text === "||") : [];
   for (const { start, end } of operators.slice(0, MOST_TRIES)) {
     if (parsers.Pipe(source, end, source.length) === NO_MATCH) continue;

@@ -1,7 +1,7 @@
 import type { Span } from "../../problem.ts";
 import type { Column, Expr, Pipe, Pipeline } from "../ast.ts";
 import { aggregateName, columnName } from "./columns.ts";
-import { aggregatesOf, columnsNamed, conditionOf, factsOf } from "./pipe-facts.ts";
+import { aggregatesOf, columnsNamed, factsOf, pipeCondition } from "./pipe-facts.ts";
 
 /** A column of rows, and every place of the query that names it. */
 export interface NamedColumn {
@@ -50,7 +50,7 @@ function after(pipe: Pipe, rows: readonly Named[] | undefined): readonly Named[]
 
 /** Every column that a stage names: outside of functions, and as their arguments. */
 function columnsIn(pipe: Pipe): Column[] {
-  const condition = conditionOf(pipe);
+  const condition = pipeCondition(pipe);
   const computed = aggregatesOf(pipe).flatMap(({ call }) => call.argument ?? []);
   return [...(condition === undefined ? [] : operandsOf(condition)), ...computed, ...columnsNamed(pipe)];
 }

@@ -1,14 +1,14 @@
 import type { Parsed, Problem } from "../../problem.ts";
 import type { ReadPipeline } from "../actions.ts";
 import type { Pipe, Pipeline } from "../ast.ts";
-import { MAX_LENGTH } from "../bounds.ts";
-import { foreignQuery, MAX_LENGTH as MAX_FOREIGN, mend } from "../meant/foreign-query.ts";
+import { MAX_QUERY_LENGTH } from "../bounds.ts";
+import { foreignQueryProblem, MAX_FOREIGN_LENGTH, mend } from "../meant/foreign-query.ts";
 import { deepest, parseQuery } from "../parse.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import { type Token, tokenize } from "../tokens.ts";
 import { checkPipes } from "./check.ts";
-import { missingBar, whatIsWrong } from "./diagnose.ts";
+import { findMissingBar, whatIsWrong } from "./diagnose.ts";
 import { foreignPipeline } from "./meant/foreign-pipeline.ts";
 import * as problems from "./problems.ts";
 
@@ -19,20 +19,20 @@ import * as problems from "./problems.ts";
  */
 export function parsePipeline(source: string, before: readonly Pipe[] = []): Parsed<Pipeline> {
   const read = readPipeline(source, before);
-  if (read.ok || source.length > MAX_FOREIGN) return read;
+  if (read.ok || source.length > MAX_FOREIGN_LENGTH) return read;
   const parse = (text: string) => readPipeline(text, before);
   const foreign = foreignPipeline(source, parse);
   // Slips that lead to a query one by one say more than the whole does.
   if (foreign?.isCertain) return failed([foreign.problem]);
   if (mend(source, parse) !== undefined) return read;
-  const whole = foreign?.problem ?? (source.includes("|") ? foreignQuery(source, parseQuery) : undefined);
+  const whole = foreign?.problem ?? (source.includes("|") ? foreignQueryProblem(source, parseQuery) : undefined);
   // Where the other language has stages, too, each is told by itself.
   return whole === undefined || (foreign === undefined && whole.message.includes("in stages")) ? read : failed([whole]);
 }
 
 /** As `parsePipeline`, but each slip by itself. */
 function readPipeline(source: string, before: readonly Pipe[]): Parsed<Pipeline> {
-  if (source.length > MAX_LENGTH) return failed([queryProblems.tooLong(source.length, MAX_LENGTH)]);
+  if (source.length > MAX_QUERY_LENGTH) return failed([queryProblems.tooLong(source.length, MAX_QUERY_LENGTH)]);
   if (!source.includes("|")) return withoutPipes(source);
   const bars = barsOf(source);
   if (bars.length === 0) return withoutPipes(source);
@@ -56,7 +56,7 @@ const MAX_PIPES = 64;
 const MAX_PROBLEMS = 5;
 
 function withoutPipes(source: string): Parsed<Pipeline> {
-  const bar = missingBar(source);
+  const bar = findMissingBar(source);
   if (bar !== undefined) return failed([bar]);
   const query = parseQuery(source);
   return query.ok ? { ok: true, value: { source, query: query.value, pipes: [] } } : query;
@@ -82,7 +82,7 @@ function wrongNames(source: string, pipes: readonly Pipe[], before: readonly Pip
   for (const { kind, word, span } of pipes) {
     const others = findings.filter((one) => one.span.start < word.end || one.span.start >= span.end);
     if (kind !== "where" || others.length === findings.length) continue;
-    const bar = missingBar(" ".repeat(word.end) + source.slice(word.end, span.end));
+    const bar = findMissingBar(" ".repeat(word.end) + source.slice(word.end, span.end));
     if (bar !== undefined) findings = [...others, bar];
   }
   return findings;
@@ -98,7 +98,7 @@ function wrong(
     return [problems.tooManyPipes({ start, end }, MAX_PIPES)];
   }
   // count by path | sort count
-  const bar = ofQuery.length === 0 ? undefined : missingBar(source.slice(0, bars[0]!.start));
+  const bar = ofQuery.length === 0 ? undefined : findMissingBar(source.slice(0, bars[0]!.start));
   const findings: Problem[] = [];
   const isTerm = source.slice(0, bars[0]!.start).trim() !== "";
   let read: readonly Pipe[] = [];

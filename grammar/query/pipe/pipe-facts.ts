@@ -94,7 +94,7 @@ export function columnsNamed(pipe: Pipe): readonly Column[] {
 export const aggregatesOf = (pipe: Pipe): readonly Aggregate[] => ("aggregates" in pipe ? pipe.aggregates : []);
 
 /** The condition of a stage that does nothing but select. */
-export const conditionOf = (pipe: Pipe): Expr | undefined => ("expr" in pipe ? pipe.expr : undefined);
+export const pipeCondition = (pipe: Pipe): Expr | undefined => ("expr" in pipe ? pipe.expr : undefined);
 
 /** Whether it depends on the time of entries, or on the period that was asked for. */
 export const isTimed = (pipe: Pipe) =>

@@ -16,7 +16,7 @@ const NAME = /^[A-Za-z_@$][\w@$.-]*$/;
 const plain = (text: string) => text.replace(/[\s"'`]/g, "").toLowerCase();
 
 /** A column as we name it; undefined for what is none: an expression, or a name that we cannot know. */
-export function columnOf(text: string, names: Names): string | undefined {
+export function foreignColumn(text: string, names: Names): string | undefined {
   const name = text
     .trim()
     .replace(/^\((.*)\)$/, "$1")
@@ -33,10 +33,10 @@ export function columnOf(text: string, names: Names): string | undefined {
 const MESSAGES: Readonly<Record<string, string>> = { "@message": "message", _msg: "message", _raw: "message" };
 
 /** A list of columns, with commas or blanks between them; undefined if one is none. */
-export function columnsOf(text: string, names: Names): string[] | undefined {
+export function foreignColumns(text: string, names: Names): string[] | undefined {
   const inner = text.trim().replace(/^\(([^()]*)\)$/, "$1");
   const parts = inner.includes(",") || inner.includes("(") ? topLevel(inner, ",") : inner.trim().split(/\s+/);
-  const columns = parts.map((part) => columnOf(part, names));
+  const columns = parts.map((part) => foreignColumn(part, names));
   // Words between names, such as path as p, are none.
   const isList = inner.trim() !== "" && parts.every((part) => !/^\s*(?:as|by)\s*$/.test(part));
   return !isList || columns.includes(undefined) ? undefined : (columns as string[]);
@@ -52,7 +52,7 @@ function callsOf(written: string, inside: string, names: Names): string[] | unde
   if (/^(?:percentiles?|quantile|pct|percentile_cont|approx_percentile)$/.test(name)) {
     const field = args.find((arg) => !NUMBER.test(arg));
     const numbers = args.filter((arg) => NUMBER.test(arg));
-    const column = columnOf(field ?? "", names);
+    const column = foreignColumn(field ?? "", names);
     if (column === undefined || numbers.length !== args.length - 1) return undefined;
     return numbers.map((number) => `p${percent(Number(number))}(${column})`);
   }
@@ -65,7 +65,7 @@ function callsOf(written: string, inside: string, names: Names): string[] | unde
         : name;
   if (functionOf(own) === undefined) return undefined;
   if (own === "rate") return ["rate()"];
-  const column = args.length === 1 ? columnOf(args[0]!, names) : undefined;
+  const column = args.length === 1 ? foreignColumn(args[0]!, names) : undefined;
   return column === undefined ? undefined : [`${own}(${column})`];
 }
 
@@ -102,9 +102,9 @@ function groupsOf(text: string, names: Names): Groups | undefined {
     const time = width ?? span;
     if (time !== undefined) step = stepOf(time);
     else if (unit !== undefined) step = UNIT_STEPS[unit.toLowerCase()];
-    else if (names.step !== undefined && columnOf(value, names) === "timestamp") step = names.step;
+    else if (names.step !== undefined && foreignColumn(value, names) === "timestamp") step = names.step;
     else {
-      const column = columnOf(value, names);
+      const column = foreignColumn(value, names);
       if (column === undefined) return undefined;
       by.push(column);
       continue;
@@ -117,7 +117,7 @@ function groupsOf(text: string, names: Names): Groups | undefined {
 }
 
 /** Functions and their groups, as stages have them. */
-export interface Summary extends Groups {
+export interface ForeignSummary extends Groups {
   /** With `as`, if they are named. */
   readonly calls: readonly string[];
 }
@@ -126,7 +126,7 @@ export interface Summary extends Groups {
  * `count(*) as hits, pct(duration, 99) by path, bin(5m)`, `by (path) count() hits`, `hits = count() by path`,
  * `count avg(duration) by path`. The columns are known afterwards.
  */
-export function summaryOf(text: string, names: Names): Summary | undefined {
+export function foreignSummary(text: string, names: Names): ForeignSummary | undefined {
   const before = /^\s*(?:by\s*)?(\((?:[^()]|\([^()]*\))*\))(?=\s*\w)([\s\S]*)$/i.exec(text);
   let rest = before === null ? text : before[2]!;
   const aggregates: [key: string, call: string, as: string | undefined][] = [];
@@ -165,7 +165,7 @@ function know({ columns }: Names, call: string, own: string): void {
 }
 
 /** A stage that gives a summary, in ours. */
-export function summaryPipe({ calls, by, step }: Summary): string {
+export function summaryPipe({ calls, by, step }: ForeignSummary): string {
   const groups = by.length === 0 ? "" : ` by ${by.join(", ")}`;
   const values = calls.length === 0 ? "" : ` ${calls.join(", ")}`;
   if (step !== undefined) return `timeseries ${step}${values}${groups}`;

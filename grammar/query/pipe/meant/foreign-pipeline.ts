@@ -1,7 +1,7 @@
 import type { Parsed, Problem } from "../../../problem.ts";
 import type { Pipeline } from "../../ast.ts";
 import { levelOf } from "../../levels.ts";
-import { jq, loki, MAX_LENGTH, mend, sql, topLevel, word } from "../../meant/foreign-query.ts";
+import { jq, loki, MAX_FOREIGN_LENGTH, mend, sqlCondition, topLevel, word } from "../../meant/foreign-query.ts";
 import { PIPE_WORDS } from "../../pipe-words.ts";
 import { isMessageWord } from "../../place.ts";
 import * as queryProblems from "../../problems.ts";
@@ -23,7 +23,7 @@ export interface Translated {
 export function foreignPipeline(source: string, parse: Parse): Translated | undefined {
   // Other blanks than ours, as web pages have them, go with the rest.
   const text = source.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
-  if (text.length > MAX_LENGTH) return undefined;
+  if (text.length > MAX_FOREIGN_LENGTH) return undefined;
   const parts = partsOf(text.trim());
   if (parts === undefined) return undefined;
   const { write, dropped } = written(parts, parse);
@@ -133,7 +133,7 @@ function sqlParts(text: string): Parts | undefined {
   if (order !== undefined) pipes.push(`order by ${byNumber(order, columns)}`);
   if (most !== undefined) pipes.push(`limit ${most}`);
   if (pipes.every((pipe) => /^(?:order|limit)/.test(pipe)) && list !== "*") pipes.push(`select ${list}`);
-  const first = where === undefined ? "" : sql(`where ${where}`)?.text;
+  const first = where === undefined ? "" : sqlCondition(`where ${where}`)?.text;
   return first === undefined ? undefined : { language: "SQL", first, pipes, dropped: [], isCertain: true };
 }
 
