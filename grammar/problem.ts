@@ -10,7 +10,7 @@ export interface TextEdit {
   readonly text: string;
 }
 
-/** What to do about a problem: said in words, and as a change where that is certain. */
+/** A way to solve a problem: in words, and as a change if that is certain. */
 export interface Remedy {
   readonly hint?: string | undefined;
   readonly fix?: Fix | undefined;
@@ -54,12 +54,12 @@ export interface Elsewhere {
   readonly problem: Problem;
 }
 
-/** What every parser returns: the value, or all problems of the text (at least one). */
+/** The result of every parser: the value, or all problems of the text (at least one). */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** What is wrong and what to do, as one sentence for places without room for a second line. */
+/** The problem and its remedy as one sentence, for places without room for a second line. */
 export function describe(problem: Problem): string {
   return problem.hint === undefined ? problem.message : `${problem.message}: ${problem.hint}`;
 }

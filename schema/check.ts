@@ -38,7 +38,7 @@ import { withSoundFixes } from "./sound-fixes.ts";
 export interface ConfigCheckOptions {
   /** The project's files, for a file named tool.json. Without it only the text is checked. */
   readonly directory?: Directory;
-  /** What `parseJson` returned for the text, if it was called already: used if it has no problems, and never changed. */
+  /** The result of `parseJson` for the text, if it was called: used if it has no problems, and never changed. */
   readonly parsed?: ParsedJson;
   /** False if no fixes will be offered: then they are not tried out, which takes longer than all checks. */
   readonly triesFixes?: boolean;
@@ -161,13 +161,13 @@ function isSite(root: ObjectNode, directory: Directory): boolean {
   return inferRuntime(directory, { name: "" }, { development: true }).type === "static";
 }
 
-/** What the app certainly is: as it says, or as its files do. */
+/** The type of the app, if it is certain: as tool.json says, or as the files of the app do. */
 function appType(root: ObjectNode, directory: Directory | undefined): AppType | undefined {
   const type = memberOf(root, "type")?.value;
   if (type !== undefined) {
     return type.type === "string" && (type.value === "server" || type.value === "static") ? type.value : undefined;
   }
-  // What has a command of its own is not a static site, whatever its files say.
+  // An app with a command of its own is not a static site, whatever its files say.
   if (memberOf(memberOf(root, "proxy")?.value, "command") !== undefined) return "server";
   if (directory === undefined) return undefined;
   const inference = inferRuntime(directory, { name: "" }, { development: true });

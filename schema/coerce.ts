@@ -4,7 +4,7 @@ import { spaced } from "./edits.ts";
 import { type ArrayNode, isJson, type Node, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
 
-/** What a value of the wrong type was meant to be. */
+/** The value that was meant by one of the wrong type. */
 export interface Coerced {
   /** For later checks; its span is that of the value as written. */
   readonly node: Node;
@@ -255,7 +255,7 @@ function nodeOf(value: unknown, span: Span): Node {
   return { type: "object", span, members };
 }
 
-/** What a section is mostly written for. `disable` and `enable` take true and false. */
+/** The settings that a section is mostly written for. `disable` and `enable` take true and false. */
 const MAIN: Readonly<Record<string, readonly string[]>> = {
   Backoff: ["attempts"],
   Cors: ["enable", "allowed_origins"],

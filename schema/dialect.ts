@@ -27,7 +27,7 @@ interface Use {
   readonly span: Span;
   readonly message: string;
   readonly hint: string;
-  /** What the migration did, in a sentence; undefined if it cannot do it. */
+  /** The change that the migration made, in a sentence; undefined if it cannot make it. */
   readonly note: string | undefined;
   /** Edits of keys and values that stay. */
   readonly replace: readonly TextEdit[];
@@ -82,7 +82,7 @@ export function migrateUses(text: string): { edits: TextEdit[]; notes: string[] 
   }
   const gone = [...removals].flatMap(([object, members]) => removeMembers(object, members));
   const kept = uses.flatMap(({ replace }) => replace);
-  // What is inside of something removed goes with it.
+  // Edits inside of something removed go with it.
   const edits = [...gone, ...kept].filter(
     (edit) =>
       !gone.some(
@@ -109,7 +109,7 @@ function derivedTimeout(root: ObjectNode): { readonly object: ObjectNode; readon
   };
   const timeout = secondsOf("timeout");
   const listen_timeout = secondsOf("listen_timeout");
-  // What is wrong with the proxy's is said there.
+  // A problem of the proxy's timeouts is reported there.
   const isKnown = timeout !== undefined && listen_timeout !== undefined && (proxy?.type ?? "object") === "object";
   if (!isKnown) return { object, member };
   const derived = functionTimeout({ timeout, listen_timeout });

@@ -3,7 +3,7 @@ import { type ConfigCheckOptions, checkConfig } from "./check.ts";
 import { maskProblems } from "./masked.ts";
 import { isAmong } from "./sound-fixes.ts";
 
-// What one fix uncovers another mends; each round takes problems away.
+// One fix may uncover a problem that another mends; each round takes problems away.
 const MAX_ROUNDS = 20;
 
 /**

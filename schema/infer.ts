@@ -3,7 +3,7 @@ import type { Directory } from "./directory.ts";
 
 export type Runtime = "go" | "crystal" | "node" | "java" | "python" | "static";
 
-/** What the marker files of a project say about it. */
+/** The settings of a project as its marker files tell them. */
 export interface Inference {
   /** Undefined if no marker file says it. */
   readonly runtime: Runtime | undefined;

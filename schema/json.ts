@@ -258,7 +258,7 @@ export const SYNTAX_CODES: ReadonlySet<string> = new Set([
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
 /**
- * What the text between the quotes stands for, and where each UTF-16 unit of that begins in the text (and, last, where
+ * The value of the text between the quotes, and where each UTF-16 unit of that begins in the text (and, last, where
  * the text ends). An escape that JSON does not know stands for the character after the backslash.
  */
 function decode(raw: string): { value: string; offsets: number[] } {
@@ -540,7 +540,7 @@ class Parser {
   #unclosed(bracket: "{" | "[", open: Span, comma: Span | undefined) {
     const close = bracket === "{" ? "}" : "]";
     const end = comma?.start ?? this.#lastEnd;
-    // What follows is separated from it by the comma that was read, or by none.
+    // The next token is separated from it by the comma that was read, or by none.
     const closing = this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket || this.#kind === Kind.end;
     const text = comma === undefined && !closing ? `${close},` : close;
     this.#guess("config/unclosed", `"${bracket}" is never closed`, open, {
@@ -651,7 +651,7 @@ class Parser {
     return { key, value };
   }
 
-  /** What a name is where the value of a key is expected: one inside, or on a line like the key's the next. */
+  /** The role of a name in place of a key's value: a member inside, or on a line like the key's the next member. */
   #nameBelow(key: StringNode): "member" | "inside" | undefined {
     if (this.#kind !== Kind.string || !isKeyName(this.#source, this.#tokenSpan().end)) return undefined;
     const indent = indentOf(this.#source, this.#start);

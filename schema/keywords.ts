@@ -23,10 +23,10 @@ export interface Schema {
   readonly "x-unit"?: string;
 }
 
-/** What tool.schema.json says about the whole file. */
+/** The schema of the whole file in tool.schema.json. */
 export const rootSchema = toolSchema as Schema;
 
-/** What a schema says about a member of that name. ajv's own schema paths start from the root again at some references. */
+/** The schema of a member of that name. ajv's own schema paths start from the root again at some references. */
 export function memberSchema(parent: Schema, name: string): Schema {
   const { properties, additionalProperties } = parent;
   if (properties !== undefined && Object.hasOwn(properties, name)) return resolve(properties[name]!);

@@ -14,7 +14,8 @@ import type { ProblemReport } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
 /**
- * What the strings of a configuration say in their languages, by the node that holds them; where a string is wrong, nothing.
+ * The values of the strings of a configuration in their languages, by the node that holds them; none if a string is
+ * wrong.
  */
 export interface Meanings {
   readonly routes: ReadonlyMap<StringNode, Route>;
@@ -72,7 +73,7 @@ const STRINGS_PER_STEP = 500;
 export interface LanguagePlace {
   /** From the root; for a key with the key itself as the last name. The array changes during the walk: copy it. */
   readonly path: readonly (string | number)[];
-  /** What the schema says about the string, or about the value of the key. */
+  /** The schema of the string, or of the value of the key. */
   readonly schema: Schema;
   readonly isKey: boolean;
 }
@@ -110,7 +111,7 @@ export function eachLanguage(
   }
 }
 
-/** What a string says, or its problems, with spans counted from the string's value. */
+/** Reads the value of a string, or its problems, with spans counted from the string's value. */
 type Read = (value: string) => Parsed<unknown>;
 
 const LANGUAGES: Readonly<Record<string, Read>> = {
@@ -138,9 +139,9 @@ const unless = (problems: readonly Problem[]): Parsed<unknown> =>
 
 interface Correction {
   readonly hint: string;
-  /** What was certainly meant. */
+  /** The value that was certainly meant. */
   readonly fixed?: string | undefined;
-  /** What may have been meant. */
+  /** A value that may have been meant. */
   readonly likely?: string | undefined;
 }
 

@@ -91,7 +91,7 @@ function leaves(node: Node, take: (leaf: Node) => void): void {
   } else take(node);
 }
 
-/** What may be a value below a key such as `environment`, up to the bracket that closes it, whatever is quoted there. */
+/** Possible values below a key such as `environment`, up to the bracket that closes it, whatever is quoted there. */
 function loosely(text: string): Span[] {
   const spans: Span[] = [];
   let end = 0;

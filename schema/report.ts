@@ -95,7 +95,7 @@ export class ProblemReport {
       .filter((problem) => !hidden.has(problem))
       .map((problem): Problem => {
         if (!withdrawn.has(problem)) return problem;
-        // What the value was read as is wrong too: its own fixes put another in the same place.
+        // The value as it was read is wrong too: its own fixes put another in the same place.
         const { fix: _fix, alternatives: _alternatives, hint: _hint, ...rest } = problem;
         const { hint, fix, alternatives } = withdrawn.get(problem)!;
         return { ...rest, ...(hint && { hint }), ...(fix && { fix }), ...(alternatives && { alternatives }) };

@@ -68,10 +68,10 @@ interface Place {
   readonly node: Node;
   /** How the value is called in messages: `"memory"`, `item 2 of "regions"`. */
   readonly label: string;
-  /** What stands for an object that lacks something: its key, or its opening brace. */
+  /** The span that stands for an object that lacks something: its key, or its opening brace. */
   readonly nameSpan: Span;
   readonly path: readonly string[];
-  /** What the schema says about it. */
+  /** The schema of the value. */
   readonly schema: Schema;
   /** The object or array that it is in; undefined for the root. */
   readonly owner?: Place;

@@ -9,7 +9,7 @@ export function lostAfter(
   { start, end }: Span,
   { isKey, endsLine }: { readonly isKey: boolean; readonly endsLine: boolean },
 ): number | undefined {
-  // What follows such a token is the text that the next quote was meant to open.
+  // Such a token is followed by the text that the next quote was meant to open.
   const next = isKey ? /^[^\s:,{}[\]]/ : /^[\w$/]/;
   if (!endsLine && (end - start > MAX_LINE || !next.test(source.slice(end, end + 1)))) return undefined;
   const raw = source.slice(start, end);
@@ -30,7 +30,7 @@ export function lostBefore(source: string, start: number, what: "key" | "value")
   const text = (
     what === "key" ? /^[^"\\\s:,{}[\]]+(?="\s*:)/ : /^[\p{L}\p{N}_/#*.@$-](?:[^"\\{}[\]]|\\.)*(?="\s*(?:[,}\]]|$))/u
   ).exec(line);
-  // What has been read as a comment is none of it; https:// is.
+  // Text that has been read as a comment is no part of it; https:// is.
   return text === null || /^[^\s:]*\s*\/[/*]/.test(text[0]) ? undefined : start + text[0].length;
 }
 

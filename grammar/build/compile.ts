@@ -47,7 +47,7 @@ export function compileGrammar(options: CompileOptions): string {
 // @ts-nocheck
 import { actions } from ${JSON.stringify(actionsPath)};
 
-/** What a parser answers for a text that the grammar does not accept. */
+/** The answer of a parser to a text that the grammar does not accept. */
 export const NO_MATCH: unique symbol = Symbol("no match");
 
 /** Each start rule's value over source[from, to), or NO_MATCH. Spans point into \`source\`. */
@@ -356,7 +356,7 @@ pos = ${before};
       if (guard) usesNext = true;
       return `${guard}${label}: {\n${inner.code}\n${assign}\nbreak ${done};\n}\npos = ${before};`;
     });
-    // What may be skipped is skipped once to look at the next character; each branch starts where the choice did.
+    // Space is skipped once to look at the next character; each branch starts where the choice did.
     const look = context.isSyntactic ? `skip();\nconst ${next} = next();\n` : `const ${next} = next();\n`;
     return {
       code: `${outs.length > 0 ? `let ${outs.join(", ")};\n` : ""}const ${before} = pos;\n${usesNext ? look : ""}${done}: {\n${branches.join("\n")}\n${fail}\n}`,
@@ -547,7 +547,7 @@ pos += ${moved};
           const kind = exprKind(factor);
           if (kind === "Not" || kind === "Lookahead") continue;
           if (kind === "Opt" || kind === "Star") {
-            // What may be absent lets the next one begin: not worth the union here.
+            // If this factor is absent, the next one begins: not worth the union here.
             return undefined;
           }
           return this.#first(factor, context, seen);

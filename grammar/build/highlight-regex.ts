@@ -2,7 +2,7 @@
 // choice that was made is never given up, as an atomic group says it. That is also what keeps them fast: none backtracks.
 import { exprKind, type GrammarExpr, isSyntactic, type OhmGrammar } from "./compile.ts";
 
-/** What a lexical rule matches, as a tree of what regular expressions have. */
+/** The text that a lexical rule matches, as a tree of the parts that regular expressions have. */
 export type Pattern =
   | { readonly kind: "set"; readonly items: readonly Item[]; readonly without: readonly Item[] }
   | { readonly kind: "text"; readonly text: string }

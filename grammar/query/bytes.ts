@@ -3,7 +3,7 @@ import { BACKSLASH, blanksEnd, COLON, isAt, isDigit, MINUS, OPEN_BRACKET, PLUS, 
 import { LEVEL_SPELLINGS, LEVELS, type Level, levelOf } from "./levels.ts";
 import { LEVEL_KEYS, type LevelNumbers, levelOfNumber, OTHER_WORDS } from "./loggers.ts";
 
-/** What a query asks of the value of a key. */
+/** A condition of a query on the value of a key. */
 export type ValueTest =
   | { readonly kind: "number"; readonly op: "<" | "<=" | ">" | ">="; readonly bound: number }
   | { readonly kind: "equal"; readonly value: number; readonly mayBeText: boolean }

@@ -219,7 +219,7 @@ function checkPatterns(expr: Comparison | Membership, values: readonly Value[], 
   }
   if (first === undefined) return;
   const message = `${quoteValue(first, context)} is not a number`;
-  // What other numbers begin with a digit is not as certain as the hundreds of a status.
+  // Other numbers that begin with a digit are not as certain as the hundreds of a status.
   if (terms.includes("")) {
     context.problems.push(
       problems.notANumber(first.span, message, `* matches text: compare numbers, such as ${field} >= 4`),

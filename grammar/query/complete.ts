@@ -46,7 +46,7 @@ export interface QueryCompletion {
   readonly items: readonly CompletionItem[];
 }
 
-/** What is known of the entries that the query is for, beside the fields that every entry has. */
+/** Facts about the entries that the query is for, beside the fields that every entry has. */
 export interface CompletionSources {
   readonly fields?: readonly KnownField[];
   /** The values of a field, named as in the query. */
@@ -54,9 +54,10 @@ export interface CompletionSources {
 }
 
 /**
- * What may be written at the cursor, best first. Works in any text, broken ones too: the text before the token under
- * the cursor is matched, and what the grammar expects after it is offered, as far as it begins with (or holds) what has
- * been typed. Nothing in regular expressions. An editor keeps a `QuerySession`, which answers the next key faster.
+ * Returns the items that may be written at the cursor, best first. Works in any text, broken ones too: the text before
+ * the token under the cursor is matched, and what the grammar expects after it is offered, as far as it begins with (or
+ * holds) what has been typed. Nothing in regular expressions. An editor keeps a `QuerySession`, which answers the next
+ * key faster.
  */
 export function complete(source: string, offset: number, sources: CompletionSources = {}): QueryCompletion {
   return completeWith(new Expectation(), source, offset, sources);
@@ -133,7 +134,7 @@ function freshSlot(source: string, touched: Token | undefined, at: number): Slot
 const isSymbol = (token: Token) => token.kind !== "word" && /^[=<>!~&|]/.test(token.text);
 const BEGINS: ReadonlySet<Token["kind"]> = new Set(["open", "comma"]);
 
-/** What the grammar expects at an offset; where the text before is wrong, as if the query began after the slip. */
+/** Returns what the grammar expects at an offset; if the text before is wrong, as if the query began after the slip. */
 function expectedAt(
   expectation: Expectation,
   source: string,
@@ -178,7 +179,7 @@ function itemsFor(context: Context): CompletionItem[] {
   return items.filter(({ kind, insertText }) => kind === "function" || isAllowed(insertText));
 }
 
-/** What terms are made of, and their values. */
+/** Items for the parts of terms, and for their values. */
 function termItems(context: Context): CompletionItem[] {
   const { expected, typed, pipe } = context;
   if (pipe !== undefined && isStep(expected)) return stepItems(context);
@@ -365,7 +366,7 @@ function valuesOf(context: Context, field: string, quotable: boolean): Completio
   const { tokens, expected } = context;
   const type = typeOf(field, context);
   const column = context.pipe && inPipe.rowColumnOf(context.pipe, field);
-  // What is computed has no values that are known.
+  // A computed column has no known values.
   if (column?.type === "number" && !column.isGroup) return [];
   const ordered = tokens.at(-1)?.kind === "compare" && /^[<>]/.test(tokens.at(-1)!.text);
   const values: KnownValue[] = [...(context.sources.values?.(field) ?? [])];

@@ -89,7 +89,7 @@ function changed(
   const missing = wanted.filter((one) => !left.some((term) => printed(term) === one));
   if (left.length === terms.length) {
     if (missing.length === 0) return text;
-    // What the person wrote stays as it was written.
+    // The text of the person stays as it was written.
     const own = conditionsOf(read);
     const kept = own === "" ? "" : expr?.kind === "or" ? `(${own})` : own;
     return joined([kept, ...missing], read);

@@ -22,7 +22,7 @@ export interface Explanation {
 }
 
 /**
- * What the field, operator or value at an offset means, or the term around it. Undefined between terms. In a broken query
+ * Explains the field, operator or value at an offset, or the term around it. Undefined between terms. In a broken query
  * there is no tree to ask: `parseQuery` comes first.
  */
 export function explainAt(query: Query, offset: number): Explanation | undefined {
@@ -65,12 +65,12 @@ function grouped(expr: Expr, around: "and" | "or"): string {
   return several && expr.kind !== around ? `(${words(expr)})` : words(expr);
 }
 
-/** What a `not` says, which is true if a field is missing, too. */
+/** The words of a `not`, which is true if a field is missing, too. */
 function negated(term: Expr): string {
   switch (term.kind) {
     case "comparison":
       if (term.op === "=") return `${name(term.field)} ${equal(term.value, term.field, true)}${orMissing(term.field)}`;
-      // What every entry has can be ordered; a field may be missing, or not a number.
+      // A property that every entry has can be ordered; a field may be missing, or not a number.
       if (term.op !== "!=" && !isAlwaysThere(term.field)) {
         return `${name(term.field)} is not ${ORDER[term.op]} ${valueText(term.value, term.field)} (or is missing)`;
       }
@@ -261,7 +261,7 @@ function word(span: Span, source: string): Explanation {
   return { span, text: docs ?? source.slice(span.start, span.end) };
 }
 
-/** What a field of entries is. */
+/** The description of a field of entries. */
 export function fieldDocs(field: Field): string {
   const place = target(field);
   const printed = printField(field);

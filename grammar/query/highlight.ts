@@ -85,7 +85,7 @@ export const highlighting: Highlighting = {
       { rule: "fieldName", type: "property", scope: field(), enter: "direction" },
       { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end", enter: "direction" },
     ]),
-    /** What follows a column: the rest of its name, then the direction. */
+    /** The text after a column: the rest of its name, then the direction. */
     direction: {
       leaves: [{ rule: "direction", type: "keyword", scope: "keyword.other.direction", leave: true }, ...segments()],
     },
@@ -173,7 +173,7 @@ function pipes(): Leaf[] {
   ];
 }
 
-/** What comes after the word of a stage, up to the next bar. */
+/** The text after the word of a stage, up to the next bar. */
 function pipe(leaves: readonly Leaf[]): HighlightContext {
   return {
     leaves: [
@@ -225,7 +225,7 @@ function marks(): Leaf[] {
   ];
 }
 
-/** What a query is made of. */
+/** The tokens of a query. */
 function terms(): Leaf[] {
   return [
     { rule: "stringStart", type: "string", scope: beginOfString(), notAfter: "\\", enter: "pattern" },

@@ -1,5 +1,5 @@
-// What the JSON lines of common loggers mean. The one place that knows their keys: the runtime, `tool logs` and the log
-// service read lines by it, and the scan of bytes follows it.
+// The meaning of the JSON lines of common loggers. The one place that knows their keys: the runtime, `tool logs` and
+// the log service read lines by it, and the scan of bytes follows it.
 import { LEVEL_SPELLINGS, type Level, levelOf } from "./levels.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
@@ -183,7 +183,7 @@ export function loggedTime(value: unknown): string | undefined {
 /** Nanoseconds and a zone take 35. */
 const MAX_TIME_LENGTH = 64;
 
-/** What Go writes where there is no time. */
+/** The zero time, which Go writes if there is none. */
 const ZERO_TIME = /^0001-01-01T00:00:00(\.0+)?Z$/;
 
 /** September 2001. Ten times as much is 2286: each unit has its own range, and durations and counters are in none. */

@@ -30,7 +30,7 @@ export function parseQuery(source: string): Parsed<Query> {
 
 const BLANK = /^[ \t\r\n]*$/;
 
-/** What is wrong with a text that nests too deep; undefined if it does not. */
+/** The problem of a text that nests too deep; undefined if it does not. */
 export function deepest(source: string): Problem | undefined {
   const token = tooDeepAt(source);
   return token && problems.tooDeep(token, MAX_QUERY_DEPTH);

@@ -4,7 +4,7 @@ import { STAGE_WORDS } from "./levels.ts";
 import { levelText } from "./loggers.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
-// What the recognizers of slips.ts share: a place among the tokens, and the tokens around it.
+// Helpers that the recognizers of slips.ts share: a place among the tokens, and the tokens around it.
 
 /** A problem and how many tokens it is about. */
 export interface Slip {

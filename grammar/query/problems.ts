@@ -415,7 +415,7 @@ export const severalUnits = (at: Span, text: string, one: string) =>
 export const digitGroups = (at: Span, text: string, plain: string) =>
   problem("not-a-number", at, `${quote(text)} is not a number`, { hint: `write ${plain}`, fix: replace(at, plain) });
 
-/** What an ordering cannot compare with. */
+/** A value that an ordering cannot compare with. */
 export const notANumber = (at: Span, message: string, hint: string, write?: string) =>
   problem("not-a-number", at, message, { hint, fix: write === undefined ? undefined : replace(at, write) });
 

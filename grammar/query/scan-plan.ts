@@ -13,7 +13,7 @@ import { isTimeUnit } from "./literals.ts";
 import type { PredicateOptions } from "./predicate.ts";
 import { parseMoment } from "./timestamp.ts";
 
-/** What the bytes of a line tell about a query before the line is parsed. */
+/** The tests of a query on the bytes of a line before the line is parsed. */
 export interface ScanPlan {
   /**
    * Each line of NDJSON (or of text) that the query selects shows at least one of these in its UTF-8 bytes, unless the
@@ -64,7 +64,7 @@ export interface ScanOptions extends PredicateOptions {
   readonly sinceMs?: number | undefined;
   /** ... and those before this one. An entry without a time is in no period. */
   readonly untilMs?: number | undefined;
-  /** What a line shows that has its level in a form of its own. Default: a key and a value that loggers write. */
+  /** The text of a level in lines with a form of their own for it. Default: a key and a value that loggers write. */
   readonly levelText?: (level: Level) => string;
 }
 
@@ -251,7 +251,7 @@ function keyOf(field: Field, test?: ValueTest): Need | undefined {
   return { hints: [{ kind: "key", text: key, ...(isTested && { test }) }], rarity: isTested ? 25 : 5 };
 }
 
-/** What a line may write as escapes, so that the needle is hidden. */
+/** The characters that a line may write as escapes, so that the needle is hidden. */
 const lettersOf = (hint: Hint) => (hint.kind === "level" ? LEVEL_KEY_LETTERS : hint.text);
 
 function toNeedle(hint: Hint): Needle {

@@ -21,7 +21,7 @@ export function stagesNamed({ expr, source }: Query): NamedStage[] {
 export function stagesNamedIn({ source, query, pipes: stages }: Pipeline): NamedStage[] {
   const namedStages = stagesNamed({ source, expr: query.expr });
   for (const stage of stages) {
-    // What comes after rows names columns.
+    // Stages after rows name columns.
     if (givesRows(stage)) break;
     const condition = pipeCondition(stage);
     if (condition !== undefined) collect(condition, source, namedStages);
@@ -60,7 +60,7 @@ function add(value: Value, source: string, namedStages: NamedStage[]): void {
   const isQuoted = value.kind === "string";
   const { start, end } = value.span;
   const span = isQuoted ? { start: start + 1, end: end - 1 } : value.span;
-  // What is spelled by escapes is not worth a second reading.
+  // A name that is spelled by escapes is not worth a second reading.
   if (source.slice(span.start, span.end) === value.chunks[0])
     namedStages.push({ name: value.chunks[0]!, span, isQuoted });
 }

@@ -17,7 +17,7 @@ export function visibleQuery(text: string): string {
   let read = readPipeline(source);
   if (read === undefined) {
     source = escapedByLook(source);
-    // What is left is in words, and the grammar takes some such characters there.
+    // The characters that are left are in words, and the grammar takes some of them there.
     read = ODD.test(source) ? readPipeline(source) : undefined;
   }
   if (read !== undefined) source = escapedByTree(read);
@@ -63,7 +63,7 @@ function writtenAnew(node: Leaf, own: string, stars: boolean, aliases: ReadonlyS
   return isAlias ? own : printField(node as Field);
 }
 
-/** What the nodes of a tree may have that are written anew. */
+/** The properties of the nodes that are written anew. */
 interface Leaf {
   readonly kind?: string;
   readonly span?: Span;

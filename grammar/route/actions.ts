@@ -1,8 +1,8 @@
 import type { RouteToken } from "./ast.ts";
 
 /**
- * What each rule of route.ohm means, as grammar/query/actions.ts says. A rule that is a token gives it; the start rules
- * give their tokens in order.
+ * The meaning of each rule of route.ohm, as in grammar/query/actions.ts. A rule that is a token gives it; the start
+ * rules give their tokens in order.
  */
 export const actions = {
   route: (_source: string, _start: number, _end: number, tokens: RouteToken[]) => tokens,

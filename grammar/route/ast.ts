@@ -43,7 +43,7 @@ export interface Location {
   readonly source: string;
   /** `https://example.com:8080`, or empty for a location on the same host. */
   readonly origin: string;
-  /** What follows the origin: path, query and fragment. */
+  /** The rest after the origin: path, query and fragment. */
   readonly parts: readonly LocationPart[];
   /** Whether the location has a query of its own, which replaces that of the request. */
   readonly hasQuery: boolean;

@@ -37,7 +37,7 @@ export class Automaton {
   #infos: StateInfo[] = [];
   #states = new Map<string, number>();
   #start = DEAD;
-  /** What the sets of places and rules take beside the records, in integers. */
+  /** The size of the sets of places and rules beside the records, in integers. */
   #infoCells = 0;
   #epoch = 0;
 
@@ -131,7 +131,7 @@ export class Automaton {
     if (state !== undefined) return state;
     if (this.cells > this.#maxCells) {
       this.#forget();
-      // What is asked for may be the start itself.
+      // The requested state may be the start itself.
       return this.#states.get(key) ?? this.#add(nodes, key);
     }
     return this.#add(nodes, key);

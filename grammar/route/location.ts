@@ -98,7 +98,7 @@ function partsOf(tokens: readonly RouteToken[]): LocationPart[] {
   return parts;
 }
 
-/** What a URL may not hold, percent-encoded; brackets are let through for queries. */
+/** Percent-encodes what a URL may not hold; brackets are let through for queries. */
 function asUrl(text: string): string {
   return text.replace(/[^!#$&'()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu, percentEncode);
 }

@@ -27,7 +27,7 @@ function problemsOfStart(source: string): Problem[] {
   return /^[/*]/.test(source) ? [] : [problem.missingSlash(source)];
 }
 
-/** What is wrong with single tokens and their neighbours. */
+/** The problems of single tokens and their neighbours. */
 function* problemsOfTokens(tokens: readonly RouteToken[], source: string): Generator<Problem> {
   for (const [i, { kind, text, span }] of tokens.entries()) {
     const next = tokens[i + 1];

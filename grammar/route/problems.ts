@@ -115,7 +115,7 @@ export const regularExpression = (text: string, span: Span, isLimit = false) =>
     fix: isLimit ? suggest("Remove the expression", span, "") : plainCapture(text, span),
   });
 
-/** What a group or a whole expression captures, without its limits. */
+/** A fix that writes the capture of a group or of a whole expression, without its limits. */
 function plainCapture(text: string, span: Span): Fix | undefined {
   const [, param] = /^(:[A-Za-z_]\w*)\(/.exec(text) ?? [];
   if (param !== undefined) return suggest(`Write ${param}`, span, param);

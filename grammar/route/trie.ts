@@ -56,7 +56,7 @@ export class Trie {
 
 export interface TrieNode {
   readonly id: number;
-  /** What led here. A path stays at a `param` while no slash comes, at a `wildcard` whatever comes. */
+  /** The step that led here. A path stays at a `param` while no slash comes, at a `wildcard` whatever comes. */
   readonly kind: "literal" | "param" | "wildcard";
   /** The characters that lead on, one for each of `children`. */
   characters: string;

@@ -1,7 +1,7 @@
 import type { Expr, Name } from "./ast.ts";
 import type { TemplatePart, TemplateToken } from "./parts.ts";
 
-/** What each rule of template.ohm means, as grammar/query/actions.ts says. */
+/** The meaning of each rule of template.ohm, as in grammar/query/actions.ts. */
 export const actions = {
   part_closed: (_source: string, _start: number, _end: number, part: TemplatePart, _rest: undefined) => part,
   action: (

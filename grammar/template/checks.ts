@@ -3,7 +3,7 @@ import type { Problem } from "../problem.ts";
 import type { Call, Expr, Path } from "./ast.ts";
 import * as problem from "./problems.ts";
 
-/** What is wrong with names and arguments. `dotIsRoot`: outside of `with`, where `.` has the fields of an error page. */
+/** The problems of names and arguments. `dotIsRoot`: outside of `with`, where `.` has the fields of an error page. */
 export function* checkExpr(expr: Expr, dotIsRoot: boolean): Generator<Problem> {
   if (expr.kind === "path") {
     if (expr.fromRoot || dotIsRoot) yield* checkPath(expr);
@@ -36,7 +36,7 @@ const ARITY: Readonly<Record<string, readonly [number, number]>> = {
   ge: [2, 2],
 };
 
-// What other templates have, and what to write here.
+// Functions and statements that other templates have, and what to write here.
 export const UNSUPPORTED: Readonly<Record<string, string>> = {
   range: "write each item: an error page has no lists",
   define: "a template is one file; remove it",

@@ -133,7 +133,7 @@ function firstUnexpected(tokens: readonly TemplateToken[]): Problem {
       );
     }
   }
-  // What is left: values beside each other, without a function before them.
+  // The remaining case: values beside each other, without a function before them.
   const head = first!.text === "if" || first!.text === "with" ? 1 : first!.text === "else" ? 2 : 0;
   const surplus = tokens.slice(head + 1).find(({ text }) => text !== ")") ?? tokens.at(-1)!;
   return problem.unexpected(

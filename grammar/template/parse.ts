@@ -40,7 +40,7 @@ interface Block {
   readonly keyword: string;
   /** The opening action. */
   readonly span: Span;
-  /** What an `if` tests, one for each branch, or what a `with` is about; empty if it is not known. */
+  /** The conditions of an `if`, one for each branch, or the value of a `with`; empty if they are not known. */
   readonly conditions: Expr[];
   readonly bodies: TemplateNode[][];
   hasElse: boolean;
@@ -127,7 +127,7 @@ class Builder {
 
   #broken(part: BrokenPart): void {
     this.#problems.push(diagnose(part));
-    // What was meant is known from the first word, so that the {{end}} of a broken {{if}} is not reported too.
+    // The first word tells what was meant, so that the {{end}} of a broken {{if}} is not reported too.
     const word = part.tokens[0]?.text ?? "";
     if (word === "if" || word === "with" || BLOCKS_OF_OTHERS.test(word)) this.#begin(word, undefined, part.span);
     else if (word === "else") this.#branch(part.span, undefined);

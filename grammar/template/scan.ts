@@ -11,8 +11,8 @@ export interface TemplatePiece {
 const COMMENT_OPEN = /\{\{(?:-[ \t\r\n]+)?\/\*/y;
 const COMMENT_CLOSE = /\*\/(?:[ \t\r\n]+-)?\}\}/y;
 
-// What can be met in an action: braces, parentheses, and strings, which may hold any of these. A string that is not
-// closed ends before the next braces, as in the grammar.
+// The tokens in an action that matter here: braces, parentheses, and strings, which may hold any of these. A string
+// that is not closed ends before the next braces, as in the grammar.
 const TOKEN = /\{\{|\}\}|[()]|"(?:\\.|[^"\\\n])*"|"(?:(?!\}\}|\{\{)(?:\\.|[^"\\\n]))*|`[^`]*`|`(?:(?!\}\}|\{\{)[^`])*/g;
 
 /** Finds text, comments and actions. An action that is not closed ends before the next one. */

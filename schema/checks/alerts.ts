@@ -13,7 +13,7 @@ const METRICS = ["http.count", "http.latency", "http.4xx", "http.5xx"];
 
 const MINUTE_MS = 60_000;
 
-/** What each type of action needs, and what it may have beside. */
+/** The members that each type of action needs, and those that it may have beside. */
 const FIELDS: Readonly<Record<string, { needed: string; optional: readonly string[]; example: string }>> = {
   email: { needed: "emails", optional: [], example: '["ops@example.com"]' },
   sms: { needed: "numbers", optional: [], example: '["+12125550123"]' },

@@ -187,7 +187,7 @@ function checkScript(
   // A flag before the script may name another folder.
   if (wanted === undefined || !/^[\w:./-]+$/.test(wanted.text) || wanted.text.startsWith("-")) return;
   if (Object.hasOwn(scripts, wanted.text)) return;
-  // What npm does without the script.
+  // npm has a default for these without the script.
   if (wanted.text === "restart" || (wanted.text === "start" && directory.kind("server.js") === "file")) return;
   // bun runs files by the same verb.
   if (program!.text === "bun" && /[./]/.test(wanted.text)) return;
@@ -283,7 +283,7 @@ interface MissingFile {
   readonly code: "config/missing-script" | "config/missing-program";
   readonly message: string;
   readonly hint: string;
-  /** What the word was meant to be. */
+  /** The word that was meant. */
   readonly fixed: string | undefined;
 }
 

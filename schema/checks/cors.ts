@@ -28,7 +28,7 @@ export function checkCors(report: ProblemReport, cors: Node | undefined) {
     `credentials are not sent for the origin "*"${written ? "" : ", the default"}`,
     {
       hint: "browsers refuse that pair: list the origins that need credentials in allowed_origins",
-      // What browsers make of it.
+      // Browsers treat it as false.
       fix: { title: "Change to false", edits: [{ span: credentials.span, text: "false" }], isSuggestion: true },
     },
   );

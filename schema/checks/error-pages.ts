@@ -37,7 +37,7 @@ export function checkTemplates(report: ProblemReport, { folder, at, variables, d
   }
 }
 
-/** What is wrong with an error page, or with it and the variables of tool.json; these are undefined without a tool.json. */
+/** The problems of an error page, or of it and the variables of tool.json; these are undefined without a tool.json. */
 export function checkTemplate(text: string, variables: Node | undefined): readonly Problem[] {
   const parsed = parseTemplate(text);
   if (!parsed.ok) return parsed.problems;

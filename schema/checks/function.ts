@@ -7,7 +7,7 @@ import { REGIONS, SEPARATE_REGIONS } from "../regions.ts";
 import type { ProblemReport } from "../report.ts";
 import { checkMinutes } from "./alerts.ts";
 
-/** What is known of the app when its settings are looked at. */
+/** Facts about the app that the checks of its function settings need. */
 export interface FunctionContext {
   readonly meanings: Meanings;
   /** `name` and `regions` of the file. */

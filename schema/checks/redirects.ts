@@ -38,7 +38,7 @@ interface Rule {
   readonly status: number;
 }
 
-/** What is wrong about a rule because of others. It has no offset, as offsets change with every edit above the rule. */
+/** A problem of a rule because of others. It has no offset, as offsets change with every edit above the rule. */
 interface Finding {
   readonly code: string;
   /** The index of the rule. */
@@ -295,7 +295,7 @@ function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [numbe
   return { starts, met: rules.filter(({ route }) => ways.meet(literalStart(route))) };
 }
 
-/** What every path that a location gives begins with. */
+/** The beginning of every path that a location gives. */
 function beginningOf({ parts: [first] }: Location): string {
   if (first?.kind !== "text") return "";
   // After a percent sign it is not certain how a path is read.

@@ -46,7 +46,7 @@ export function checkSite(report: ProblemReport, root: ObjectNode, directory: Di
       },
     );
   }
-  // What a build makes is not there yet.
+  // The output of a build is not there yet.
   const hooks = memberOf(root, "hooks")?.value;
   const isBuilt = ["prebuild", "build", "postbuild"].some((name) => memberOf(hooks, name) !== undefined);
   if (served === 0 && !isBuilt && type === "static") {

@@ -47,7 +47,7 @@ export function checkStages(report: ProblemReport, stages: Node | undefined, set
   }
 }
 
-/** What `tool env -s` calls all stages together. */
+/** The name that `tool env -s` has for all stages together. */
 const ALL_STAGES = "all";
 
 /** A name to suggest for a stage that is called so. */

@@ -7,10 +7,10 @@ import { privateKind } from "../served-files.ts";
 
 export type AppType = "server" | "static";
 
-/** What the fix names, and what most frameworks call the folder of files for everyone. */
+/** The folder that the fix names, as most frameworks call the folder of files for everyone. */
 const USUAL_DIR = "public";
 
-/** What a static folder shows to everyone. `type` is undefined if neither tool.json nor the files tell it. */
+/** Checks what a static folder shows to everyone. `type` is undefined if neither tool.json nor the files tell it. */
 export function checkServedFiles(
   report: ProblemReport,
   root: ObjectNode,
@@ -50,7 +50,7 @@ function dirEdit(settings: ObjectNode, dir: Node | undefined): TextEdit {
   if (first !== undefined) {
     return { span: { start: first.key.span.start, end: first.key.span.start }, text: `${written}, ` };
   }
-  // What is between the braces of an empty object is blank.
+  // The text between the braces of an empty object is blank.
   return { span: { start: settings.span.start + 1, end: settings.span.end - 1 }, text: ` ${written} ` };
 }
 

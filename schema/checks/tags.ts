@@ -7,7 +7,7 @@ const MAX_TAGS = 48;
 const MAX_NAME_LENGTH = 128;
 const MAX_VALUE_LENGTH = 256;
 
-/** What every service takes. */
+/** The characters that every service takes. */
 const ALLOWED = /^[\p{L}\p{N}\p{Z}_.:/=+@-]*$/u;
 const WORDS = "letters, digits, spaces and _ . : / = + - @";
 

@@ -3,7 +3,7 @@ import { type Problem, quote } from "../../grammar/problem.ts";
 import type { Expr, Path, Template, TemplateNode } from "../../grammar/template/index.ts";
 import type { ObjectNode } from "../json.ts";
 
-/** What `.` is at a place: the root, the variables, or something that nobody knows. */
+/** The meaning of `.` at a place: the root, the variables, or something that nobody knows. */
 type Dot = "root" | "variables" | "unknown";
 
 /**

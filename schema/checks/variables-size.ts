@@ -3,7 +3,7 @@ import type { ProblemReport } from "../report.ts";
 import { DEFAULT_STAGES } from "../stages.ts";
 import { largestVariables, MAX_VARIABLES_BYTES, variablesSize, withCommas } from "../variables-size.ts";
 
-/** What a deploy adds; a commit is an abbreviated SHA or a tag, so its length is a guess. */
+/** The variables that a deploy adds; a commit is an abbreviated SHA or a tag, so its length is a guess. */
 const PROVIDED = {
   TOOL_COMMIT: "x".repeat(20),
   TOOL_RESPONSE_MODE: "stream",

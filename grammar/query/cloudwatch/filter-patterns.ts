@@ -4,7 +4,7 @@ import { ANY_EVENT, allOf, anyOf, leaf, type PatternCondition } from "./conditio
 import { fit, MAX_PATTERN_LENGTH } from "./fit.ts";
 import { toPatternRegex } from "./regex.ts";
 
-/** What CloudWatch Logs is asked for in place of a query. If both lists are empty, every event. */
+/** The request to CloudWatch Logs in place of a query. If both lists are empty, every event. */
 export interface FilterPatterns {
   /** Filter patterns, `{ $.level = "error" }`, of which one matches where the query's values are plain. */
   readonly patterns: readonly string[];
@@ -47,7 +47,7 @@ export const textPattern = (expressions: readonly string[]) => `%${expressions.j
 /** Room for what else is looked for by text, such as the platform's own lines. */
 const MAX_OTHER_EXPRESSIONS = 200;
 
-/** What is not a plain value begins with a bracket. Regular expressions of patterns have no groups, and hardly a symbol. */
+/** A value that is not plain begins with a bracket. Expressions of patterns have no groups and hardly a symbol. */
 function containers(keys: ReadonlyMap<string, boolean>): string[] {
   return [...keys].flatMap(([key, takesObjects]) =>
     (takesObjects ? ["\\[", "\\{"] : ["\\["]).map((bracket) => `\\x22${key}\\x22\\s*\\x3a\\s*${bracket}`),
@@ -266,7 +266,7 @@ function ordering(expr: Comparison, place: Place, isPositive: boolean, context: 
     const of = levelsOf(expr);
     return of === undefined ? UNKNOWN : levels(of, isPositive, context);
   }
-  // What is not a number has no order, so that the opposite of an ordering is more than the opposite operator.
+  // A value that is not a number has no order, so that the opposite of an ordering is more than the opposite operator.
   if (place.isString || value.kind !== "number" || !isPositive) return UNKNOWN;
   return { condition: onEach(place, (selector) => leaf(`${selector} ${op} ${numeral(value.value)}`)), isExact: true };
 }
@@ -402,7 +402,7 @@ function textual(
   return { condition: anyOf([allOf(selectors.map((selector) => leaf(`${selector} NOT EXISTS`))), condition]), isExact };
 }
 
-/** What a number's digits may hold. */
+/** The characters that a number may be written with. */
 const NUMERIC = /^[-+.eE\d]*$/;
 
 /**

@@ -133,7 +133,7 @@ const between: Write = (field, { text }, negated, second) => {
     : `${field} >= ${text} and ${field} <= ${second.text}`;
 };
 
-/** What a negated verb means. */
+/** The meanings of negated verbs. */
 const NEGATED: readonly (readonly [verb: RegExp, write: Write])[] = [
   [/^(?:is|equal)/i, is],
   [/^(?:contain|include|ha)/i, substring],

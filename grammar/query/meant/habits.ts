@@ -6,8 +6,9 @@ import * as problems from "../problems.ts";
 import { parseMoment } from "../timestamp.ts";
 import type { Token, TokenKind } from "../tokens.ts";
 
-// What users write out of habit or as they speak: spans of time, limits, orders, words of a message. The grammar takes
-// most of these words for names of fields, so that without a message such a query would just find nothing.
+// Phrases that users write out of habit or as they speak: spans of time, limits, orders, words of a message. The
+// grammar takes most of these words for names of fields, so that without a message such a query would just find
+// nothing.
 
 /** A bare name that begins one of the phrases below, or stands for a value: `since`, `limit`, `GET`. */
 export const isHabit = (name: string) => PHRASES.test(name) || MODAL.test(name) || METHODS.has(name);

@@ -6,7 +6,7 @@ import { LEVEL_KEYS, levelText } from "../loggers.ts";
 import { compilePredicate } from "../predicate.ts";
 import { printField } from "../print.ts";
 
-// What may have been meant by a valid query that finds nothing. The caller has the entries and tries the guesses on them.
+// Guesses at the meaning of a valid query that finds nothing. The caller has the entries and tries the guesses on them.
 
 /** A field that a query reads. */
 export interface ReadField {
@@ -117,7 +117,7 @@ function wordAlone(field: Field): string | undefined {
   return /^[\p{L}\p{M}\p{N}_-]+$/u.test(name) ? name : undefined;
 }
 
-/** What is often meant by a term, the likeliest first. */
+/** The terms that are often meant by a term, the likeliest first. */
 function nearTerms(expr: Expr): readonly string[] {
   switch (expr.kind) {
     case "message":
@@ -240,7 +240,7 @@ const isLast = (name: string, other: string) => other.endsWith(`.${name}`) || na
 
 const LEVEL_NAMES = /^(?:@?(?:log[._]?)?level(?:name)?|lvl|severity(?:_?text)?|priority|loglevel)$/i;
 
-/** What other logs call a field. */
+/** The names that other logs have for a field. */
 const SYNONYMS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ["level", LEVEL_NAMES],
   ["message", /^@?(?:message|msg|text|log|body|event|_raw)$/i],

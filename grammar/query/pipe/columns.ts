@@ -23,7 +23,7 @@ export const aboutColumn = ({ type, unit }: RowColumn) => {
   return unit === undefined ? values : `${values}, ${unit}`;
 };
 
-/** What a stage reads: events, or the rows of the stage before. */
+/** The input of a stage: events, or the rows of the stage before. */
 export type PipeInput = { readonly kind: "events" } | { readonly kind: "rows"; readonly columns: readonly RowColumn[] };
 
 /** The name of the column of steps. */
@@ -44,13 +44,13 @@ export function columnIndex(columns: readonly RowColumn[], name: string): number
   return exact >= 0 ? exact : columns.findIndex((column) => column.name === `${name}()`);
 }
 
-/** What the stages give of what comes to the first of them, if nothing is wrong with them. */
+/** The output of the stages for the input of the first of them, if nothing is wrong with them. */
 export const resultOf = (pipes: readonly Pipe[], input = EVENTS): PipeInput => pipes.reduce(after, input);
 
 const EVENTS: PipeInput = { kind: "events" };
 const after = (input: PipeInput, pipe: Pipe) => outputOf(pipe, input);
 
-/** What the stage gives, if nothing is wrong with it. */
+/** The output of the stage, if nothing is wrong with it. */
 export function outputOf(pipe: Pipe, input: PipeInput): PipeInput {
   switch (pipe.kind) {
     case "where":

@@ -39,7 +39,7 @@ export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm
   return findings.length > 0 ? findings : [problems.wrongPipe(spanOf(tokens), word)];
 }
 
-/** What may be wrong in any stage: a condition, an order, a parenthesis or comma that is left over. */
+/** A problem that any stage may have: a condition, an order, a parenthesis or comma that is left over. */
 function glued(source: string, tokens: readonly Token[], end: number): Problem | undefined {
   const [first, next] = tokens as [Token, Token | undefined];
   const text = source.slice(first.start, end).trim();
@@ -215,7 +215,7 @@ function inPipe(word: PipeWord, first: Token, rest: readonly Token[]): Problem |
   }
   if (word === "limit" || word === "top") {
     if (next === undefined) return word === "limit" ? problems.missingRowCount(first, word) : undefined;
-    // What follows the number of a limit is none of it.
+    // The text after the number of a limit is no part of it.
     const isNumber = /^\d+$/.test(next.text);
     const wrong = word === "limit" ? rest : /^[-+.\d]/.test(next.text) && !isNumber ? [next] : undefined;
     if (wrong !== undefined)
@@ -283,7 +283,7 @@ function inAggregates(word: PipeWord, rest: readonly Token[]): Problem[] {
   return groups === undefined ? findings : [groups];
 }
 
-/** What is wrong with the word at `index`, and what follows it. */
+/** The problem of the word at `index` and of what follows it. */
 function inAggregate(rest: readonly Token[], index: number): Problem | undefined {
   const [before, token, next] = [rest[index - 1], rest[index]!, rest[index + 1]];
   const { kind, text, start, end } = token;

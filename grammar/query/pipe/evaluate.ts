@@ -46,7 +46,7 @@ export interface PipesOptions {
   readonly budgetBytes?: number;
 }
 
-/** What stages give in the end. */
+/** The final result of the stages. */
 export type PipesResult =
   /** Entries, if there is no stage that makes rows. */
   { readonly kind: "entries"; readonly entries: readonly Entry[] } | ({ readonly kind: "table" } & Table);
@@ -92,7 +92,7 @@ export class PipesRun {
     return this.#chain.takenBytes;
   }
 
-  /** What was collected, as plain data that `merge` of another run of these stages adds to its own. */
+  /** The collected state, as plain data that `merge` of another run of these stages adds to its own. */
   pack(): PackedState {
     return this.#chain.grouped.pack();
   }
@@ -126,7 +126,7 @@ export class PipesRun {
 export const isStreaming = ({ pipes }: Pick<Pipeline, "pipes">) =>
   pipes.every((pipe) => !factsOf(pipe).collects) && resultOf(pipes).kind === "rows";
 
-/** What stages give of rows that earlier ones gave. Throws `TooManyGroups` as `PipesRun` does. */
+/** The result of stages for rows that earlier ones gave. Throws `TooManyGroups` as `PipesRun` does. */
 export function pipesOver(
   pipes: readonly Pipe[],
   { columns, rows }: Pick<Table, "columns" | "rows">,
@@ -381,7 +381,7 @@ function entryOf(row: CellRow, columns: readonly RowColumn[]): Entry {
   const fields: Record<string, unknown> = {};
   for (const [at, { name }] of columns.entries()) {
     const value = row[at];
-    // What is missing is null in a row.
+    // A missing value is null in a row.
     if (value === null) continue;
     if (name === "stage") fields[name] = value;
     else if (OWN.has(name)) own[name] = value;

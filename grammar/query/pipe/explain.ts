@@ -68,7 +68,7 @@ function aggregate({ call, as }: Aggregate): string {
   }
 }
 
-/** What the stage, function, column or word at an offset means. Undefined before the first stage. */
+/** Explains the stage, function, column or word at an offset. Undefined before the first stage. */
 export function explainPipeAt({ source, pipes }: Pipeline, offset: number): Explanation | undefined {
   const place = pipes.findIndex(({ span }) => holds(span, offset));
   const pipe = pipes[place];
@@ -136,7 +136,7 @@ function columnDocs(column: Column, before: readonly Pipe[]): string {
   return `The column ${rowColumn.name} (${aboutColumn(rowColumn)}): ${originOf(rowColumn.name, before)}.`;
 }
 
-/** What a column of the rows comes from. */
+/** The origin of a column of the rows. */
 function originOf(name: string, pipes: readonly Pipe[]): string {
   const at = pipes.findLastIndex(givesRows);
   const pipe = pipes[at]!;

@@ -1,5 +1,5 @@
-// What stages do with the items that come: events, or rows. Some pass them on at once (Sink), others hold them, or what
-// they add up to, and can be asked at any time what they give of what has come so far (Collector).
+// The work of stages on the items that come: events, or rows. Some pass them on at once (Sink), others hold them, or
+// what they add up to, and can be asked at any time what they give of what has come so far (Collector).
 
 import { type Accumulator, accumulator } from "./accumulators.ts";
 import type { RowColumn } from "./columns.ts";
@@ -67,7 +67,7 @@ export class Limit<Item> extends Operator<Item, Item> {
   }
 }
 
-/** What a question may hold in memory, all stages together. */
+/** The memory that a query may use, all stages together. */
 export class Budget {
   readonly #bytes: number;
   #left: number;
@@ -90,7 +90,7 @@ export class Budget {
   }
 }
 
-/** What an item that is kept takes, or a row's cells. */
+/** The memory that an item that is kept takes, or a row's cells. */
 const KEPT_BYTES = 200;
 
 export interface SortKeyRead<Item> {
@@ -220,7 +220,7 @@ export interface Grouping<Item> {
   readonly aggregates: readonly ComputedColumn<Item>[];
   /** The time of an item, in milliseconds since 1970; undefined if it has none. */
   readonly timeOf: (item: Item) => number | undefined;
-  /** What is known of the range that was asked for. */
+  /** The bounds of the period of the query, as far as they are known. */
   readonly range: QueryRange;
   readonly budget: Budget;
   readonly notes: MutableNotes;
@@ -382,7 +382,7 @@ export abstract class Grouped<Item> implements Collector<Item, CellRow> {
     return this.nextPlace++;
   }
 
-  /** What was collected, for `merge` of a collector of the same stage. */
+  /** The collected state, for `merge` of a collector of the same stage. */
   pack(): PackedState {
     const packing = new Packing();
     packing.number(this.firstMs);
@@ -414,7 +414,7 @@ export abstract class Grouped<Item> implements Collector<Item, CellRow> {
     this.#nextCount = this.#pushed + Math.max(COUNT_EVERY, groups);
   }
 
-  /** What all values hold, beyond what was taken for their groups. */
+  /** The size of all values, beyond the memory that was taken for their groups. */
   protected abstract held(): { readonly bytes: number; readonly groups: number };
 
   protected see(timeMs: number): void {
@@ -506,7 +506,7 @@ export class AggregateCollector<Item> extends Grouped<Item> {
 
 /** The greatest first value first, then by groups. */
 function inOrder(rows: readonly CellRow[], groups: number): readonly CellRow[] {
-  // What is infinite would be equal to null.
+  // An infinite value would be equal to null.
   const isOfNumbers = rows.every((row) => row[groups] === null || Number.isFinite(row[groups]));
   if (isOfNumbers) return byNumber(rows, groups);
   return [...rows].sort((a, b) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups));
@@ -659,7 +659,7 @@ export class Timeseries<Item> extends Grouped<Item> {
     for (const { byKey } of this.#steps.values()) for (const [key, { cells }] of byKey) all.set(key, cells);
     const groups = [...all].sort(([, a], [, b]) => byGroups(a, b, by.length));
     const seconds = this.#stepMs / 1000;
-    // What a function says of nothing.
+    // The result of a function for no values.
     const nothing = aggregates.map(({ kind, read }) => accumulator(kind, read !== undefined));
     const rows: CellRow[] = [];
     for (let start = stepStart(fromMs, this.#stepMs); start <= toMs; start += this.#stepMs) {

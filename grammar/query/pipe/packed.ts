@@ -1,5 +1,5 @@
-// What stages have collected as plain data, for other threads: one list of numbers, and one of everything else. Both are
-// read in the order in which they were written.
+// The collected state of stages as plain data, for other threads: one list of numbers, and one of everything else. Both
+// are read in the order in which they were written.
 
 export interface PackedState {
   readonly numbers: Float64Array<ArrayBuffer>;

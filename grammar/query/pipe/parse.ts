@@ -76,7 +76,7 @@ function barsOf(source: string): Token[] {
   );
 }
 
-/** What is wrong with stages that the grammar accepts: to it, `where a = 1 count by b` has terms only. */
+/** The problems of stages that the grammar accepts: to it, `where a = 1 count by b` has terms only. */
 function wrongNames(source: string, pipes: readonly Pipe[], before: readonly Pipe[]): readonly Problem[] {
   let findings = checkPipes({ source, pipes }, before);
   for (const { kind, word, span } of pipes) {
@@ -106,7 +106,7 @@ function wrong(
     const end = bars[index + 1]?.start ?? source.length;
     const pipe = parsers.Pipe(source, bar.end, end);
     if (pipe === NO_MATCH) findings.push(...whatIsWrong(source, bar, end, isTerm && read.length === 0));
-    // What later stages may name depends on all before them.
+    // The names that later stages may use depend on all before them.
     else if (read.length === index) read = [...read, pipe as Pipe];
   }
   findings.push(...wrongNames(source, read, before));

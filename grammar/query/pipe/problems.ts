@@ -121,7 +121,7 @@ export const oneField = (at: Span, pipe: Span, write: string) =>
 export const needlessPipe = (at: Span) =>
   problem("needless-stage", at, "this stage changes nothing", { hint: "leave it out", fix: replace(at, "") });
 
-// What is named
+// Names
 
 export const unknownFunction = (at: Span, name: string) => {
   // p999 is the usual name of p99.9.

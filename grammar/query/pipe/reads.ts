@@ -11,7 +11,7 @@ export function readsOfPipeline({ query, pipes }: Pipeline): Reads | undefined {
   const reads: MutableReads = { entry: new Set(ofQuery.entry), fields: new Set(ofQuery.fields) };
   for (const pipe of pipes) {
     addPipe(pipe, reads);
-    // What comes after rows reads columns.
+    // Stages after rows read columns.
     if (givesRows(pipe)) break;
   }
   return reads;
@@ -39,7 +39,7 @@ function addPipe(pipe: Pipe, reads: MutableReads): void {
   if (isTimed(pipe)) reads.entry.add("timestamp");
 }
 
-/** What a stage names, conditions aside. */
+/** The columns that a stage names, conditions aside. */
 const columnsOf = (pipe: Pipe): readonly Column[] => [
   ...columnsNamed(pipe),
   ...aggregatesOf(pipe).flatMap(({ call }) => call.argument ?? []),

@@ -14,9 +14,9 @@ export interface Sql {
 }
 
 /**
- * What SQL can express of a query: every selected event satisfies `upper`, and every event that satisfies `lower` is
- * selected. They are the same object if SQL expresses the query exactly; else the predicate decides about the events
- * between them.
+ * The part of a query that SQL can express: every selected event satisfies `upper`, and every event that satisfies
+ * `lower` is selected. They are the same object if SQL expresses the query exactly; else the predicate decides about
+ * the events between them.
  */
 export interface SqlCondition {
   readonly upper: Sql;

@@ -1,7 +1,7 @@
 import { topLevel } from "../../meant/foreign-query.ts";
 import { FOREIGN_FUNCTIONS, functionOf } from "../functions.ts";
 
-/** What stages of another language have said before the one that is translated. */
+/** The names that stages of another language have introduced before the one that is translated. */
 export interface Names {
   /** Columns under their names there, without blanks and in lower case, and ours. */
   readonly columns: Map<string, string>;
@@ -86,7 +86,7 @@ export interface Groups {
   readonly step?: string | undefined;
 }
 
-/** What follows `by`: columns, and a step of time in any of its spellings; undefined if one is none of them. */
+/** The list after `by`: columns, and a step of time in any of its spellings; undefined if an item is neither. */
 function groupsOf(text: string, names: Names): Groups | undefined {
   let inner = text.trim();
   if (/^\(/.test(inner) && inner.indexOf(")") === inner.length - 1) inner = inner.slice(1, -1);

@@ -2,7 +2,7 @@ import type { Problem } from "../../../problem.ts";
 import { NO_MATCH, parsers } from "../../query-parser.generated.ts";
 import * as problems from "../problems.ts";
 
-/** What is often written in a stage; what it is in ours, or else why there is no such thing and what helps. */
+/** A text often written in a stage; how our language writes it, or else why it has no such thing and what helps. */
 type Slip = readonly [pattern: RegExp, write: string] | readonly [pattern: RegExp, message: string, hint: string];
 
 const SLIPS: readonly Slip[] = [
