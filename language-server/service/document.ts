@@ -8,7 +8,7 @@ import {
   type Node,
   type ObjectNode,
   offsetInside,
-  type Parsed,
+  type ParsedJson,
   parseJson,
   type StringNode,
   spanInside,
@@ -76,7 +76,7 @@ export class ToolDocument implements DocumentSource {
   /** Results that earlier versions computed; each version hands them on to the next. */
   readonly memory: Memory;
   #lines: LinePositions | undefined;
-  #parsed: Parsed | undefined;
+  #parsed: ParsedJson | undefined;
   #strings: readonly EmbeddedString[] | undefined;
 
   constructor({ uri, version, text, kind }: DocumentSource, memory = new Memory()) {
@@ -99,7 +99,7 @@ export class ToolDocument implements DocumentSource {
   }
 
   /** The tolerant tree with what is wrong about the JSON; nothing for texts of another kind. */
-  get parsed(): Parsed {
+  get parsed(): ParsedJson {
     this.#parsed ??= this.kind === "config" ? parseJson(this.text) : { root: undefined, problems: [], repaired: [] };
     return this.#parsed;
   }

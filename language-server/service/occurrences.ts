@@ -106,10 +106,10 @@ function column(source: string, offset: number, toText: (span: Span) => Span): N
   const parsed = parsePipeline(source);
   const match = parsed.ok ? columnNamedAt(parsed.value, offset) : undefined;
   if (match === undefined) return undefined;
-  const { name, isGiven } = match;
+  const { name, isAlias } = match;
   const places = match.places.map((span, at): Occurrence => ({ span: toText(span), isDefinition: at === 0 }));
   const fixed = `"${name}" has no name of its own: give it one by as, such as stats count() as hits`;
-  return { kind: "column", name, places, ...(!isGiven && { fixed }) };
+  return { kind: "column", name, places, ...(!isAlias && { fixed }) };
 }
 
 /** Saved queries are named in tool.json and used on command lines. */
