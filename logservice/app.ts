@@ -173,7 +173,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
               exchange = service.exchanges.open(hash, end);
               return exchange;
             },
-            known({ team, actor }) {
+            granted({ team, actor }) {
               who = { team_id: team, actor };
             },
           });

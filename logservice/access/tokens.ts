@@ -79,9 +79,9 @@ export async function listTokensOfAll(db: Db): Promise<(Token & { readonly team:
 
 /** The rows of the tokens of a kind, oldest first. */
 export async function listRows(db: Db, kind: TokenKind, team?: string): Promise<TokenRow[]> {
-  let found = db.selectFrom("tokens").selectAll().where("kind", "=", kind);
-  if (team !== undefined) found = found.where("team_id", "=", team);
-  return found.orderBy("created_at").orderBy("id").execute();
+  let query = db.selectFrom("tokens").selectAll().where("kind", "=", kind);
+  if (team !== undefined) query = query.where("team_id", "=", team);
+  return query.orderBy("created_at").orderBy("id").execute();
 }
 
 export interface NewToken {
@@ -138,13 +138,13 @@ export interface TokenFilter {
 
 /** Removes a token by its public id or the secret. Returns its row. */
 export async function removeToken(db: Db, idOrSecret: string, { kind, team }: TokenFilter = {}): Promise<TokenRow> {
-  let found = db
+  let query = db
     .selectFrom("tokens")
     .selectAll()
     .where((where) => where.or([where("id", "=", idOrSecret), where("hash", "=", tokenHash(idOrSecret))]));
-  if (kind !== undefined) found = found.where("kind", "=", kind);
-  if (team !== undefined) found = found.where("team_id", "=", team);
-  const row = await found.executeTakeFirst();
+  if (kind !== undefined) query = query.where("kind", "=", kind);
+  if (team !== undefined) query = query.where("team_id", "=", team);
+  const row = await query.executeTakeFirst();
   // The message does not repeat what was sent: it may be a secret.
   if (row === undefined) throw new RpcError("not_found", "there is no such token");
   await db.deleteFrom("tokens").where("id", "=", row.id).execute();

@@ -28,7 +28,7 @@ export type OidcEntry =
 export async function enterByOidc(
   entrance: Entrance,
   { domains }: OidcSignIn,
-  { issuer, subject, email: said, isEmailVerified }: OidcPerson,
+  { issuer, subject, email: claimedEmail, isEmailVerified }: OidcPerson,
   asker: Asker,
 ): Promise<OidcEntry> {
   const { records, account, nowMs } = entrance;
@@ -43,7 +43,7 @@ export async function enterByOidc(
     if (!(await mayComeIn(db, account.signUp, linked.email_key, now))) throw notInvited(linked.email);
     return entered(linked);
   }
-  const email = said === undefined ? undefined : readEmailAddress(said);
+  const email = claimedEmail === undefined ? undefined : readEmailAddress(claimedEmail);
   if (email === undefined) throw new RpcError("forbidden", "the provider gave no email address for you");
   if (!isEmailVerified) throw new RpcError("forbidden", "the provider has not verified your email address");
   if (!(await mayComeIn(db, account.signUp, email.key, now))) throw notInvited(email.address);

@@ -61,8 +61,8 @@ export function openOidc(settings: OidcSettings, clock: Clock = systemClock): Oi
   checkSettings(settings);
   const { host } = new URL(settings.issuer);
   const { timeoutMs = TIMEOUT_MS } = settings;
-  const kept = { valueMs: METADATA_MS, failureMs: METADATA_FAILURE_MS, nowMs: clock.monotonicMs };
-  const metadata = keeping(kept, () => discover(settings, { host, timeoutMs, clock }));
+  const lifetimes = { valueMs: METADATA_MS, failureMs: METADATA_FAILURE_MS, nowMs: clock.monotonicMs };
+  const metadata = keeping(lifetimes, () => discover(settings, { host, timeoutMs, clock }));
 
   /** The deadline of a step as a whole. */
   const within = (limitMs: number, signal: AbortSignal | undefined) => ({

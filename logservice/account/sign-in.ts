@@ -239,8 +239,8 @@ export async function tokenOfSignIn(
     const token = newToken(() =>
       Buffer.from(records.seal.sign(`${row.id} ${secret} ${round++}`, "token"), "base64url"),
     );
-    const known = await db.selectFrom("tokens").select("id").where("hash", "=", tokenHash(token)).executeTakeFirst();
-    if (known === undefined) {
+    const existing = await db.selectFrom("tokens").select("id").where("hash", "=", tokenHash(token)).executeTakeFirst();
+    if (existing === undefined) {
       const description = row.device;
       await addToken(
         db,

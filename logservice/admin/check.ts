@@ -103,10 +103,10 @@ async function checked(records: Records, directory: string, options: CheckOption
   if (options.repair) await repair(records, { directory, owner, repaired: options.repaired });
   let report = await look();
   if (acceptedLosses.length > 0) {
-    const known = new Set(report.findings.flatMap(({ loss }) => loss?.id ?? []));
-    const unknown = acceptedLosses.find((id) => !known.has(id));
+    const lossIds = new Set(report.findings.flatMap(({ loss }) => loss?.id ?? []));
+    const unknown = acceptedLosses.find((id) => !lossIds.has(id));
     if (unknown !== undefined) {
-      const hint = known.size === 0 ? "nothing is lost" : `there are ${[...known].join(", ")}`;
+      const hint = lossIds.size === 0 ? "nothing is lost" : `there are ${[...lossIds].join(", ")}`;
       throw new OperatorError(`there is no loss ${JSON.stringify(unknown)}`, { hint });
     }
     await acceptLosses(db, acceptedLosses, new Date(nowMs()).toISOString());

@@ -24,11 +24,11 @@ export async function makePrivate(folder: string): Promise<string | undefined> {
 async function makeOnePrivate(path: string): Promise<string | undefined> {
   let refused: string | undefined;
   try {
-    const found = await lstat(path);
+    const stats = await lstat(path);
     // What a link leads to may be anybody's.
-    if (found.isSymbolicLink()) return undefined;
-    if ((found.mode & OTHERS) !== 0) await chmod(path, found.mode & 0o7777 & ~OTHERS);
-    if (!found.isDirectory()) return undefined;
+    if (stats.isSymbolicLink()) return undefined;
+    if ((stats.mode & OTHERS) !== 0) await chmod(path, stats.mode & 0o7777 & ~OTHERS);
+    if (!stats.isDirectory()) return undefined;
     for (const name of await readdir(path)) refused = (await makeOnePrivate(join(path, name))) ?? refused;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -18,22 +18,22 @@ export interface EpisodesPage {
 /** A page of the episodes of a project, newest first. */
 export async function listEpisodes(db: Db, project: ProjectKey, page: EpisodesPage): Promise<AlertEpisode[]> {
   const { alertId, limit, after } = page;
-  let found = db
+  let query = db
     .selectFrom("episodes")
     .selectAll()
     .where("team_id", "=", project.team_id)
     .where("project_id", "=", project.id);
-  if (alertId !== undefined && alertId !== "") found = found.where("alert_id", "=", alertId);
+  if (alertId !== undefined && alertId !== "") query = query.where("alert_id", "=", alertId);
   if (after !== undefined) {
     const { triggered_at, id } = after;
-    found = found.where((where) =>
+    query = query.where((where) =>
       where.or([
         where("triggered_at", "<", triggered_at),
         where.and([where("triggered_at", "=", triggered_at), where("id", "<", id)]),
       ]),
     );
   }
-  const rows = await found.orderBy("triggered_at", "desc").orderBy("id", "desc").limit(limit).execute();
+  const rows = await query.orderBy("triggered_at", "desc").orderBy("id", "desc").limit(limit).execute();
   return rows.map(episodeOf);
 }
 

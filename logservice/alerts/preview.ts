@@ -65,8 +65,8 @@ export async function previewAlert(
     const next = step(rule, state, slot, () => String(ids++));
     state = next.state;
     for (const { kind, key, value, stop, episode } of next.transitions) {
-      const known = episodes.get(episode.id);
-      if (kind === "resolved" && known !== undefined) episodes.set(episode.id, { ...known, resolvedAt: stop });
+      const existing = episodes.get(episode.id);
+      if (kind === "resolved" && existing !== undefined) episodes.set(episode.id, { ...existing, resolvedAt: stop });
       if (kind !== "triggered") continue;
       const group = groupOf(query.columns, key);
       episodes.set(episode.id, { group, value: value ?? 0, triggeredAt: stop, resolvedAt: null });

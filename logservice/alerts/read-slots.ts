@@ -21,18 +21,18 @@ export async function readSlots(
   { first, last }: Slots,
   signal: AbortSignal,
 ): Promise<Outcome[]> {
-  const found: Outcome[] = [];
+  const outcomes: Outcome[] = [];
   const most = slotsAtOnce(question.interval);
   for (let from = first; from <= last; from += most) {
     const to = Math.min(last, from + most - 1);
-    if (from === to) found.push(await evaluateSlot(events, question, from, signal));
+    if (from === to) outcomes.push(await evaluateSlot(events, question, from, signal));
     else {
       const counted = await countSlots(events, question, { first: from, last: to }, signal);
       const isPlain = question.query.pipes.length === 0;
-      found.push(...(isPlain ? counted : await runPipes(events, question, { first: from, counted }, signal)));
+      outcomes.push(...(isPlain ? counted : await runPipes(events, question, { first: from, counted }, signal)));
     }
   }
-  return found;
+  return outcomes;
 }
 
 /** What the stages make of each slot. Those without events give the same, whenever they were. */
@@ -42,19 +42,19 @@ async function runPipes(
   { first, counted }: { readonly first: number; readonly counted: readonly Outcome[] },
   signal: AbortSignal,
 ): Promise<Outcome[]> {
-  const found: Outcome[] = [];
+  const outcomes: Outcome[] = [];
   let nothing: Outcome | undefined;
   for (const [at, outcome] of counted.entries()) {
     const isEmpty = outcome.ok && outcome.value.get("") === 0;
-    if (!outcome.ok) found.push(outcome);
-    else if (!isEmpty) found.push(await evaluateSlot(events, question, first + at, signal));
+    if (!outcome.ok) outcomes.push(outcome);
+    else if (!isEmpty) outcomes.push(await evaluateSlot(events, question, first + at, signal));
     else {
       // A failure may be a moment's.
       if (!nothing?.ok) nothing = await evaluateSlot(events, question, first + at, signal);
-      found.push(nothing);
+      outcomes.push(nothing);
     }
   }
-  return found;
+  return outcomes;
 }
 
 /** The losses that concern questions about a project: those that nobody has accepted. */

@@ -37,14 +37,14 @@ export class Readings {
     // It was valid when the alert was written, by the language of that time.
     if (!read.ok) return repeated(read, slots);
     const key = JSON.stringify([events_key, interval, first, last, text]);
-    const known = this.#recent.get(key);
-    if (known !== undefined) return known.outcomes;
+    const recent = this.#recent.get(key);
+    if (recent !== undefined) return recent.outcomes;
     const question = { project: events_key, query: read.value, interval };
     const outcomes = this.#within(signal, slots, (timed) => readSlots(this.#events, question, slots, timed));
     this.#recent.set(key, { atMs: this.#clock.nowMs(), outcomes });
     // A failure may be a moment's, so that nobody shares it.
     const forget = () => this.#recent.delete(key);
-    outcomes.then((found) => found.every(({ ok }) => ok) || forget(), forget);
+    outcomes.then((results) => results.every(({ ok }) => ok) || forget(), forget);
     return outcomes;
   }
 

@@ -30,14 +30,14 @@ const LIST_LENGTH = 20;
 const FIELDS_LENGTH = 8_000;
 
 function fitting(cut: readonly Event[], hasMore: boolean): Pick<AlertMessage, "events" | "hasMoreEvents"> {
-  const kept: Event[] = [];
+  const events: Event[] = [];
   let held = 0;
   for (const event of cut) {
     held += Buffer.byteLength(JSON.stringify(event));
-    if (held > MESSAGE_BYTES) return { events: kept, hasMoreEvents: true };
-    kept.push(event);
+    if (held > MESSAGE_BYTES) return { events, hasMoreEvents: true };
+    events.push(event);
   }
-  return { events: kept, hasMoreEvents: hasMore };
+  return { events, hasMoreEvents: hasMore };
 }
 
 function cutEvent(event: Event): Event {

@@ -95,9 +95,9 @@ const TOLD_FAILURES = 3;
 
 export const WELL: AlertState = { groups: new Map(), failures: 0, failure: "", failing: undefined };
 
-type Found = Slot & { readonly values: ReadonlyMap<string, number> };
+type EvaluatedSlot = Slot & { readonly values: ReadonlyMap<string, number> };
 
-function evaluated(rule: Rule, state: AlertState, slot: Found, newId: () => string): Step {
+function evaluated(rule: Rule, state: AlertState, slot: EvaluatedSlot, newId: () => string): Step {
   const groups = new Map<string, GroupState>();
   const transitions: Transition[] = [];
   if (state.failing !== undefined) {
@@ -146,9 +146,9 @@ function moved(rule: Rule, before: GroupState, slot: GroupSlot, newId: () => str
   }
   const kind = dueKind(rule, episode, number);
   if (kind === undefined) return { next: { ...counts, episode } };
-  const told = { ...episode, isTold: true, toldSlot: number };
-  const transition = { ...about, kind, episode: told, isNew: false, isTold: true };
-  return { next: { ...counts, episode: told }, transition };
+  const toldEpisode = { ...episode, isTold: true, toldSlot: number };
+  const transition = { ...about, kind, episode: toldEpisode, isNew: false, isTold: true };
+  return { next: { ...counts, episode: toldEpisode }, transition };
 }
 
 interface Moved {

@@ -16,7 +16,7 @@ export interface DueAlert extends Selectable<AlertRow>, ToldAlert {
 
 /** The alerts with a slot that ended before a time in minutes since 1970, or that were never evaluated; the latest first. */
 export function dueAlerts(db: Db, beforeMinute: number): Promise<DueAlert[]> {
-  return told(db)
+  return alertRows(db)
     .where(({ eb, parens }) => {
       const stop = eb(parens(eb("alerts.next_slot", "+", 1)), "*", eb.ref("alerts.interval"));
       return eb(stop, "<=", beforeMinute);
@@ -27,10 +27,10 @@ export function dueAlerts(db: Db, beforeMinute: number): Promise<DueAlert[]> {
 
 /** The alert as messages tell of it; undefined if it is gone. */
 export function toldAlert(db: Db, id: string): Promise<DueAlert | undefined> {
-  return told(db).where("alerts.id", "=", id).executeTakeFirst();
+  return alertRows(db).where("alerts.id", "=", id).executeTakeFirst();
 }
 
-const told = (db: Db) =>
+const alertRows = (db: Db) =>
   db
     .selectFrom("alerts")
     .innerJoin("projects", (on) =>

@@ -35,9 +35,9 @@ export async function testMessage(
   const [key, value] = values.sort(([, one], [, other]) => other - one)[0] ?? ["", 0];
   const group = groupOf(question?.query.columns ?? [], key);
   const samples = question && (await sampleEvents(events, question, { slot, group, limit }, signal));
-  const told = { ...alert, ...place, id, description, severity, operator, threshold, interval, for: alert.for ?? 1 };
+  const subject = { ...alert, ...place, id, description, severity, operator, threshold, interval, for: alert.for ?? 1 };
   const since = new Date(slotStopMs(slot, interval)).toISOString();
   const episodeId = `test_${newId()}`;
-  const message = messageOf(told, { key, slot, value, episodeId, since, reason: "", ...(samples && { samples }) });
+  const message = messageOf(subject, { key, slot, value, episodeId, since, reason: "", ...(samples && { samples }) });
   return { ...message, id: `dlv_${newId()}`, kind: "test" };
 }

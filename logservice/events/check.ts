@@ -64,7 +64,7 @@ export interface CheckReport {
 }
 
 /** What the records know. */
-export interface Known {
+export interface RecordFacts {
   readonly nowMs: number;
   /** Ids of losses. */
   readonly accepted: ReadonlySet<string>;
@@ -78,12 +78,12 @@ export interface Known {
  * Reads all files of an events folder and says what is wrong with them. Changes nothing, and needs no lock. Throws
  * NewerVersion for files of a newer version.
  */
-export async function checkEvents(directory: string, known: Known): Promise<CheckReport> {
+export async function checkEvents(directory: string, facts: RecordFacts): Promise<CheckReport> {
   const pid = await livingOwnerOf(directory);
-  let report = await look(directory, { ...known, pid });
+  let report = await look(directory, { ...facts, pid });
   // A service changes files while they are checked: only what is still wrong a moment later is reported.
   for (let looks = 1; pid !== undefined && report.findings.length > 0 && looks < LOOKS; looks++) {
-    const again = await look(directory, { ...known, pid });
+    const again = await look(directory, { ...facts, pid });
     const isStill = ({ file, state }: Finding) =>
       again.findings.some((one) => one.file === file && one.state === state);
     report = { ...again, findings: report.findings.filter(isStill) };
@@ -95,7 +95,7 @@ const LOOKS = 3;
 
 async function look(
   directory: string,
-  { nowMs, accepted, owner, projects: known, pid }: Known & { readonly pid: number | undefined },
+  { nowMs, accepted, owner, projects: knownProjects, pid }: RecordFacts & { readonly pid: number | undefined },
 ): Promise<CheckReport> {
   await refuseOthers(directory, undefined);
   const findings: Finding[] = [];
@@ -125,15 +125,15 @@ async function look(
     }
     const ignored = (_level: string, message: string, { folder }: Record<string, unknown>) =>
       findings.push({ file: below(directory, String(folder)), state: "ignored", detail: message });
-    const found = (await unlessGone(readdir(projects)))
+    const folders = (await unlessGone(readdir(projects)))
       ? await findFolders(projects, { list: list.all, deletions: journal.deletions, inspector, log: ignored })
       : { claimed: [], removed: [], missing: [...list.all].map(([folder, one]) => ({ folder, ...one })) };
     const options = { list: list.all, journal, inspector, nowMs, isThorough: true };
-    const plans = await planFolders(projects, found, options);
+    const plans = await planFolders(projects, folders, options);
     lookAtJournal(journal, { plans, accepted, nowMs }, findings);
     let [segments, bytes] = [0, 0];
     for (const plan of plans) {
-      if (known?.has(plan.project) === false && plan.segments.length > 0) {
+      if (knownProjects?.has(plan.project) === false && plan.segments.length > 0) {
         const file = below(directory, plan.directory);
         findings.push({ file, state: "unknown", detail: "the records do not have its project" });
       }
@@ -142,7 +142,7 @@ async function look(
       findings.push(...(await findingsOf(plan, { accepted, inspector, isRunning: pid !== undefined })));
     }
     const { projects: waiting, ...inJournal } = waitingIn(journal, plans);
-    const all = new Set([...plans.map(({ project }) => project), ...waiting, ...(known ?? [])]);
+    const all = new Set([...plans.map(({ project }) => project), ...waiting, ...(knownProjects ?? [])]);
     return { pid, projects: all.size, segments, bytes, journal: inJournal, findings };
   } finally {
     await readers.close();

@@ -24,8 +24,8 @@ export interface Instant {
 
 /** Reads a timestamp that `cutTimestamp` gave; undefined where it is not storable. */
 export function readInstant(text: string): Instant | undefined {
-  const known = inKnownMinute(text);
-  if (known !== undefined) return known;
+  const instant = inKnownMinute(text);
+  if (instant !== undefined) return instant;
   const ms = parseTimestamp(text);
   if (ms === undefined || ms < FIRST_MS || ms > LAST_MS) return undefined;
   if (text[10] === "T" && text.endsWith("Z")) learnMinute(text.slice(0, MINUTE_LENGTH));

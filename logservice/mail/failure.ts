@@ -29,9 +29,9 @@ interface SmtpError {
 export function mailFailureOf(error: unknown, server: SmtpServer): MailFailure {
   const { message = "", code = "", command = "", response, responseCode = 0 } = error as SmtpError;
   const where = `${server.host.includes(":") ? `[${server.host}]` : server.host}:${server.port}`;
-  const said = harmless((response ?? message).replace(NODE_ADVICE, ""), server.login);
-  const told = said === "" ? "" : `: ${said}`;
-  const text = (what: string, remedy = "") => `the SMTP server ${where} ${what}${told}${remedy && `; ${remedy}`}`;
+  const reply = harmless((response ?? message).replace(NODE_ADVICE, ""), server.login);
+  const detail = reply === "" ? "" : `: ${reply}`;
+  const text = (what: string, remedy = "") => `the SMTP server ${where} ${what}${detail}${remedy && `; ${remedy}`}`;
 
   if (code === "EAUTH") {
     return new MailFailure(text("refused the login", "check the user and the password in the URL"), false);

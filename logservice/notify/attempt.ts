@@ -77,13 +77,13 @@ const idsOf = (deliveries: readonly DeliveryHead[]) => deliveries.map(({ id }) =
  */
 async function withoutDropped({ records, clock }: AttemptOptions, { target, deliveries }: Attempt) {
   if (target.type === "webhook" || target.type === "pagerduty") return deliveries;
-  const kept: DeliveryHead[] = [];
+  const rest: DeliveryHead[] = [];
   for (const delivery of deliveries) {
     const isDropped = delivery.kind === "resolved" && (await wasNeverTold(records.db, delivery));
-    if (!isDropped) kept.push(delivery);
+    if (!isDropped) rest.push(delivery);
     else await noteGivenUp(records.db, [delivery.id], NEVER_TOLD, new Date(clock.nowMs()).toISOString());
   }
-  return kept;
+  return rest;
 }
 
 const NEVER_TOLD = "not told, since the beginning of the episode was never delivered";

@@ -111,8 +111,8 @@ function exchange(
 
 /** What failed, without what the other end sent: the messages of node quote certificates and parts of answers. */
 function whatFailed({ code = "" }: NodeJS.ErrnoException): string {
-  const known = FAILURES.find(({ codes }) => codes.test(code));
-  return known?.what ?? "could not be connected to";
+  const failure = FAILURES.find(({ codes }) => codes.test(code));
+  return failure?.what ?? "could not be connected to";
 }
 
 const FAILURES: readonly { readonly codes: RegExp; readonly what: string }[] = [

@@ -6,7 +6,7 @@ import { alertMail, digestMail } from "./channels/email.ts";
 import { pagerDutyPost } from "./channels/pagerduty.ts";
 import { slackPost } from "./channels/slack.ts";
 import { smsPost, smsText } from "./channels/sms.ts";
-import { type Told, webhookPost } from "./channels/webhook.ts";
+import { type MessageBatch, webhookPost } from "./channels/webhook.ts";
 import { type Post, type PostAnswer, PostFailure, post } from "./post.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { NotifySettings } from "./settings.ts";
@@ -57,9 +57,9 @@ export async function sendTo(
   { recipient, messages }: { readonly recipient: string; readonly messages: readonly AlertMessage[] },
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const told: Told = { id: digestId(messages), messages };
+  const batch: MessageBatch = { id: digestId(messages), messages };
   try {
-    return await SENDERS[target.type](options, target as never, { ...told, recipient }, signal);
+    return await SENDERS[target.type](options, target as never, { ...batch, recipient }, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TargetRefused) return { kind: "refused", reason: error.message };
@@ -83,13 +83,13 @@ function digestId(messages: readonly AlertMessage[]): string {
   return `dig_${hash.digest("hex").slice(0, 32)}`;
 }
 
-interface ToRecipient extends Told {
+interface ToRecipient extends MessageBatch {
   readonly recipient: string;
 }
 
 type Of<Type extends Target["type"]> = Extract<Target, { readonly type: Type }>;
 
-type Sender<T> = (options: SendOptions, target: T, told: ToRecipient, signal: AbortSignal) => Promise<Outcome>;
+type Sender<T> = (options: SendOptions, target: T, batch: ToRecipient, signal: AbortSignal) => Promise<Outcome>;
 
 const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
   async email({ settings, origin, failed }, _target, { id, recipient: to, messages }, signal) {
@@ -127,8 +127,8 @@ const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
     return outcomeOf(options, await postTo(options, sent, signal), "the target");
   },
 
-  async webhook(options, target, told, signal) {
-    const sent = webhookPost(target, told, options.origin(), options.clock.nowMs());
+  async webhook(options, target, batch, signal) {
+    const sent = webhookPost(target, batch, options.origin(), options.clock.nowMs());
     return outcomeOf(options, await postTo(options, sent, signal), "the target");
   },
 

@@ -30,16 +30,16 @@ export interface AuditRange {
 /** A page of the audit, newest first. */
 export function findAudit(db: Kysely<Tables>, range: AuditRange): Promise<AuditRow[]> {
   const { teams, start, stop, projectId, limit, after } = range;
-  let found = db.selectFrom("audit").selectAll().where("team_id", "in", teams);
-  if (start !== undefined) found = found.where("at", ">=", start);
-  if (stop !== undefined) found = found.where("at", "<=", stop);
-  if (projectId !== undefined) found = found.where("project_id", "=", projectId);
+  let query = db.selectFrom("audit").selectAll().where("team_id", "in", teams);
+  if (start !== undefined) query = query.where("at", ">=", start);
+  if (stop !== undefined) query = query.where("at", "<=", stop);
+  if (projectId !== undefined) query = query.where("project_id", "=", projectId);
   if (after !== undefined) {
-    found = found.where((where) =>
+    query = query.where((where) =>
       where.or([where("at", "<", after.at), where.and([where("at", "=", after.at), where("id", "<", after.id)])]),
     );
   }
-  return found.orderBy("at", "desc").orderBy("id", "desc").limit(limit).execute();
+  return query.orderBy("at", "desc").orderBy("id", "desc").limit(limit).execute();
 }
 
 /** Removes refusals and statements of SQL before a time, since there may be very many. Changes are kept forever. */

@@ -13,8 +13,8 @@ export const audit: Handlers<"get_audit"> = {
     // Whoever runs the installation also sees who was refused without being known.
     const teams = grant.team === (await firstTeam(records.db)) ? [grant.team, ""] : [grant.team];
     const range = { teams, start: time(start, "start"), stop: time(stop, "stop"), projectId: project_id };
-    const found = await findAudit(records.db, { ...range, limit: limit + 1, after: readCursor(cursor) });
-    const { rows, ...more } = pageOf(found, limit, ({ at, id }) => ({ at, id }));
-    return { entries: rows.map(({ team_id: _, ...shown }) => shown), ...more };
+    const entries = await findAudit(records.db, { ...range, limit: limit + 1, after: readCursor(cursor) });
+    const { rows, ...more } = pageOf(entries, limit, ({ at, id }) => ({ at, id }));
+    return { entries: rows.map(({ team_id: _, ...entry }) => entry), ...more };
   },
 };

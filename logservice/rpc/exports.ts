@@ -16,17 +16,17 @@ export const exports: Handlers<"add_export"> = {
     for (const [at, name] of (named ?? []).entries()) readField(name, `fields[${at}]`);
     const eventsKey = await eventsKeyOf(service.records.db, projectOf(call, project_id));
     const selected = selecting.expr === undefined ? undefined : selecting;
-    const asked = { ...times, query: selected, project: eventsKey, signal: call.signal };
+    const request = { ...times, query: selected, project: eventsKey, signal: call.signal };
     const isTable = pipes.length > 0;
     if (isTable) {
       if (named !== undefined)
         throw new RpcError("invalid", "fields: leave it out: the stages of the query say which columns there are");
       // Who downloads a file by a link sees no message, so what would be refused then is found out now.
-      const { isTruncated } = await service.events.aggregate({ ...asked, pipes, limit: MOST_ROWS });
+      const { isTruncated } = await service.events.aggregate({ ...request, pipes, limit: MOST_ROWS });
       if (isTruncated) throw TOO_MANY_ROWS;
     }
     const isOfAll = format === "csv" && !isTable && named === undefined;
-    const fields = isOfAll ? namesOf((await service.events.discoveredFields(asked)).fields) : (named ?? []);
+    const fields = isOfAll ? namesOf((await service.events.discoveredFields(request)).fields) : (named ?? []);
     const order = { range: { project_id, start, stop, query }, eventsKey, isTable, format, fields };
     // Others may have come meanwhile.
     service.openExports.requirePlace(call.grant);

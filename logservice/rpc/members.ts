@@ -102,8 +102,8 @@ export const members: Handlers<
       if (role !== "owner") await keepOwner(db, team, member);
       await setRole(db, { team_id: team, user_id: member.id, role }, now);
       // Nobody comes in with more than the person that invited them may still give.
-      const given = ROLES.filter((one) => isAbove(one, role) || role === "member");
-      if (given.length > 0) await removeInvitesBy(db, { team, userId: member.id, roles: given });
+      const roles = ROLES.filter((one) => isAbove(one, role) || role === "member");
+      if (roles.length > 0) await removeInvitesBy(db, { team, userId: member.id, roles });
       const made = await tokensBy(db, team, member.id);
       const mayMore = ({ scopes }: TokenRow) =>
         (JSON.parse(scopes) as Scope[]).some((one) => !ROLE_SCOPES[role].has(one));

@@ -63,11 +63,11 @@ async function firstEvents(
       const table = await ask((timed) => operations.aggregate(service, { ...input, limit: TABLE_ROWS }, timed));
       return { startMs, stopMs, ...(table && { table }) };
     }
-    const [found, levels] = await Promise.all([
+    const [search, levels] = await Promise.all([
       ask((timed) => operations.search(service, { ...input, limit: FIRST_EVENTS }, timed)),
       ask((timed) => operations.get_level_timeseries(service, { ...input, max_points: HISTOGRAM_STEPS }, timed)),
     ]);
-    return { startMs, stopMs, ...(found && { search: found }), ...(levels && { levels }) };
+    return { startMs, stopMs, ...(search && { search }), ...(levels && { levels }) };
   } finally {
     timer.stop();
   }

@@ -59,13 +59,13 @@ function refusalOf(error: unknown, { host, secrets }: Circumstances): OidcRefusa
   const refusal = chainOf(error).find((one) => one instanceof OidcRefusal);
   if (refusal !== undefined) return refusal;
   if (error instanceof AuthorizationResponseError) {
-    const said = saidBy(error, secrets);
+    const detail = saidBy(error, secrets);
     if (error.error === "access_denied") {
-      const message = `${host} did not let you sign in, or you cancelled: ${said}. Sign in again, or in another way.`;
+      const message = `${host} did not let you sign in, or you cancelled: ${detail}. Sign in again, or in another way.`;
       return new OidcRefusal("denied", message, { cause: plainCause(error) });
     }
-    if (FAILURES.includes(error.error)) return unavailable(host, `cannot sign anybody in now: ${said}`, error);
-    return invalid(host, `it is the error ${said}`, error);
+    if (FAILURES.includes(error.error)) return unavailable(host, `cannot sign anybody in now: ${detail}`, error);
+    return invalid(host, `it is the error ${detail}`, error);
   }
   if (error instanceof ResponseBodyError) return invalid(host, `it is the error ${saidBy(error, secrets)}`, error);
   if (error instanceof WWWAuthenticateChallengeError) return invalid(host, "it refuses this service's request", error);

@@ -116,8 +116,8 @@ export class Compactor {
   async #merge(segments: Segments, run: readonly Segment[]): Promise<void> {
     const total = (of: (segment: Segment) => number) => run.reduce((sum, segment) => sum + of(segment), 0);
     const sequence = Math.max(...run.map((one) => one.sequence));
-    const known = run.every(({ intervals }) => intervals !== undefined);
-    const intervals = known ? unionOf(run.flatMap(({ intervals }) => intervals!)) : undefined;
+    const hasIntervals = run.every(({ intervals }) => intervals !== undefined);
+    const intervals = hasIntervals ? unionOf(run.flatMap(({ intervals }) => intervals!)) : undefined;
     const path = segments.newPath(Math.min(...run.map((one) => one.intervals?.[0]?.[0] ?? one.sequence)), sequence);
     const eventBytes = total((one) => one.eventBytes);
     const { segments: inputs, isSorted } = mergeOrder(run);

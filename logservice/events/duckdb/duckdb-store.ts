@@ -90,8 +90,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     await flusher.open();
     try {
       const { folders, segments } = await openProjects(settings, read, new Inspector(pool), flusher);
-      const { damage, found } = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
-      logJournalDamage(log, damage, found);
+      const { damage, newLosses } = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
+      logJournalDamage(log, damage, newLosses);
       const sequence = nextSequence(segments.values(), read);
       const { journal, recovered: files } = await Journal.begin(journalFolder, sequence, list, read.files);
       const memtables = new Memtables(journal.current, sequence);

@@ -98,17 +98,17 @@ async function identityIn(folder: string, named: FolderIdentity, inspector: Insp
 }
 
 /** Chooses among several folders of a project: the listed one, then the newest. */
-function newestOfEach<Found extends FolderIdentity & { readonly folder: string }>(
-  found: readonly Found[],
+function newestOfEach<Folder extends FolderIdentity & { readonly folder: string }>(
+  folders: readonly Folder[],
   list: ReadonlyMap<string, FolderIdentity>,
   ignore: (folder: string) => void,
-): Found[] {
-  const newest = new Map<string, Found>();
-  const isBetter = (a: Found, b: Found) => {
+): Folder[] {
+  const newest = new Map<string, Folder>();
+  const isBetter = (a: Folder, b: Folder) => {
     const [isListed, isOther] = [list.has(folderName(a)), list.has(folderName(b))];
     return isListed === isOther ? a.began > b.began : isListed;
   };
-  for (const one of found) {
+  for (const one of folders) {
     const other = newest.get(one.project);
     if (other !== undefined) ignore((isBetter(one, other) ? other : one).folder);
     if (other === undefined || isBetter(one, other)) newest.set(one.project, one);

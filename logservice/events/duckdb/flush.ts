@@ -109,8 +109,8 @@ export class SegmentWriter implements MemtableWriter<BuiltMemtable> {
 
   /** Why no segment of a project can be written now: its folder does not let it, or an older memtable waits. */
   async #whyUnwritable({ project, segments, targets }: ProjectFlush, older: readonly Memtable[]) {
-    const known = this.#unwritable.get(project);
-    if (known !== undefined && older.some(({ projects }) => projects.has(project))) return known;
+    const failure = this.#unwritable.get(project);
+    if (failure !== undefined && older.some(({ projects }) => projects.has(project))) return failure;
     try {
       if (segments.blocked !== undefined) throw new ProjectUnwritable(segments.blocked);
       await this.#options.projects.makeFolder(segments);

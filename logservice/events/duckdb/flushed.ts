@@ -53,9 +53,9 @@ export function replayTarget(projects: Projects): ReplayTarget {
   const flushed = new Map<string, FlushedIntervals>();
   return {
     isFlushed(project, interval) {
-      const known = flushed.get(project) ?? new FlushedIntervals(projects.get(project));
-      flushed.set(project, known);
-      return known.has(interval);
+      const intervals = flushed.get(project) ?? new FlushedIntervals(projects.get(project));
+      flushed.set(project, intervals);
+      return intervals.has(interval);
     },
     droppedBefore: (project) => projects.droppedBefore(project),
     deleteProject(project, sequence) {

@@ -73,9 +73,9 @@ export class FolderList {
   async note(newest: Iterable<readonly [folder: string, newest: number]>): Promise<void> {
     let isNew = false;
     for (const [folder, sequence] of newest) {
-      const known = this.#folders.get(folder);
-      if (known === undefined || (known.newest ?? 0) === sequence) continue;
-      this.#folders.set(folder, { ...known, newest: sequence });
+      const entry = this.#folders.get(folder);
+      if (entry === undefined || (entry.newest ?? 0) === sequence) continue;
+      this.#folders.set(folder, { ...entry, newest: sequence });
       isNew = true;
     }
     if (isNew) await this.#write();

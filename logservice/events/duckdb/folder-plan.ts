@@ -174,8 +174,8 @@ class Planning {
 
   async look(names: readonly string[], kind: "whole" | "first version" | "lost"): Promise<void> {
     for (const entry of this.#manifest?.segments ?? []) await this.#take(entry);
-    const known = this.#manifest?.losses ?? (await readLosses(this.#options.directory));
-    for (const loss of known) await this.#lookAgain(loss);
+    const losses = this.#manifest?.losses ?? (await readLosses(this.#options.directory));
+    for (const loss of losses) await this.#lookAgain(loss);
     const { candidates, unfinished } = await this.#sort(names);
     if (candidates.length > 0) await this.#verifyChanged();
     // Large ones first: a merged segment supersedes those that it was made of.
@@ -227,18 +227,18 @@ class Planning {
   async #sort(names: readonly string[]): Promise<{ candidates: Candidate[]; unfinished: string[] }> {
     const all = new Set(names);
     const dropped = new Set(this.#manifest?.dropped);
-    const known = new Set([MANIFEST, LOSSES, QUARANTINE, REMOVED]);
+    const listedNames = new Set([MANIFEST, LOSSES, QUARANTINE, REMOVED]);
     // A damaged file is quarantined with the files beside it; a file that cannot be read just now stays.
     for (const { entry, fault } of this.#lost) {
       if (fault === "is damaged") this.#quarantine(entry.file, all, `${fault}; its manifest names it`);
-      for (const name of withDerived(entry.file)) known.add(name);
+      for (const name of withDerived(entry.file)) listedNames.add(name);
     }
-    for (const { entry } of this.segments) for (const name of withDerived(entry.file)) known.add(name);
-    for (const { file } of this.losses) for (const name of withDerived(file)) known.add(name);
+    for (const { entry } of this.segments) for (const name of withDerived(entry.file)) listedNames.add(name);
+    for (const { file } of this.losses) for (const name of withDerived(file)) listedNames.add(name);
     const candidates: Candidate[] = [];
     const unfinished: string[] = [];
     for (const name of names) {
-      if (known.has(name)) continue;
+      if (listedNames.has(name)) continue;
       const owner = ownerOf(name);
       if (dropped.has(name) || (owner !== undefined && dropped.has(owner))) this.superseded.push(name);
       else if (name === `${MANIFEST}${TEMPORARY}` || name === `${LOSSES}${TEMPORARY}`) this.superseded.push(name);
@@ -354,15 +354,15 @@ class Planning {
   async #adopt(name: string, metadata: NonNullable<Candidate["metadata"]>, bytes: number): Promise<void> {
     const path = this.#pathOf(name);
     const sidecar = await readSidecar(path).catch(() => undefined);
-    const known = this.#lost.find(({ entry }) => entry.bytes === bytes && entry.integrity !== undefined);
-    const sum = sidecar?.segment?.sum ?? known?.entry.integrity?.sum;
+    const match = this.#lost.find(({ entry }) => entry.bytes === bytes && entry.integrity !== undefined);
+    const sum = sidecar?.segment?.sum ?? match?.entry.integrity?.sum;
     const integrity: Integrity = { sum, footerSum: undefined, stamp: undefined, checkedMs: 0 };
     const isWhole =
       (await faultOf(path, bytes, integrity, this.#options)) === undefined &&
       // Without a checksum, all that can be verified is that it can be read.
       (sum !== undefined || (await this.#options.inspector.decode(path).catch(() => -1)) === metadata.events);
     if (!isWhole) return this.#damaged(name, metadata, bytes);
-    const file = SEGMENT_NAME.test(name) ? name : (known?.entry.file ?? `${nameOf(metadata)}`);
+    const file = SEGMENT_NAME.test(name) ? name : (match?.entry.file ?? `${nameOf(metadata)}`);
     this.segments.push({
       entry: { ...this.#entryOf(file, metadata, bytes), integrity },
       sidecar: file === name && sidecar?.segment?.sum === integrity.sum ? sidecar : undefined,

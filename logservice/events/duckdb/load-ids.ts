@@ -29,8 +29,8 @@ async function loadIds(of: Segments, ids: RecentMap, pool: ConnectionPool, nowMs
       try {
         await of.check([segment]);
         await session.opens([segment]);
-        await pool.run(statement, [], never, ([found]) => {
-          for (const id of found as string[]) ids.add(id, readMs);
+        await pool.run(statement, [], never, ([column]) => {
+          for (const id of column as string[]) ids.add(id, readMs);
         });
       } catch (error) {
         if (error instanceof SegmentsLost) continue;

@@ -101,8 +101,8 @@ export async function rebuildSidecar(connection: DuckDBConnection, path: string,
 
 /** A column that `columnOf` named. */
 function columnNamed(name: string): Column[] {
-  const found = /^(string|number|boolean):(.+)$/.exec(name);
-  if (found === null) return [];
-  const column = { path: found[2]!.split("."), type: found[1] as ColumnType };
+  const match = /^(string|number|boolean):(.+)$/.exec(name);
+  if (match === null) return [];
+  const column = { path: match[2]!.split("."), type: match[1] as ColumnType };
   return columnOf(column.path, column.type) === `"${name}"` ? [column] : [];
 }

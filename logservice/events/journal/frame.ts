@@ -54,10 +54,10 @@ export function* readFrames(
 ): Generator<{ whole: FrameAndBody; end: number } | { bad: number; end: number } | { torn: number }> {
   let at = 0;
   while (at < text.length) {
-    const found = frameAt(text, at);
-    if (found !== undefined) {
-      yield found;
-      at = found.end;
+    const result = frameAt(text, at);
+    if (result !== undefined) {
+      yield result;
+      at = result.end;
       continue;
     }
     const next = nextWhole(text, at);

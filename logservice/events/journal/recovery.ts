@@ -100,14 +100,14 @@ export async function readJournal(directory: string, list: JournalList): Promise
     const isOwn = list.files.has(begin) && length >= list.leastBytes(begin);
     const listed = isOwn ? begin : listedAs(begin, first, length, list);
     there.add(listed);
-    const known = list.files.get(listed);
+    const listedBytes = list.files.get(listed);
     const least = list.leastBytes(listed);
     if (length < least) {
       suspects.push({ kind: "short", begin, length, bytes: least - length });
       isAnyDamaged = true;
     } else if (length < text.length) {
       // Nothing after its known end was acknowledged.
-      const isCrash = known !== undefined || isTorn(text.subarray(length));
+      const isCrash = listedBytes !== undefined || isTorn(text.subarray(length));
       suspects.push({ kind: isCrash ? "torn" : "short", begin, length, bytes: text.length - length });
       isAnyDamaged ||= !isCrash;
     }

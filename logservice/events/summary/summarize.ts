@@ -168,8 +168,8 @@ export class LineCounts {
 
   // biome-ignore lint/complexity/useMaxParams: called for each key of each event, where an object would be garbage.
   #below(node: PathNode, bytes: Buffer, begin: number, end: number, hash: number): PathNode | undefined {
-    const known = node.below.find(bytes, begin, end, hash);
-    if (known !== undefined) return known;
+    const existing = node.below.find(bytes, begin, end, hash);
+    if (existing !== undefined) return existing;
     if (this.#paths >= MAX_FIELDS) {
       this.summary.isCut = true;
       return undefined;
@@ -202,8 +202,8 @@ export class LineCounts {
   }
 
   #fieldOf(node: PathNode): FieldSummary | undefined {
-    const known = node.fields[this.#severity];
-    if (known !== undefined) return known;
+    const existing = node.fields[this.#severity];
+    if (existing !== undefined) return existing;
     if (!node.hasValues) {
       if (this.#paths >= MAX_FIELDS) {
         this.summary.isCut = true;

@@ -47,10 +47,10 @@ export function digestMail(
 ): Omit<MailMessage, "to"> {
   const harmless = messages.map((message) => harmlessMessage(message, defangedText));
   const title = digestHeadline(harmless);
-  const shown = harmless.slice(0, MAX_LINES);
+  const entries = harmless.slice(0, MAX_LINES);
   const more = messages.length > MAX_LINES ? `And ${messages.length - MAX_LINES} more.` : "";
   const intro = "So much happened within a minute that it is told in one mail.";
-  const lines = shown.map((message) => ({
+  const lines = entries.map((message) => ({
     message,
     title: withoutLabel(headline(message)),
     where: `Project ${message.project.name}, ${windowText(message)}`,

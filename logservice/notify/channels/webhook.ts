@@ -10,7 +10,7 @@ export interface WebhookTarget {
 }
 
 /** What one request tells. The id is that of the delivery or of the digest: receivers drop what they have had. */
-export interface Told {
+export interface MessageBatch {
   readonly id: string;
   readonly messages: readonly AlertMessage[];
 }
@@ -18,7 +18,7 @@ export interface Told {
 /** The request that posts one or several messages. The id is the same in each attempt. */
 export function webhookPost(
   { url, secrets }: WebhookTarget,
-  { id, messages }: Told,
+  { id, messages }: MessageBatch,
   origin: string | undefined,
   nowMs: number,
 ): Post {

@@ -59,39 +59,39 @@ export async function accumulate(
   { summary, sql: statement, event }: Accumulator,
 ): Promise<Select[]> {
   const ask = (segment: Segment) => {
-    const said = statement(segment);
-    return said === NOTHING ? "nothing" : said && { said, except: said.except };
+    const reading = statement(segment);
+    return reading === NOTHING ? "nothing" : reading && { reading, except: reading.except };
   };
   const parts = await gather(context, { summary, ask, event });
-  return parts.map(({ segments, said, counted }) => ({
-    text: `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
-    values: [...said.before, ...counted.values, ...(said.after ?? [])],
+  return parts.map(({ segments, reading, counted }) => ({
+    text: `select ${reading.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
+    values: [...reading.before, ...counted.values, ...(reading.after ?? [])],
   }));
 }
 
-export interface Gathering<Said> {
+export interface Gathering<Reading> {
   /** Takes the events of some levels (by severity) from a summary. Returns false if the summary does not tell everything. */
   readonly summary: (summary: Summary, levels: readonly boolean[]) => boolean;
   /**
    * What SQL is to say of the events of a segment, and those of which it would be wrong: FALSE for none. `nothing` if no
    * event counts; undefined if SQL cannot tell.
    */
-  readonly ask: (segment: Segment) => { readonly said: Said; readonly except: Sql } | "nothing" | undefined;
+  readonly ask: (segment: Segment) => { readonly reading: Reading; readonly except: Sql } | "nothing" | undefined;
   readonly event: (stored: { readonly event: Event }) => void;
 }
 
 /** What is left to SQL: segments of which the same is asked, and the condition of the events that count. */
-export interface Part<Said> {
+export interface Part<Reading> {
   readonly segments: readonly Segment[];
-  readonly said: Said;
+  readonly reading: Reading;
   readonly counted: Sql;
 }
 
 /** Takes what summaries tell, and single events, and returns what is left to SQL. */
-export async function gather<Said>(
+export async function gather<Reading>(
   context: QueryContext,
-  { summary, ask, event }: Gathering<Said>,
-): Promise<Part<Said>[]> {
+  { summary, ask, event }: Gathering<Reading>,
+): Promise<Part<Reading>[]> {
   const { selection, signal, used } = context;
   // Defined if the query selects all events, or those of some levels.
   const levels = levelsOf(selection.range.query);
@@ -112,12 +112,12 @@ export async function gather<Said>(
   used.isScanned = unsummarized.length > 0;
   const groups = groupBy(segments, (segment) => ({
     condition: conditionOf(context, segment),
-    asked: context.isOneByOne ? undefined : ask(segment),
+    plan: context.isOneByOne ? undefined : ask(segment),
   }));
-  const parts: Part<Said>[] = [];
-  for (const { segments, asked: group } of groups) {
-    const { condition, asked } = group;
-    if (asked === "nothing" || condition.upper === FALSE) continue;
+  const parts: Part<Reading>[] = [];
+  for (const { segments, key } of groups) {
+    const { condition, plan } = key;
+    if (plan === "nothing" || condition.upper === FALSE) continue;
     await open(context, segments);
     const eachEvent = async (where: Sql) => {
       const isExact = condition.upper === condition.lower;
@@ -126,13 +126,13 @@ export async function gather<Said>(
       });
       await yieldToLoop(signal);
     };
-    if (asked === undefined) {
+    if (plan === undefined) {
       await eachEvent(condition.upper);
       continue;
     }
-    const { said, except } = asked;
+    const { reading, except } = plan;
     const counted = bothSql(condition.lower, not(except));
-    if (condition.lower !== FALSE) parts.push({ segments, said, counted });
+    if (condition.lower !== FALSE) parts.push({ segments, reading, counted });
     const isExact = condition.upper === condition.lower;
     if (isExact && except === FALSE) continue;
     // Events between the bounds, and those that SQL does not count right.

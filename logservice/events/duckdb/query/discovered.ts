@@ -9,23 +9,23 @@ import { ofField } from "./field-values.ts";
 import type { QueryContext } from "./query-context.ts";
 
 export async function discovered(context: QueryContext): Promise<DiscoveredField[]> {
-  const found = new Map<string, { path: readonly string[]; counts: Record<DiscoveredType, number> }>();
+  const byPath = new Map<string, { path: readonly string[]; counts: Record<DiscoveredType, number> }>();
   let total = 0;
   const of = (path: readonly string[]) => {
     const key = JSON.stringify(path);
-    let field = found.get(key);
+    let field = byPath.get(key);
     if (field === undefined) {
       field = { path: [...path], counts: { string: 0, number: 0, boolean: 0 } };
-      found.set(key, field);
+      byPath.set(key, field);
     }
     return field.counts;
   };
   await aggregate(context, {
     summary: (summary, levels) => {
-      const known = fieldsOfLevels(summary, levels);
-      if (known === undefined) return false;
+      const levelFields = fieldsOfLevels(summary, levels);
+      if (levelFields === undefined) return false;
       total += eventsOfLevels(summary, levels);
-      for (const fields of known) {
+      for (const fields of levelFields) {
         for (const { path, string, number, boolean } of fields.values()) {
           const counts = of(path);
           counts.string += string;
@@ -62,7 +62,7 @@ export async function discovered(context: QueryContext): Promise<DiscoveredField
       });
     },
   });
-  return [...found.values()]
+  return [...byPath.values()]
     .flatMap(({ path, counts }) =>
       TYPES.filter((type) => counts[type] > 0).map((type) => ({
         name: fieldName(path),
@@ -92,7 +92,7 @@ function countedFields(segment: Segment): Statement | undefined {
     for (const type of TYPES) {
       if (field[type] === 0) continue;
       if (!columns.has(key) && ++read > MOST_READ) return undefined;
-      const said =
+      const statement =
         columns.has(key) && field.present === summary.events
           ? EACH
           : ofField({ at: "fields", path: field.path }, segment, type, ({ text, values }, except) => ({
@@ -100,9 +100,9 @@ function countedFields(segment: Segment): Statement | undefined {
               before: values,
               except,
             }));
-      if (said === undefined) return undefined;
+      if (statement === undefined) return undefined;
       names.push(JSON.stringify([field.path, type]));
-      counts.push(said);
+      counts.push(statement);
     }
   }
   return {

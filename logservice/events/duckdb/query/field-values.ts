@@ -25,8 +25,8 @@ export function ofField(
   const path = jsonPath(field.path);
   if (path === undefined) return undefined;
   const key = pathKey(field);
-  const known = key === undefined || segment.summary.isCut ? undefined : allFields(segment.summary).get(key);
-  if (key !== undefined && !segment.summary.isCut && known === undefined) return NOTHING;
+  const fieldSummary = key === undefined || segment.summary.isCut ? undefined : allFields(segment.summary).get(key);
+  if (key !== undefined && !segment.summary.isCut && fieldSummary === undefined) return NOTHING;
   const json = "json_extract(fields, ?)::varchar";
   const value =
     type === "string"
@@ -34,7 +34,7 @@ export function ofField(
       : type === "number"
         ? sql(`try_cast(${json} as double)`, path)
         : sql(`(case ${json} when 'true' then true when 'false' then false end)`, path);
-  const hasLists = known === undefined || known.plain < known.present;
+  const hasLists = fieldSummary === undefined || fieldSummary.plain < fieldSummary.present;
   return statement(value, hasLists ? sql(`coalesce(starts_with(${json}, '['), false)`, path) : FALSE);
 }
 

@@ -95,25 +95,25 @@ const LARGE_BYTES = 32 * 1024;
 /** The selection as SQL over a segment: the query, and the range if the segment extends beyond it. */
 export function conditionOf({ selection, nowMs }: QueryContext, segment: Segment): Condition {
   const query: Query = selection.range.query ?? { source: "", expr: undefined };
-  const said = querySql(query, { nowMs, columns: columnsOf(segment), firstInstant: firstNanosecond });
-  if (covers(selection, segment)) return said;
+  const bounds = querySql(query, { nowMs, columns: columnsOf(segment), firstInstant: firstNanosecond });
+  if (covers(selection, segment)) return bounds;
   const between = sql("(t >= ?::bigint and t < ?::bigint)", selection.from, selection.to);
   const within = (condition: Sql): Sql => bothSql(between, condition);
-  const upper = within(said.upper);
-  return { upper, lower: said.upper === said.lower ? upper : within(said.lower) };
+  const upper = within(bounds.upper);
+  return { upper, lower: bounds.upper === bounds.lower ? upper : within(bounds.lower) };
 }
 
-/** Segments of which the same text is asked, by that text. */
-export function groupBy<Asked>(
+/** Groups segments by a key; keys with the same JSON are the same. */
+export function groupBy<Key>(
   segments: readonly Segment[],
-  ask: (segment: Segment) => Asked,
-): { readonly segments: Segment[]; readonly asked: Asked }[] {
-  const groups = new Map<string, { segments: Segment[]; asked: Asked }>();
+  keyOf: (segment: Segment) => Key,
+): { readonly segments: Segment[]; readonly key: Key }[] {
+  const groups = new Map<string, { segments: Segment[]; key: Key }>();
   for (const segment of segments) {
-    const asked = ask(segment);
-    const key = JSON.stringify(asked, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, { segments: [segment], asked });
+    const key = keyOf(segment);
+    const text = JSON.stringify(key, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, { segments: [segment], key });
     else group.segments.push(segment);
   }
   return [...groups.values()];

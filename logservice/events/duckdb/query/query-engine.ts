@@ -74,8 +74,8 @@ export class QueryEngine {
 
   levelTimeseries: EventsStore["levelTimeseries"] = (query) =>
     this.#run(query, async (context) => {
-      const found = await histogram(context, query.maxPoints);
-      return { stepMs: found.stepMs, points: byLevel(found) };
+      const result = await histogram(context, query.maxPoints);
+      return { stepMs: result.stepMs, points: byLevel(result) };
     });
 
   discoveredFields: EventsStore["discoveredFields"] = (query) =>
@@ -89,24 +89,24 @@ export class QueryEngine {
 
   booleanFieldStats: EventsStore["booleanFieldStats"] = (query) =>
     this.#run(query, async (context) => {
-      const found = await topValues(context, { field: query.field, type: "boolean", limit: 2 });
-      return { values: found.map((one) => ({ ...one, value: one.value === "true" })) };
+      const values = await topValues(context, { field: query.field, type: "boolean", limit: 2 });
+      return { values: values.map((one) => ({ ...one, value: one.value === "true" })) };
     });
 
   numericFieldStats: EventsStore["numericFieldStats"] = (query) =>
     this.#run(query, async (context) => {
-      const found = await numbers(context, query.field);
-      return found.count === 0
+      const result = await numbers(context, query.field);
+      return result.count === 0
         ? { min: null, avg: null, max: null }
-        : { min: found.min, avg: found.sum / found.count, max: found.max };
+        : { min: result.min, avg: result.sum / result.count, max: result.max };
     });
 
-  aggregate: EventsStore["aggregate"] = (asked) => {
-    const all = { source: "", query: asked.query ?? { source: "", expr: undefined }, pipes: asked.pipes };
+  aggregate: EventsStore["aggregate"] = (request) => {
+    const all = { source: "", query: request.query ?? { source: "", expr: undefined }, pipes: request.pipes };
     const { query, pipes } = withLeading(all);
-    return this.#run({ ...asked, query: query.expr === undefined ? undefined : query }, async (context) => {
+    return this.#run({ ...request, query: query.expr === undefined ? undefined : query }, async (context) => {
       try {
-        return await runPipes(context, { pipes, limit: asked.limit });
+        return await runPipes(context, { pipes, limit: request.limit });
       } catch (error) {
         if (error instanceof TooManyGroups) throw new StoreError("bad_request", `${error.message}: ${error.hint}`);
         throw error;

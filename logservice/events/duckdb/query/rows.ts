@@ -53,10 +53,10 @@ export async function firstRows(
     scans.flatMap(() => each),
     signal,
     (columns) => {
-      const [times, ids, numbers, files, found] = columns as [bigint[], string[], number[], number[], number[]];
+      const [times, ids, numbers, files, rowNumbers] = columns as [bigint[], string[], number[], number[], number[]];
       for (let i = 0; i < times.length; i++) {
         const segment = scans[numbers[i]!]!.segments[files[i]!]!;
-        rows.push({ nanoseconds: times[i]!, id: ids[i]!, segment, row: found[i]! });
+        rows.push({ nanoseconds: times[i]!, id: ids[i]!, segment, row: rowNumbers[i]! });
       }
     },
   );
@@ -114,7 +114,7 @@ async function readRows({ pool, signal }: QueryContext, rows: readonly Row[]): P
         [],
         signal,
         (columns) => {
-          const [found, timestamps, levels, messages, fields, cut] = columns as [
+          const [rowNumbers, timestamps, levels, messages, fields, cut] = columns as [
             number[],
             (string | null)[],
             string[],
@@ -122,8 +122,8 @@ async function readRows({ pool, signal }: QueryContext, rows: readonly Row[]): P
             string[],
             (boolean | null)[]?,
           ];
-          for (let i = 0; i < found.length; i++) {
-            const row = here.get(found[i]!)!;
+          for (let i = 0; i < rowNumbers.length; i++) {
+            const row = here.get(rowNumbers[i]!)!;
             const { nanoseconds, id } = row;
             const values = { timestamp: timestamps[i]!, level: levels[i]!, message: messages[i]!, fields: fields[i]! };
             const whole = eventOf(row, values);

@@ -95,12 +95,12 @@ export async function numbers(context: QueryContext, field: Target): Promise<Num
   const key = pathKey(field);
   await aggregate(context, {
     summary: (summary, levels) => {
-      const known = key === undefined ? undefined : fieldsOfLevels(summary, levels);
-      for (const fields of known ?? []) {
+      const levelFields = key === undefined ? undefined : fieldsOfLevels(summary, levels);
+      for (const fields of levelFields ?? []) {
         const field = fields.get(key!);
         if (field !== undefined) add(field.numbers);
       }
-      return known !== undefined;
+      return levelFields !== undefined;
     },
     sql: (segment) =>
       ofField(field, segment, "number", ({ text, values }, list) => ({

@@ -59,10 +59,10 @@ async function run(request: SqlRequest): Promise<SqlAnswer> {
   const newest = `newest_${randomBytes(16).toString("hex")}`;
   await connection.run(`create temp table ${newest} (${NEWEST})`);
   for (const range of journalRanges) await loadJournalRange(connection, range, newest);
-  const kept = fromMs === undefined ? "" : ` where t >= ${BigInt(fromMs) * 1_000_000n}`;
+  const whereClause = fromMs === undefined ? "" : ` where t >= ${BigInt(fromMs) * 1_000_000n}`;
   const columns = (from: string, truncated: string) =>
     `select ${ID} as id, make_timestamp(t // 1000) as timestamp, ${LEVEL} as level, severity::integer as severity,
-      message, fields::json as fields, ${truncated} as ${TRUNCATED} from ${from}${kept}`;
+      message, fields::json as fields, ${truncated} as ${TRUNCATED} from ${from}${whereClause}`;
   const isCut = `coalesce(${TRUNCATED}, false)`;
   const views = [columns(newest, isCut)];
   for (const hasTruncated of [false, true]) {

@@ -82,8 +82,8 @@ export function groupPlan(
     if (argument === undefined) return { kind, input: undefined };
     const use = USES[kind.name] ?? "number";
     const name_ = columnName(argument);
-    const known = inputs.findIndex((input) => input.use === use && columnName(input.column) === name_);
-    if (known >= 0) return { kind, input: known };
+    const index = inputs.findIndex((input) => input.use === use && columnName(input.column) === name_);
+    if (index >= 0) return { kind, input: index };
     return { kind, input: inputs.push({ use, column: argument, target: target(argument) }) - 1 };
   });
   const isSeries = first.kind === "timeseries";
@@ -131,8 +131,8 @@ export function groupPlan(
     return name !== undefined && name !== "first" && name !== "last";
   };
   // Values that were left out are told even if no row is.
-  const isTold = inputs.every(({ use }) => use !== "number");
-  const having = where?.kind === "where" && isTold ? havingOf(where.expr, columns, isNumber) : undefined;
+  const canFilter = inputs.every(({ use }) => use !== "number");
+  const having = where?.kind === "where" && canFilter ? havingOf(where.expr, columns, isNumber) : undefined;
   return { ...plan, having: having ?? [], ...ordering(having === undefined ? rest : rest.slice(1), columns) };
 }
 

@@ -197,11 +197,11 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
   const stepOf =
     steps && ((event: Event) => Number((BigInt(nanosecondsOf(event.timestamp)) - steps.first) / steps.length));
   const memory = new MemoryRows(plan, stepOf);
-  const told = summaryReader(plan, by, firstMs);
+  const readSummary = summaryReader(plan, by, firstMs);
   const summaries: SummaryRow[] = [];
   const parts = await gather(context, {
     summary: (summary, levels) => {
-      const rows = told(summary, levels);
+      const rows = readSummary(summary, levels);
       for (const row of rows ?? []) summaries.push(row);
       return rows !== undefined;
     },
@@ -299,14 +299,14 @@ function everyStep(
   { by, aggregates }: GroupPlan,
   { firstMs, startMs, stopMs, stepMs }: Range,
 ): readonly (readonly Cell[])[] {
-  const known = new Map<string, Map<number, readonly Cell[]>>();
+  const rowsByGroup = new Map<string, Map<number, readonly Cell[]>>();
   const cells = new Map<string, readonly Cell[]>();
   for (const row of rows) {
     const group = row.slice(1, 1 + by.length);
     const key = keyOf(group);
     cells.set(key, group);
-    const steps = known.get(key) ?? new Map<number, readonly Cell[]>();
-    known.set(key, steps.set(row[0] as number, row));
+    const steps = rowsByGroup.get(key) ?? new Map<number, readonly Cell[]>();
+    rowsByGroup.set(key, steps.set(row[0] as number, row));
   }
   if (by.length === 0 && cells.size === 0) cells.set("", []);
   const count = stepCount(startMs, stopMs, stepMs);
@@ -318,7 +318,7 @@ function everyStep(
     const time = new Date(firstMs + step * stepMs).toISOString();
     for (const [key, group] of groups) {
       const values =
-        known
+        rowsByGroup
           .get(key)
           ?.get(step)
           ?.slice(1 + by.length) ?? nothing;

@@ -30,7 +30,7 @@ export interface SegmentSources {
 export function sourcesOf(
   segment: Segment,
   { by, inputs }: Pick<GroupPlan, "inputs"> & { readonly by: readonly Target[] },
-): { readonly said: SegmentSources; readonly except: Sql } | undefined {
+): { readonly reading: SegmentSources; readonly except: Sql } | undefined {
   const jsons: string[] = [];
   const except: Sql[] = [];
   const read = (place: Target, use: Input["use"] | "group"): Source | undefined => {
@@ -43,14 +43,14 @@ export function sourcesOf(
       const begins = [...isSpecial].map((sign) => `starts_with(json_extract(fields, ?)::varchar, '${sign}')`);
       except.push(sql(`coalesce(${begins.join(" or ")}, false)`, ...begins.map(() => path)));
     }
-    const known = jsons.indexOf(path);
-    return { type: "json", text: `nullif(j${known >= 0 ? known : jsons.push(path) - 1}, 'null')` };
+    const index = jsons.indexOf(path);
+    return { type: "json", text: `nullif(j${index >= 0 ? index : jsons.push(path) - 1}, 'null')` };
   };
   const groups = by.map((place) => read(place, "group"));
   const values = inputs.map(({ target, use }) => read(target, use));
   if (![...groups, ...values].every((source) => source !== undefined)) return undefined;
   return {
-    said: { jsons, by: groups as Source[], inputs: values as Source[] },
+    reading: { jsons, by: groups as Source[], inputs: values as Source[] },
     except: except.length === 0 ? FALSE : eitherSql(except),
   };
 }
@@ -84,6 +84,6 @@ function sourceOf(segment: Segment, place: Target): Source | undefined {
 function mayBeSpecial({ summary }: Segment, place: Target): boolean {
   const key = pathKey(place);
   if (key === undefined || place.at !== "fields") return true;
-  const known = summary.isCut ? undefined : allFields(summary).get(key);
-  return known === undefined || known.plain < known.present || hasInside(summary, place.path);
+  const fieldSummary = summary.isCut ? undefined : allFields(summary).get(key);
+  return fieldSummary === undefined || fieldSummary.plain < fieldSummary.present || hasInside(summary, place.path);
 }

@@ -147,13 +147,13 @@ function formsOf({ plan, parts, memory, summaries }: StatementInput): Forms {
   return {
     by: plan.by.map((_, at) =>
       formOf(
-        parts.map(({ said }) => said.by[at]!.type),
+        parts.map(({ reading }) => reading.by[at]!.type),
         cells.map((row) => row.cells[offset + at]),
       ),
     ),
     inputs: plan.inputs.map((_, at) =>
       formOf(
-        parts.map(({ said }) => said.inputs[at]!.type),
+        parts.map(({ reading }) => reading.inputs[at]!.type),
         memory.map((row) => row.values[at]),
       ),
     ),
@@ -199,18 +199,18 @@ const canonical = (text: string) =>
 
 // ---- rows
 
-function ofSegments({ segments, said, counted }: Part<SegmentSources>, input: StatementInput, forms: Forms): Sql {
+function ofSegments({ segments, reading, counted }: Part<SegmentSources>, input: StatementInput, forms: Forms): Sql {
   const { plan, steps } = input;
-  const jsons = said.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
+  const jsons = reading.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
   const from = `(select *${jsons} from ${fromRows(segments)} where ${counted.where})`;
   const columns = [
     ...(steps === undefined ? [] : [stepSql(steps)]),
-    ...said.by.map((source, at) => `${inForm(source, forms.by[at]!)} as c${at}`),
+    ...reading.by.map((source, at) => `${inForm(source, forms.by[at]!)} as c${at}`),
     "1::double as w",
-    ...plan.inputs.flatMap((one, at) => inputColumns(one, at, said.inputs[at]!, forms)),
+    ...plan.inputs.flatMap((one, at) => inputColumns(one, at, reading.inputs[at]!, forms)),
     ...(hasPositions(plan) ? [`t as position, ${ID} as event_id`] : []),
   ];
-  const values: SqlValue[] = [...said.jsons, ...counted.values];
+  const values: SqlValue[] = [...reading.jsons, ...counted.values];
   return { text: `select ${columns.join(", ")} from ${from}`, where: "", values };
 }
 

@@ -24,16 +24,16 @@ export async function topEvents(
     ask: (segment) => sourcesOf(segment, { by: [], inputs }),
     event: ({ event }) => first.add(event),
   });
-  const found = [...first.events];
+  const events = [...first.events];
   let bytes = 0;
   for (const part of parts) {
     for await (const event of eventsAt(context, await firstOfPart(context, part, { keys, most }))) {
-      found.push(event);
+      events.push(event);
       bytes += event.bytes;
       if (bytes > MOST_BYTES) throw tooMuch();
     }
   }
-  return found.sort(comparePositions);
+  return events.sort(comparePositions);
 }
 
 interface Ordered {
@@ -44,11 +44,11 @@ interface Ordered {
 /** The rows of the first events of some segments. */
 async function firstOfPart(
   { pool, signal }: QueryContext,
-  { segments, said, counted }: Part<SegmentSources>,
+  { segments, reading, counted }: Part<SegmentSources>,
   { keys, most }: Ordered,
 ): Promise<Row[]> {
-  const jsons = said.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
-  const order = said.inputs.flatMap((source, at) => {
+  const jsons = reading.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
+  const order = reading.inputs.flatMap((source, at) => {
     const direction = keys[at]!.direction === "desc" ? "desc nulls last" : "asc nulls first";
     return orderSql(source).map((text) => ({ text, direction }));
   });
@@ -63,13 +63,13 @@ async function firstOfPart(
   const rows: Row[] = [];
   await pool.run(
     `select t, event_id, scan, file, row from (${selects.join(" union all ")}) order by ${by} limit ${most}`,
-    scans.flatMap(() => [...said.jsons, ...counted.values]),
+    scans.flatMap(() => [...reading.jsons, ...counted.values]),
     signal,
     (columns) => {
-      const [times, ids, numbers, files, found] = columns as [bigint[], string[], number[], number[], number[]];
+      const [times, ids, numbers, files, rowNumbers] = columns as [bigint[], string[], number[], number[], number[]];
       for (let at = 0; at < times.length; at++) {
         const segment = scans[numbers[at]!]!.segments[files[at]!]!;
-        rows.push({ nanoseconds: times[at]!, id: ids[at]!, segment, row: found[at]! });
+        rows.push({ nanoseconds: times[at]!, id: ids[at]!, segment, row: rowNumbers[at]! });
       }
     },
   );
