@@ -7,7 +7,7 @@ import type { TeamScope } from "./access/roles.ts";
 import { sessionGrantOf } from "./access/session-grant.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
 import { grantOf } from "./access/tokens.ts";
-import { hashOf } from "./account/sign-in.ts";
+import { secretHash } from "./account/sign-in.ts";
 import { RpcError } from "./error.ts";
 import type { Service } from "./rpc/call.ts";
 
@@ -67,7 +67,7 @@ function credentialOf({ account: { address } }: Service, request: IncomingMessag
   if (cookie !== undefined) {
     address.requireHost(request);
     address.requireOrigin(request);
-    return { kind: "session", hash: hashOf(cookie) };
+    return { kind: "session", hash: secretHash(cookie) };
   }
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
   if (token === undefined) {

@@ -3,7 +3,7 @@ import type { Scope, Token } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
 import { personIn } from "../records/people.ts";
 import { newId } from "../records/row.ts";
-import type { Tables, TokenKind, TokenRow } from "../records/tables.ts";
+import type { AccessTokenKind, Tables, TokenRow } from "../records/tables.ts";
 import type { Grant } from "./grant.ts";
 import { ROLE_SCOPES } from "./roles.ts";
 import { newToken, tokenHash } from "./token.ts";
@@ -78,7 +78,7 @@ export async function listTokensOfAll(db: Db): Promise<(Token & { readonly team:
 }
 
 /** The rows of the tokens of a kind, oldest first. */
-export async function listRows(db: Db, kind: TokenKind, team?: string): Promise<TokenRow[]> {
+export async function listRows(db: Db, kind: AccessTokenKind, team?: string): Promise<TokenRow[]> {
   let query = db.selectFrom("tokens").selectAll().where("kind", "=", kind);
   if (team !== undefined) query = query.where("team_id", "=", team);
   return query.orderBy("created_at").orderBy("id").execute();
@@ -86,7 +86,7 @@ export async function listRows(db: Db, kind: TokenKind, team?: string): Promise<
 
 export interface NewToken {
   readonly team: string;
-  readonly kind?: TokenKind;
+  readonly kind?: AccessTokenKind;
   /** The id of the person that makes it, or stands for the token that it is made with. */
   readonly by?: string;
   readonly description?: string;
@@ -132,7 +132,7 @@ export async function addToken(
 
 export interface TokenFilter {
   /** Any kind and any team unless told otherwise. */
-  readonly kind?: TokenKind;
+  readonly kind?: AccessTokenKind;
   readonly team?: string;
 }
 

@@ -22,7 +22,7 @@ import { withDeadline } from "./oidc/deadline.ts";
 import { discover } from "./oidc/discover.ts";
 import { keeping } from "./oidc/keeping.ts";
 import { isComplete, type OidcPerson, personOf } from "./oidc/person.ts";
-import { invalid, refusing, unavailable } from "./oidc/refusal.ts";
+import { invalidAnswer, refusing, unavailable } from "./oidc/refusal.ts";
 import { checkSettings, isHttp, type OidcSettings } from "./oidc/settings.ts";
 
 export type { OidcPerson } from "./oidc/person.ts";
@@ -111,7 +111,8 @@ export function openOidc(settings: OidcSettings, clock: Clock = systemClock): Oi
       withDeadline(within(2 * timeoutMs, signal), async (signal) => {
         // Before the provider is asked for anything: anybody can make a browser call this.
         const states = callback.searchParams.getAll("state");
-        if (states.length !== 1 || states[0] !== attempt.state) throw invalid(host, "it belongs to another sign-in");
+        if (states.length !== 1 || states[0] !== attempt.state)
+          throw invalidAnswer(host, "it belongs to another sign-in");
         const server = await metadata();
         const codes = callback.searchParams.getAll("code");
         const { state, nonce, verifier } = attempt;
@@ -128,7 +129,7 @@ export function openOidc(settings: OidcSettings, clock: Clock = systemClock): Oi
             idTokenExpected: true,
           });
           const idToken = tokens.claims();
-          if (idToken === undefined) throw invalid(host, "it has no ID token");
+          if (idToken === undefined) throw invalidAnswer(host, "it has no ID token");
           if (isComplete(idToken) || server.userinfo_endpoint === undefined) return personOf(host, idToken, undefined);
           return personOf(host, idToken, await fetchUserInfo(config, tokens.access_token, idToken.sub));
         });

@@ -10,7 +10,7 @@ import { onlyTeam } from "./teams.ts";
 /** All that a token may be allowed to do. */
 export const SCOPES = rpcSchema.definitions.Scope!.enum as readonly Scope[];
 
-export interface NewToken {
+export interface CreatedToken {
   /** The public id. */
   readonly id: string;
   /** The token itself, which is stored nowhere. */
@@ -21,7 +21,7 @@ export async function addToken(
   folder: string,
   token: { readonly scopes: readonly Scope[]; readonly description: string; readonly team?: string | undefined },
   nowMs: number,
-): Promise<NewToken> {
+): Promise<CreatedToken> {
   await requireDataDirectory(folder);
   return withRecords(folder, ({ db }) =>
     db.transaction().execute(async (db) => {

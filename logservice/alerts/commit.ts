@@ -3,7 +3,7 @@ import { addDelivery } from "../records/deliveries.ts";
 import type { Tables } from "../records/tables.ts";
 import { addEpisode, endEpisode, noteEpisodeTold } from "./episodes.ts";
 import { slotStopMs } from "./slots.ts";
-import { type AlertState, FAILURE, type Transition } from "./state.ts";
+import { type EvaluationState, FAILURE, type Transition } from "./state.ts";
 import { type DueAlert, writeStates } from "./stored-states.ts";
 import { type MessageFacts, messageOf } from "./tell.ts";
 
@@ -12,8 +12,8 @@ type Db = Kysely<Tables>;
 /** What the evaluation of an alert has found, ready to be written. */
 export interface Evaluation {
   readonly alert: DueAlert;
-  readonly before: AlertState;
-  readonly after: AlertState;
+  readonly before: EvaluationState;
+  readonly after: EvaluationState;
   /** The first slot that is not evaluated by it. */
   readonly nextSlot: number;
   readonly transitions: readonly Transition[];

@@ -3,7 +3,7 @@ import type { AlertEpisode } from "../../schema/rpc.generated.ts";
 import type { ProjectKey } from "../records/projects.ts";
 import type { AlertRow, EpisodeRow, Tables } from "../records/tables.ts";
 import { readAlertQuery } from "./alert-query.ts";
-import { groupOf, plainGroup } from "./group.ts";
+import { groupValuesOf, plainGroup } from "./group.ts";
 
 type Db = Kysely<Tables>;
 
@@ -41,7 +41,7 @@ function episodeOf(row: Selectable<EpisodeRow>): AlertEpisode {
   const { id, alert_id, kind, group_key, value, reason, notification_id, triggered_at, resolved_at } = row;
   const { name, severity, query } = JSON.parse(row.alert) as AlertThen;
   const read = readAlertQuery(query);
-  const group = plainGroup(groupOf(read.ok ? read.value.columns : [], group_key));
+  const group = plainGroup(groupValuesOf(read.ok ? read.value.columns : [], group_key));
   const about = { id, alert_id, name, severity: severity as AlertEpisode["severity"], kind, group, value };
   return { ...about, reason, notification_id, muted: row.is_told === 0, triggered_at, resolved_at };
 }

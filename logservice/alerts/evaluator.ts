@@ -6,12 +6,12 @@ import { newId } from "../records/row.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
 import { type Evaluation, writeEvaluation } from "./commit.ts";
 import { removeOldEpisodes } from "./episodes.ts";
-import { groupOf } from "./group.ts";
+import { groupValuesOf } from "./group.ts";
 import { Readings } from "./readings.ts";
 import { replay } from "./replay.ts";
 import { sampleEvents } from "./samples.ts";
 import { firstSlotFrom, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
-import type { AlertState, GroupState, Rule, Slot, Transition } from "./state.ts";
+import type { EvaluationState, GroupState, Rule, Slot, Transition } from "./state.ts";
 import { beginAheadAnew } from "./stored-alerts.ts";
 import { type DueAlert, dueAlerts, readStates } from "./stored-states.ts";
 import type { MessageFacts } from "./tell.ts";
@@ -251,7 +251,7 @@ export class Evaluator {
     const samples = new Map<Transition, MessageFacts["samples"]>();
     for (const transition of alarms.slice(0, MOST_SAMPLES)) {
       const { slot, key } = transition;
-      const sample = { slot, group: groupOf(query.columns, key), limit: alert.limit };
+      const sample = { slot, group: groupValuesOf(query.columns, key), limit: alert.limit };
       samples.set(transition, await sampleEvents(events, question, sample, signal));
     }
     for (const transition of alarms.slice(MOST_SAMPLES)) samples.set(transition, { events: [], hasMoreEvents: true });
@@ -311,7 +311,7 @@ interface Due {
 
 const newEpisodeId = () => `eps_${newId()}`;
 
-function stateOf(alert: DueAlert, groups: ReadonlyMap<string, GroupState>): AlertState {
+function stateOf(alert: DueAlert, groups: ReadonlyMap<string, GroupState>): EvaluationState {
   const { failures, failure, failing_episode_id: id, failing_since: since, failing_told } = alert;
   const failing = id === "" ? undefined : { id, since: since ?? "", isTold: failing_told === 1, toldSlot: 0 };
   return { groups, failures, failure, failing };

@@ -21,7 +21,7 @@ type GroupValues = AlertMessage["group"];
 export const groupKey = (values: readonly unknown[]) => (values.length === 0 ? "" : jsonText(values));
 
 /** The values of a group by the names of their columns. Empty without groups, and for keys that are no list of values. */
-export function groupOf(columns: readonly RowColumn[], key: string): GroupValues {
+export function groupValuesOf(columns: readonly RowColumn[], key: string): GroupValues {
   const names = columns.filter(({ isGroup }) => isGroup).map(({ name }) => name);
   return readKey(key).map((value, at) => ({ name: names[at] ?? `group ${at + 1}`, value }));
 }

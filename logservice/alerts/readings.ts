@@ -5,7 +5,7 @@ import type { AlertRow } from "../records/tables.ts";
 import type { ReadAlertQuery } from "./alert-query.ts";
 import { readSlots, type Slots } from "./read-slots.ts";
 import { JITTER_MS } from "./slots.ts";
-import type { Outcome } from "./state.ts";
+import type { SlotOutcome } from "./state.ts";
 
 /** How long the evaluation of an alert may take. It is repeated with each slot, so it has less time than a person's query. */
 const EVALUATION_MS = 10_000;
@@ -18,7 +18,7 @@ export class Readings {
   readonly #events: EventsStore;
   readonly #failed: (message: string, error: unknown) => void;
   readonly #clock: Clock;
-  readonly #recent = new Map<string, { readonly atMs: number; readonly outcomes: Promise<readonly Outcome[]> }>();
+  readonly #recent = new Map<string, { readonly atMs: number; readonly outcomes: Promise<readonly SlotOutcome[]> }>();
 
   constructor(events: EventsStore, failed: (message: string, error: unknown) => void, clock: Clock) {
     this.#events = events;
@@ -32,7 +32,7 @@ export class Readings {
     read: ReadAlertQuery,
     slots: Slots,
     signal: AbortSignal,
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly SlotOutcome[]> {
     const { first, last } = slots;
     // It was valid when the alert was written, by the language of that time.
     if (!read.ok) return repeated(read, slots);
@@ -55,7 +55,11 @@ export class Readings {
   }
 
   /** Runs for a limited time. What goes wrong is an outcome, unless the evaluator closes. */
-  async #within(over: AbortSignal, slots: Slots, run: (signal: AbortSignal) => Promise<Outcome[]>): Promise<Outcome[]> {
+  async #within(
+    over: AbortSignal,
+    slots: Slots,
+    run: (signal: AbortSignal) => Promise<SlotOutcome[]>,
+  ): Promise<SlotOutcome[]> {
     over.throwIfAborted();
     const timed = new AbortController();
     const message = `the query takes longer than ${EVALUATION_MS / 1000} s`;
@@ -76,4 +80,5 @@ export class Readings {
   }
 }
 
-const repeated = (outcome: Outcome, { first, last }: Slots) => Array.from({ length: last - first + 1 }, () => outcome);
+const repeated = (outcome: SlotOutcome, { first, last }: Slots) =>
+  Array.from({ length: last - first + 1 }, () => outcome);

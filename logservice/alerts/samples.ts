@@ -1,6 +1,6 @@
 import type { Event, EventsStore } from "../events/store.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
-import { type Question, slotRange } from "./evaluate.ts";
+import { type AlertQuestion, slotRange } from "./evaluate.ts";
 import { queryOfGroup } from "./group.ts";
 
 /**
@@ -9,7 +9,7 @@ import { queryOfGroup } from "./group.ts";
  */
 export async function sampleEvents(
   events: EventsStore,
-  question: Question,
+  question: AlertQuestion,
   { slot, group, limit }: { readonly slot: number; readonly group: AlertMessage["group"]; readonly limit: number },
   signal: AbortSignal,
 ): Promise<Pick<AlertMessage, "events" | "hasMoreEvents">> {

@@ -2,7 +2,7 @@
  * Moves an alert by one slot: what it is after that, and what has changed. It takes what was found there, a number for each
  * group, or why nothing was. `newId` makes ids of episodes.
  */
-export function step(rule: Rule, state: AlertState, slot: Slot, newId: () => string): Step {
+export function stepAlert(rule: Rule, state: EvaluationState, slot: Slot, newId: () => string): AlertStep {
   return slot.outcome.ok
     ? evaluated(rule, state, { ...slot, values: slot.outcome.value }, newId)
     : failed(rule, state, { ...slot, reason: slot.outcome.problems.join("; ") }, newId);
@@ -24,7 +24,7 @@ export interface Rule {
   readonly isCount: boolean;
 }
 
-export interface AlertState {
+export interface EvaluationState {
   /** By the key of the group, "" without groups. Groups that are well are not in it. */
   readonly groups: ReadonlyMap<string, GroupState>;
   /** Failed evaluations in a row, and why the last one failed, or "". */
@@ -54,7 +54,7 @@ export interface OpenEpisode {
 }
 
 /** What was found in a slot: the number of each group by its key, or why it could not be evaluated. */
-export type Outcome =
+export type SlotOutcome =
   | { readonly ok: true; readonly value: ReadonlyMap<string, number> }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -62,7 +62,7 @@ export interface Slot {
   readonly number: number;
   /** Its end, RFC 3339. */
   readonly stop: string;
-  readonly outcome: Outcome;
+  readonly outcome: SlotOutcome;
 }
 
 /** Something that may be told. */
@@ -82,8 +82,8 @@ export interface Transition {
   readonly reason: string;
 }
 
-export interface Step {
-  readonly state: AlertState;
+export interface AlertStep {
+  readonly state: EvaluationState;
   readonly transitions: readonly Transition[];
 }
 
@@ -93,11 +93,11 @@ export const FAILURE = "failure";
 /** One failure may be a moment's; so many in a row are told. */
 const TOLD_FAILURES = 3;
 
-export const WELL: AlertState = { groups: new Map(), failures: 0, failure: "", failing: undefined };
+export const WELL: EvaluationState = { groups: new Map(), failures: 0, failure: "", failing: undefined };
 
 type EvaluatedSlot = Slot & { readonly values: ReadonlyMap<string, number> };
 
-function evaluated(rule: Rule, state: AlertState, slot: EvaluatedSlot, newId: () => string): Step {
+function evaluated(rule: Rule, state: EvaluationState, slot: EvaluatedSlot, newId: () => string): AlertStep {
   const groups = new Map<string, GroupState>();
   const transitions: Transition[] = [];
   if (state.failing !== undefined) {
@@ -181,7 +181,7 @@ export function breaches({ operator, threshold }: Pick<Rule, "operator" | "thres
 type Failed = Slot & { readonly reason: string };
 
 /** Groups stay as they are: what is not known neither triggers nor resolves. */
-function failed(rule: Rule, before: AlertState, slot: Failed, newId: () => string): Step {
+function failed(rule: Rule, before: EvaluationState, slot: Failed, newId: () => string): AlertStep {
   const state = { ...before, failures: before.failures + 1, failure: slot.reason };
   if (state.failures < TOLD_FAILURES && before.failing === undefined) return { state, transitions: [] };
   if (before.failing !== undefined && (before.failing.isTold || rule.isMuted)) return { state, transitions: [] };

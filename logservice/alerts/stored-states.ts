@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AlertRow, Tables } from "../records/tables.ts";
-import type { AlertState, GroupState, OpenEpisode } from "./state.ts";
+import type { EvaluationState, GroupState, OpenEpisode } from "./state.ts";
 import type { ToldAlert } from "./tell.ts";
 
 type Db = Kysely<Tables>;
@@ -74,8 +74,8 @@ const IDS_AT_ONCE = 200;
 export async function writeStates(
   db: Db,
   { id, team_id, project_id }: Pick<AlertRow, "id" | "team_id" | "project_id">,
-  before: AlertState["groups"],
-  after: AlertState["groups"],
+  before: EvaluationState["groups"],
+  after: EvaluationState["groups"],
 ): Promise<void> {
   const gone = [...before.keys()].filter((key) => !after.has(key));
   if (gone.length > 0) {

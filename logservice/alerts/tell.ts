@@ -5,7 +5,7 @@ import { lastInstantBefore } from "../events/last-instant.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertRow } from "../records/tables.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
-import { groupOf, queryOfGroup } from "./group.ts";
+import { groupValuesOf, queryOfGroup } from "./group.ts";
 import { MINUTE_MS, slotStartMs, slotStopMs } from "./slots.ts";
 
 /** An alert with the names of what it belongs to, as messages need it. */
@@ -45,7 +45,7 @@ export function messageOf(alert: ToldAlert, facts: MessageFacts): Omit<AlertMess
   const { id, name, description, query, severity, operator, threshold, interval } = alert;
   const read = readAlertQuery(query);
   const parsedQuery = read.ok ? read.value : NOTHING;
-  const group = groupOf(parsedQuery.columns, facts.key);
+  const group = groupValuesOf(parsedQuery.columns, facts.key);
   const [startMs, stopMs] = [slotStartMs(facts.slot, interval), slotStopMs(facts.slot, interval)];
   // In the last interval of what is over, there may be nothing to see.
   const firstMs = facts.isOver ? Date.parse(facts.since) - alert.for * interval * MINUTE_MS : startMs;

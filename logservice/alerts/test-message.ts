@@ -3,7 +3,7 @@ import type { EventsStore } from "../events/store.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { newId } from "../records/row.ts";
 import { readAlertQuery } from "./alert-query.ts";
-import { groupOf } from "./group.ts";
+import { groupValuesOf } from "./group.ts";
 import { readSlots } from "./read-slots.ts";
 import { sampleEvents } from "./samples.ts";
 import { slotAt, slotStopMs } from "./slots.ts";
@@ -33,7 +33,7 @@ export async function testMessage(
     question === undefined ? [] : await readSlots(events, question, { first: slot, last: slot }, signal);
   const values = outcome?.ok === true ? [...outcome.value] : [];
   const [key, value] = values.sort(([, one], [, other]) => other - one)[0] ?? ["", 0];
-  const group = groupOf(question?.query.columns ?? [], key);
+  const group = groupValuesOf(question?.query.columns ?? [], key);
   const samples = question && (await sampleEvents(events, question, { slot, group, limit }, signal));
   const subject = { ...alert, ...place, id, description, severity, operator, threshold, interval, for: alert.for ?? 1 };
   const since = new Date(slotStopMs(slot, interval)).toISOString();

@@ -4,12 +4,12 @@ import { encodeBatch, eventAt } from "./journal/batch-lines.ts";
 import type { Journal } from "./journal/journal.ts";
 import { encodeEvent } from "./journal/line.ts";
 import type { Memtables } from "./memtables.ts";
-import type { Settings } from "./settings.ts";
+import type { StoreSettings } from "./settings.ts";
 import { type AppendOptions, type NewEvent, StoreError, storeClosed } from "./store.ts";
 import type { Tails } from "./tail.ts";
 
 interface AppenderOptions {
-  readonly settings: Settings;
+  readonly settings: StoreSettings;
   readonly memtables: Memtables;
   readonly journal: Journal;
   readonly dedup: Dedup;

@@ -25,13 +25,13 @@ function walk(object: object, path: string[], visit: (path: readonly string[], v
 }
 
 function isFollowed(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || depth >= MAX_DEPTH) return false;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || depth >= MAX_FIELD_DEPTH) return false;
   for (const _key in value) return true;
   return false;
 }
 
 // By the limits an event's fields are at most ten deep. Deeper ones arrived by another way, and are still searchable.
-export const MAX_DEPTH = 32;
+export const MAX_FIELD_DEPTH = 32;
 
 export function discoveredType(value: unknown): DiscoveredType | undefined {
   const type = typeof value;

@@ -117,7 +117,7 @@ export interface Event {
 }
 
 /** The events of a project from `startMs` to `stopMs`, both included, in milliseconds since 1970 with their fraction. */
-export interface Range {
+export interface EventRange {
   readonly project: string;
   readonly startMs: number;
   readonly stopMs: number;
@@ -126,7 +126,7 @@ export interface Range {
 }
 
 /** What a query reads. */
-export interface EventsQuery extends Range {
+export interface EventsQuery extends EventRange {
   /** Cancels the query. */
   readonly signal: AbortSignal;
 }

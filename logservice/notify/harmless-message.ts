@@ -25,7 +25,7 @@ export function harmlessMessage(message: AlertMessage, sanitize: Sanitize): Aler
         .trim(),
       query: sanitize(alert.query, MAX_TEXT),
     },
-    group: group.map(({ name, value }) => ({ name: sanitize(name), value: sanitize(plainText(value)) })),
+    group: group.map(({ name, value }) => ({ name: sanitize(name), value: sanitize(jsonValueText(value)) })),
     what: sanitize(message.what),
     unit: sanitize(message.unit),
     reason: sanitize(message.reason, MAX_TEXT),
@@ -36,6 +36,6 @@ export function harmlessMessage(message: AlertMessage, sanitize: Sanitize): Aler
 const MAX_TEXT = 500;
 
 /** A JSON value for people: texts without quotes. */
-export function plainText(value: unknown): string {
+export function jsonValueText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
 }

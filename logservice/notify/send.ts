@@ -10,7 +10,7 @@ import { type MessageBatch, webhookPost } from "./channels/webhook.ts";
 import { type Post, type PostAnswer, PostFailure, post } from "./post.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { NotifySettings } from "./settings.ts";
-import type { Target } from "./target.ts";
+import type { NotificationTarget } from "./target.ts";
 import { type Resolve, TargetNotFound, TargetRefused } from "./target-guard.ts";
 
 export interface SendOptions {
@@ -35,7 +35,7 @@ export interface NetworkOptions {
  * What became of an attempt. The reason is one sentence that may be shown to the people of the team: it has nothing of what
  * the target answered but its status.
  */
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly kind: "delivered" }
   /** `afterMs` is what the target asked for. */
   | { readonly kind: "retry"; readonly reason: string; readonly afterMs?: number | undefined }
@@ -53,10 +53,10 @@ export type Outcome =
  */
 export async function sendTo(
   options: SendOptions,
-  target: Target,
+  target: NotificationTarget,
   { recipient, messages }: { readonly recipient: string; readonly messages: readonly AlertMessage[] },
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const batch: MessageBatch = { id: digestId(messages), messages };
   try {
     return await SENDERS[target.type](options, target as never, { ...batch, recipient }, signal);
@@ -71,7 +71,7 @@ export async function sendTo(
 }
 
 /** The recipients of a target that are told one by one. */
-export function recipientsOf(target: Target): readonly string[] {
+export function targetRecipients(target: NotificationTarget): readonly string[] {
   return "recipients" in target ? target.recipients : [""];
 }
 
@@ -87,11 +87,11 @@ interface ToRecipient extends MessageBatch {
   readonly recipient: string;
 }
 
-type Of<Type extends Target["type"]> = Extract<Target, { readonly type: Type }>;
+type Of<Type extends NotificationTarget["type"]> = Extract<NotificationTarget, { readonly type: Type }>;
 
-type Sender<T> = (options: SendOptions, target: T, batch: ToRecipient, signal: AbortSignal) => Promise<Outcome>;
+type Sender<T> = (options: SendOptions, target: T, batch: ToRecipient, signal: AbortSignal) => Promise<DeliveryOutcome>;
 
-const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
+const SENDERS: { readonly [Type in NotificationTarget["type"]]: Sender<Of<Type>> } = {
   async email({ settings, origin, failed }, _target, { id, recipient: to, messages }, signal) {
     const [first] = messages as [AlertMessage];
     if (settings.mailer === undefined) return notConfigured("no mails", "--smtp");
@@ -140,7 +140,7 @@ const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
   },
 };
 
-function notConfigured(what: string, option: string): Outcome {
+function notConfigured(what: string, option: string): DeliveryOutcome {
   return { kind: "retry", reason: `the service sends ${what}: its operator has to start it with ${option}` };
 }
 
@@ -156,7 +156,7 @@ function postTo(
   return post(sent, { clock, signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
 }
 
-function outcomeOf({ clock }: SendOptions, { status, retryAfter }: PostAnswer, who: string): Outcome {
+function outcomeOf({ clock }: SendOptions, { status, retryAfter }: PostAnswer, who: string): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: "delivered" };
   if (status >= 300 && status < 400) {
     return {

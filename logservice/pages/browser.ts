@@ -4,7 +4,7 @@ import { useSession } from "../access/session-grant.ts";
 import { isEqual } from "../account/links.ts";
 import { deviceOf } from "../account/pages/device.ts";
 import type { CookieName } from "../account/public-address.ts";
-import { hashOf } from "../account/sign-in.ts";
+import { secretHash } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
 import { PAGE_HEADERS } from "../html/headers.ts";
 import { sendText } from "../http/send.ts";
@@ -71,7 +71,7 @@ export class Browser {
     const secret = this.cookie("session");
     if (secret === undefined) return undefined;
     const { records, nowMs } = this.service;
-    const session = await useSession(records.db, hashOf(secret), nowMs());
+    const session = await useSession(records.db, secretHash(secret), nowMs());
     const person = session && (await personIn(records.db, session.user_id, ""));
     return person && { ...person, session };
   }

@@ -9,8 +9,8 @@ import {
   confirmSignIn,
   denySignIn,
   enterByLink,
-  hashOf,
   POLL_SECONDS,
+  secretHash,
   sessionOfSignIn,
   signInOfAsker,
   signInOfLink,
@@ -105,7 +105,7 @@ export async function leave(browser: Browser): Promise<void> {
   if (secret === undefined) return;
   browser.setCookie("session", undefined);
   const { records, exchanges } = browser.service;
-  const hash = hashOf(secret);
+  const hash = secretHash(secret);
   await removeSession(records.db, hash);
   exchanges.end(hash, "you signed out");
 }

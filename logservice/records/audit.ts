@@ -15,7 +15,7 @@ export async function writeAudit(db: Kysely<Tables>, { detail = "", ...entry }: 
     .execute();
 }
 
-export interface AuditRange {
+export interface AuditFilter {
   /** Teams whose entries are listed; "" for requests of nobody known. */
   readonly teams: readonly string[];
   /** RFC 3339 in UTC with milliseconds. Both ends are included. */
@@ -28,8 +28,8 @@ export interface AuditRange {
 }
 
 /** A page of the audit, newest first. */
-export function findAudit(db: Kysely<Tables>, range: AuditRange): Promise<AuditRow[]> {
-  const { teams, start, stop, projectId, limit, after } = range;
+export function findAudit(db: Kysely<Tables>, filter: AuditFilter): Promise<AuditRow[]> {
+  const { teams, start, stop, projectId, limit, after } = filter;
   let query = db.selectFrom("audit").selectAll().where("team_id", "in", teams);
   if (start !== undefined) query = query.where("at", ">=", start);
   if (stop !== undefined) query = query.where("at", "<=", stop);

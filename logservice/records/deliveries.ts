@@ -101,14 +101,14 @@ export function waitingFor(db: Db, notificationId: string, limit: number): Promi
 }
 
 /** The recipients of a delivery that need not be tried again: those that have it, and those that were refused for good. */
-export interface Progress {
+export interface DeliveryProgress {
   readonly told: readonly string[];
   readonly refused: readonly string[];
 }
 
 export interface StoredMessage {
   readonly message: AlertMessage;
-  readonly progress: Progress;
+  readonly progress: DeliveryProgress;
 }
 
 /**
@@ -128,7 +128,7 @@ export async function readMessages(db: Db, ids: readonly string[]): Promise<Map<
 /** The progress is kept in the message, as a member that is not part of it: it is only there if there are several recipients. */
 function storedMessage(text: string): StoredMessage {
   const { progress = { told: [], refused: [] }, ...message } = JSON.parse(text) as AlertMessage & {
-    readonly progress?: Progress;
+    readonly progress?: DeliveryProgress;
   };
   return { message, progress };
 }

@@ -172,7 +172,7 @@ export interface TokenRow {
   /** SHA-256 of the token, hex. */
   hash: string;
   team_id: string;
-  kind: TokenKind;
+  kind: AccessTokenKind;
   /** The person that made it, or with a token of whom it was made; "" if nobody but who runs the service stands for it. */
   created_by: string;
   description: string;
@@ -187,7 +187,7 @@ export interface TokenRow {
 }
 
 /** An API token, one of CI, or one that a person signed in with on the command line. */
-export type TokenKind = "api" | "ci" | "command";
+export type AccessTokenKind = "api" | "ci" | "command";
 
 /** Who changed what, when and from where; who was refused. */
 export interface AuditRow {

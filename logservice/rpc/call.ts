@@ -8,7 +8,7 @@ import type { Account } from "../account/account.ts";
 import type { Evaluator } from "../alerts/evaluator.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { DeliveryQueue } from "../notify/delivery-queue.ts";
-import type { Outcome } from "../notify/send.ts";
+import type { DeliveryOutcome } from "../notify/send.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { Records } from "../records/open.ts";
@@ -39,7 +39,7 @@ export interface Service {
     /** Counts a test of a team. Throws `rate_limited`, and `invalid` if it would send too much. */
     take(team: string, notification: Notification): void;
     /** Sends a test of a notification and waits for the outcome. */
-    send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<Outcome>;
+    send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<DeliveryOutcome>;
   };
   /** Whether the operator has set a provider of text messages. */
   readonly isTexting: boolean;
@@ -64,7 +64,7 @@ export interface Call {
 }
 
 /** The input of an operation. A batch of events may have been scanned instead of parsed. */
-export type Input<Name extends keyof Operations> =
+export type OperationInput<Name extends keyof Operations> =
   | Operations[Name]["input"]
   | (Name extends "add_events" ? ScannedBatch : never);
 
@@ -72,7 +72,7 @@ export type Input<Name extends keyof Operations> =
 export type Handlers<Names extends keyof Operations = keyof Operations> = {
   readonly [Name in Names]: (
     service: Service,
-    input: Input<Name>,
+    input: OperationInput<Name>,
     call: Call,
   ) => Promise<Printable<Operations[Name]["output"]>>;
 };

@@ -2,7 +2,7 @@ import { RpcError } from "../error.ts";
 import { type DiscoveredField, MAX_DISCOVERED_FIELDS } from "../events/store.ts";
 import { eventsKeyOf } from "../records/projects.ts";
 import { type Handlers, projectOf } from "./call.ts";
-import { readField, readPipeline, readRange } from "./read-range.ts";
+import { readField, readPipelineInput, readRange } from "./read-range.ts";
 
 /** The most rows that stages may give for a file: what `aggregate` answers at once. */
 export const MOST_ROWS = 10_000;
@@ -11,7 +11,7 @@ export const exports: Handlers<"add_export"> = {
   async add_export(service, { project_id, start, stop, query = "", format, fields: named }, call) {
     // Before any work for what is refused anyway.
     service.openExports.requirePlace(call.grant);
-    const { query: selecting, pipes } = readPipeline(query, "query");
+    const { query: selecting, pipes } = readPipelineInput(query, "query");
     const times = readRange({ start, stop });
     for (const [at, name] of (named ?? []).entries()) readField(name, `fields[${at}]`);
     const eventsKey = await eventsKeyOf(service.records.db, projectOf(call, project_id));

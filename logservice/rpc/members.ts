@@ -3,7 +3,7 @@ import type { Role, Scope } from "../../schema/rpc.generated.ts";
 import { isAbove, ROLE_SCOPES, ROLES } from "../access/roles.ts";
 import { acceptInvite, inviteOfLink } from "../account/invites.ts";
 import { linkOf } from "../account/links.ts";
-import { requireAddress } from "../account/sign-in.ts";
+import { requireEmail } from "../account/sign-in.ts";
 import { makeSignInLink } from "../account/sign-in-link.ts";
 import { RpcError } from "../error.ts";
 import { addInvite, listInvites, removeInvite, removeInvitesBy } from "../records/invites.ts";
@@ -32,7 +32,7 @@ export const members: Handlers<
   async add_member(service, { email: text, role: wanted }, call) {
     const { records, account, nowMs } = service;
     const { team, person } = call.grant;
-    const { address: email, key: email_key } = requireAddress(text);
+    const { address: email, key: email_key } = requireEmail(text);
     let role: Role = wanted ?? "member";
     refuseAbove(call, role);
     let [link, expires_at] = ["", ""];
@@ -63,7 +63,7 @@ export const members: Handlers<
     const { team } = call.grant;
     if (account.mails !== undefined)
       throw new RpcError("conflict", "this service sends mails: the person signs in by its own mail");
-    const { key } = requireAddress(text);
+    const { key } = requireEmail(text);
     let made = { link: "", expires_at: "" };
     await changeRecords(service, call, "add_member_link", async (db) => {
       const member = await memberNamed(db, team, key, text);
@@ -92,7 +92,7 @@ export const members: Handlers<
 
   async update_member(service, { email: text, role }, call) {
     const { team } = call.grant;
-    const { key } = requireAddress(text);
+    const { key } = requireEmail(text);
     refuseAbove(call, role);
     let beyond: readonly TokenRow[] = [];
     await changeRecords(service, call, "update_member", async (db, now) => {
@@ -115,7 +115,7 @@ export const members: Handlers<
 
   async remove_member(service, { email: text, tokens: isWithTokens = false }, call) {
     const { team, person, scopes } = call.grant;
-    const { key } = requireAddress(text);
+    const { key } = requireEmail(text);
     const isSelf = key === person!.emailKey;
     if (!isSelf && !scopes.has("team:write"))
       throw new RpcError("forbidden", "members may remove only themselves: ask an admin");

@@ -22,7 +22,7 @@ export interface ReadBatch {
 }
 
 /** Reads the events of a batch. Unless it is partial, throws for the first that is wrong, `events[3].level: ...`. */
-export function readEvents(
+export function readNewEvents(
   values: readonly unknown[],
   nowMs: number,
   { isStrict, isPartial }: BatchOptions = { isStrict: false, isPartial: false },
@@ -30,7 +30,7 @@ export function readEvents(
   const now = new Date(nowMs).toISOString();
   const batch = { events: [] as NewEvent[], errors: [] };
   for (const [index, value] of values.entries()) {
-    const read = () => readEvent(value, `events[${index}]`, now, isStrict);
+    const read = () => readNewEvent(value, `events[${index}]`, now, isStrict);
     if (isPartial) readPart(batch, index, read);
     else batch.events.push(read());
   }
@@ -55,7 +55,7 @@ export function readPart(
  * Reads one event, as schema/rpc.schema.json describes NewEvent. `place` begins the message about what is wrong. A message
  * that is too long is cut, or refused if `isStrict`.
  */
-export function readEvent(value: unknown, place: string, now: string, isStrict = false): NewEvent {
+export function readNewEvent(value: unknown, place: string, now: string, isStrict = false): NewEvent {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new RpcError("invalid", `${place}: must be an object`);
   }

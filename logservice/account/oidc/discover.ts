@@ -1,6 +1,6 @@
 import { allowInsecureRequests, customFetch, discovery, None, type ServerMetadata } from "openid-client";
 import { boundedFetch, type FetchBounds } from "./bounded-fetch.ts";
-import { invalid, refusing, unavailable } from "./refusal.ts";
+import { invalidAnswer, refusing, unavailable } from "./refusal.ts";
 import { isHttp, isSafeUrl, MAX_TIMEOUT_MS, type OidcSettings } from "./settings.ts";
 
 /** What a sign-in needs of a document; userinfo is asked only if there is such an endpoint. */
@@ -30,7 +30,7 @@ export async function discover(settings: OidcSettings, bounds: Omit<FetchBounds,
     const { userinfo_endpoint } = document;
     const optional = userinfo_endpoint === undefined ? [] : (["userinfo_endpoint"] as const);
     const wrong = [...NEEDED, ...optional].find((name) => !isEndpoint(document[name], settings));
-    if (wrong !== undefined) throw invalid(host, `its document has no usable ${wrong}`);
+    if (wrong !== undefined) throw invalidAnswer(host, `its document has no usable ${wrong}`);
     return document;
   });
 }

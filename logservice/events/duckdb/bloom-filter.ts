@@ -7,7 +7,7 @@
 
 import { open, readFile, rename, writeFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { codeOf } from "../durable.ts";
+import { errorCode } from "../durable.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { filterPath } from "./segment-files.ts";
 import { ROW_GROUP } from "./segment-schema.ts";
@@ -142,7 +142,7 @@ export async function readFilter(
 ): Promise<BloomFilter | undefined> {
   const path = filterPath(segmentPath);
   const bytes = await readFile(path).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw new DamagedFilter(path, { cause: error });
   });
   if (bytes === undefined) return undefined;

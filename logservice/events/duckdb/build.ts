@@ -12,7 +12,7 @@ import { checksumOfFile, footerOf, type Integrity, stampOf } from "./integrity.t
 import { countOf, DAMAGED_JOURNAL, insertRowByRow, loadLines, rowsOf } from "./load-lines.ts";
 import { METADATA_KEY, printMetadata, type SegmentMetadata } from "./segment-metadata.ts";
 import { FIXED, NEWEST_ROW_GROUP, ROW_GROUP, TRUNCATED } from "./segment-schema.ts";
-import { type Column, readSidecar, rebuildSidecar, type Sidecar, writeSidecar } from "./sidecar.ts";
+import { type FieldColumn, readSidecar, rebuildSidecar, type Sidecar, writeSidecar } from "./sidecar.ts";
 
 export interface SegmentFacts {
   readonly path: string;
@@ -184,7 +184,7 @@ async function integrityOf(path: string, checkedMs: number) {
 }
 
 /** Frequent paths whose values are all of one type. */
-function columnsOf(summary: Summary): Column[] {
+function columnsOf(summary: Summary): FieldColumn[] {
   // What was not counted may be of any type, and of any case.
   if (summary.isCut) return [];
   // DuckDB's names know no case: of two that differ in nothing else neither gets a column, at any depth of the path.
@@ -201,7 +201,7 @@ function columnsOf(summary: Summary): Column[] {
   return fields
     .filter(({ path }) => !objects.has(JSON.stringify(path)))
     .filter(({ present }) => present * LEAST_SHARE >= summary.events)
-    .flatMap((field): (Column & { present: number })[] => {
+    .flatMap((field): (FieldColumn & { present: number })[] => {
       const { path, present, plain } = field;
       const type = (["string", "number", "boolean"] as const).find((type) => field[type] === present);
       const isWhole = plain === present && type !== undefined && canBeColumn(path);
@@ -224,7 +224,7 @@ const readFrom = (path: readonly string[]) => ["shape", ...path.map((key) => `"$
 const SQL_TYPES = { string: "VARCHAR", number: "DOUBLE", boolean: "BOOLEAN" };
 
 /** The structure that from_json reads, all paths in one pass over the text. */
-function shapeOf(columns: readonly Column[]): string {
+function shapeOf(columns: readonly FieldColumn[]): string {
   const shape: Shape = Object.create(null);
   for (const { path, type } of columns) {
     let at = shape;

@@ -1,20 +1,20 @@
 import { unionOf } from "../intervals.ts";
 import type { Memtables } from "../memtables.ts";
 import type { Retention } from "../retention.ts";
-import type { Settings } from "../settings.ts";
+import type { StoreSettings } from "../settings.ts";
 import { DAMAGED_INPUT } from "./build.ts";
 import { MAX_MERGED_BYTES, MAX_MERGED_EVENTS, mergeOrder, pickRun } from "./compaction-picker.ts";
 import { isOutOfMemory } from "./duckdb.ts";
 import type { Flusher } from "./flusher.ts";
-import type { Projects } from "./projects.ts";
+import type { ProjectSegments } from "./projects.ts";
 import { readSegment, type Segment } from "./segment.ts";
 import { removeSegment } from "./segment-files.ts";
 import type { Segments } from "./segments.ts";
 
 interface CompactorOptions {
-  readonly settings: Settings;
+  readonly settings: StoreSettings;
   readonly memtables: Memtables;
-  readonly projects: Projects;
+  readonly projects: ProjectSegments;
   readonly flusher: Flusher;
   readonly retention: Retention;
 }
@@ -24,9 +24,9 @@ interface CompactorOptions {
  * wait until there is nothing to flush, but not for ever: a project of many segments is slow to ask.
  */
 export class Compactor {
-  readonly #settings: Settings;
+  readonly #settings: StoreSettings;
   readonly #memtables: Memtables;
-  readonly #projects: Projects;
+  readonly #projects: ProjectSegments;
   readonly #flusher: Flusher;
   readonly #retention: Retention;
   #queue: Promise<void> = Promise.resolve();

@@ -1,11 +1,11 @@
 import { open } from "node:fs/promises";
-import { codeOf } from "../durable.ts";
+import { errorCode } from "../durable.ts";
 import { type MemtableWriter, ProjectUnwritable } from "../flush-scheduler.ts";
 import type { SeenKeys } from "../journal/seen-keys.ts";
 import type { Memtable, MemtableEvents } from "../memtable.ts";
 import type { Memtables } from "../memtables.ts";
 import { FLUSHER_JOBS, type Flusher } from "./flusher.ts";
-import type { Projects } from "./projects.ts";
+import type { ProjectSegments } from "./projects.ts";
 import { readSegment, type Segment } from "./segment.ts";
 import { removeSegment } from "./segment-files.ts";
 import { type SegmentRange, segmentRangesOf } from "./segment-ranges.ts";
@@ -30,7 +30,7 @@ interface BuiltMemtable {
 
 interface SegmentWriterOptions {
   readonly memtables: Memtables;
-  readonly projects: Projects;
+  readonly projects: ProjectSegments;
   readonly flusher: Flusher;
   readonly seenKeys: SeenKeys;
   readonly nowMs: () => number;
@@ -171,7 +171,7 @@ export class SegmentWriter implements MemtableWriter<BuiltMemtable> {
 const isOfFolder = (error: unknown) =>
   error instanceof ProjectUnwritable ||
   ["EACCES", "EPERM", "EROFS", "EEXIST", "ENOENT", "ENOTDIR", "EISDIR", "ENOTEMPTY", "EIO", "ELOOP"].includes(
-    codeOf(error),
+    errorCode(error),
   );
 
 /** Whether the project was not deleted since. */

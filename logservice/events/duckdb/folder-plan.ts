@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { holds, type Interval, unionOf } from "../intervals.ts";
+import { containsInterval, type Interval, unionOf } from "../intervals.ts";
 import type { ProjectJournal } from "../journal/recovery.ts";
 import type { ListedFolder } from "./folder-list.ts";
 import type { FolderIdentity } from "./folder-name.ts";
@@ -313,7 +313,7 @@ class Planning {
     }
     // The same sequence for another event: a segment from before a restore, which must not be merged with later ones.
     const inJournal = unionOf(journal.intervals);
-    if (notInJournal.some(([sequence]) => held.has(sequence) || holds(inJournal, [sequence, sequence]))) {
+    if (notInJournal.some(([sequence]) => held.has(sequence) || containsInterval(inJournal, [sequence, sequence]))) {
       this.#quarantine(name, undefined, "has sequences of events that other files hold, and holds more than these");
       this.lose({
         file: name,
@@ -403,7 +403,7 @@ class Planning {
       return entry !== undefined && (own.length === 0 || own.some(([a, b]) => a <= to && b >= from));
     });
     // Between two held sequences of a project, every event is either held or lost.
-    return !isLost && holds(union, [from, from]) && holds(union, [to, to]);
+    return !isLost && containsInterval(union, [from, from]) && containsInterval(union, [to, to]);
   }
 
   /** Files that the manifest names and that are missing or damaged are lost, unless other segments hold all their events. */
@@ -412,11 +412,13 @@ class Planning {
     for (const { entry, fault } of this.#lost) {
       const isSame = (one: PlannedSegment) =>
         one.entry.bytes === entry.bytes && one.entry.first === entry.first && one.entry.sequence === entry.sequence;
-      const isHeld = entry.intervals?.every((interval) => holds(union, interval)) || this.segments.some(isSame);
+      const isHeld =
+        entry.intervals?.every((interval) => containsInterval(union, interval)) || this.segments.some(isSame);
       if (!isHeld) this.lose({ file: entry.file, reason: fault, bytes: entry.bytes, entry });
     }
     // Events of an earlier loss may be in a segment that is there.
-    const isStill = ({ entry }: StoredLoss) => !entry?.intervals?.every((interval) => holds(union, interval));
+    const isStill = ({ entry }: StoredLoss) =>
+      !entry?.intervals?.every((interval) => containsInterval(union, interval));
     this.losses = this.losses.filter(isStill);
   }
 

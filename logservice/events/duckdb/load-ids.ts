@@ -1,13 +1,13 @@
 import type { IdLoader, RecentMap } from "../dedup.ts";
 import { RECENT_IDS } from "../store.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
-import type { Projects } from "./projects.ts";
+import type { ProjectSegments } from "./projects.ts";
 import { SegmentsLost } from "./segment.ts";
 import { fromFiles } from "./segment-schema.ts";
 import type { Segments } from "./segments.ts";
 
 /** Reads ids of events from the newest segments of a project. */
-export function idLoader(projects: Projects, pool: ConnectionPool, nowMs: () => number): IdLoader {
+export function idLoader(projects: ProjectSegments, pool: ConnectionPool, nowMs: () => number): IdLoader {
   return async (project, ids) => {
     const segments = projects.get(project);
     if (segments !== undefined) await loadIds(segments, ids, pool, nowMs);

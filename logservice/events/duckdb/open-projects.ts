@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../durable.ts";
+import { errorCode } from "../durable.ts";
 import { JOURNAL_LIST } from "../journal/journal-list.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { JournalDamage } from "../journal/repair.ts";
-import type { Settings } from "../settings.ts";
+import type { StoreSettings } from "../settings.ts";
 import { findFolders, finishRemoval, planFolders } from "./find-folders.ts";
 import { FlushedIntervals } from "./flushed.ts";
 import type { Flusher } from "./flusher.ts";
@@ -14,7 +14,7 @@ import { Segments } from "./segments.ts";
 
 /** The segments of all projects, by name, after their folders were repaired. */
 export async function openProjects(
-  { directory, log, clock, owner }: Settings,
+  { directory, log, clock, owner }: StoreSettings,
   journal: ReadJournal,
   inspector: Inspector,
   flusher: Flusher,
@@ -50,7 +50,7 @@ export async function openProjects(
   const noted = list.add(folders.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
   await noted.catch((error: unknown) => {
     // Reading still works on a full disk; the next folder that is made needs the list.
-    if (codeOf(error) !== "ENOSPC") throw error;
+    if (errorCode(error) !== "ENOSPC") throw error;
   });
   return { folders: list, segments: projects };
 }
@@ -67,7 +67,7 @@ export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
 }
 
 export function logJournalDamage(
-  log: Settings["log"],
+  log: StoreSettings["log"],
   { tornBytes, quarantined }: JournalDamage,
   newLosses: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
 ): void {

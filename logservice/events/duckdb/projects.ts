@@ -16,7 +16,7 @@ interface ProjectsOptions extends SegmentsOptions {
 }
 
 /** The segments of all projects, and the folders that they are in. */
-export class Projects {
+export class ProjectSegments {
   readonly all: Map<string, Segments>;
   /** Sequence of the last deletion of each project. */
   readonly deletions = new Map<string, number>();

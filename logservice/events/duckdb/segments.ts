@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { codeOf, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
+import { errorCode, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { FolderPlan, PlannedSegment } from "./folder-plan.ts";
@@ -432,7 +432,7 @@ export class Segments {
     try {
       await writeManifest(directory, manifest);
     } catch (error) {
-      if (!["EISDIR", "EEXIST", "ENOTEMPTY"].includes(codeOf(error))) throw error;
+      if (!["EISDIR", "EEXIST", "ENOTEMPTY"].includes(errorCode(error))) throw error;
       for (const name of [MANIFEST, `${MANIFEST}.new`]) {
         if (statSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory()) await this.#quarantine(name);
       }

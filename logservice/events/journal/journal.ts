@@ -1,6 +1,6 @@
 import { constants, type FileHandle, mkdir, open, rm, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { codeOf, syncDirectory, writeDurably } from "../durable.ts";
+import { errorCode, syncDirectory, writeDurably } from "../durable.ts";
 import { StoreError } from "../store.ts";
 import { isWholeJournal } from "./check-file.ts";
 import { encodeFrame, type Frame } from "./frame.ts";
@@ -50,7 +50,7 @@ export class Journal {
     const lengths = recovered.map(({ begin, bytes }) => [begin, bytes] as const);
     // On a full disk the list stays as it was: the next file rewrites it, and until then there is nothing to write.
     await list.replace([...lengths, [file.begin, undefined]], list.losses).catch((error: unknown) => {
-      if (codeOf(error) !== "ENOSPC") throw error;
+      if (errorCode(error) !== "ENOSPC") throw error;
     });
     return { journal: new Journal(directory, file, handle, list), recovered };
   }
@@ -185,7 +185,7 @@ export class Journal {
     try {
       await mkdir(this.#directory);
     } catch (error) {
-      if (codeOf(error) === "EEXIST") return;
+      if (errorCode(error) === "EEXIST") return;
       throw error;
     }
     await syncDirectory(dirname(this.#directory));

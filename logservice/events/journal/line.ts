@@ -79,7 +79,7 @@ export class EncodedEvent implements NewEvent {
 }
 
 /** The whole line of an event, in latin1 like the event's own part. */
-export const lineOf = (sequence: number, project: string, event: EncodedEvent) =>
+export const eventLine = (sequence: number, project: string, event: EncodedEvent) =>
   `{"q":${sequence},"p":"${project}",${event.line}`;
 
 /**
@@ -173,7 +173,7 @@ export interface StoredEvent {
 /** The id of an event that came without one, in the order of acceptance: the sequence in base 36, which SQL can compute. */
 export const generatedId = (sequence: number) => sequence.toString(36).padStart(12, "0");
 
-/** Reads a line that `lineOf` gave. */
+/** Reads a line that `eventLine` gave. */
 export function decodeLine(body: Buffer, start: number, end: number): StoredEvent {
   const { q, t, i, s, l, x, m, f } = JSON.parse(body.toString("utf8", start, end)) as LineMembers;
   // JSON numbers do not hold nanoseconds exactly, but a time without a spelling of its own has whole milliseconds.

@@ -1,5 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import { codeOf, unlessGone } from "../durable.ts";
+import { errorCode, unlessGone } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import { type BadFrame, type FrameAndBody, isTorn, readBadFrame, readFrames } from "./frame.ts";
 import { isJournalFile, type JournalFile, journalFile } from "./journal-file.ts";
@@ -52,7 +52,7 @@ export type Suspect =
     };
 
 /** Reads all files of the journal. Throws if one of them cannot be read, and names it: what it holds is not known. */
-export async function readJournal(directory: string, list: JournalList): Promise<ReadJournal> {
+export async function readJournalFiles(directory: string, list: JournalList): Promise<ReadJournal> {
   const names = ((await unlessGone(readdir(directory))) ?? []).filter(isJournalFile).sort();
   const files: RecoveredFile[] = [];
   const suspects: Suspect[] = [];
@@ -65,7 +65,7 @@ export async function readJournal(directory: string, list: JournalList): Promise
     const { begin } = file;
     const text = await readFile(file.path).catch((error: unknown) => {
       throw new Error(
-        `${file.path} cannot be read (${codeOf(error)}), and it may hold events that are nowhere else: make it readable, or move it away to continue without them`,
+        `${file.path} cannot be read (${errorCode(error)}), and it may hold events that are nowhere else: make it readable, or move it away to continue without them`,
         { cause: error },
       );
     });

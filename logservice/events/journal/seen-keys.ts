@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { codeOf, writeDurably } from "../durable.ts";
+import { errorCode, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
 import { RECENT_KEYS_MS } from "../store.ts";
 
@@ -69,7 +69,7 @@ export class SeenKeys {
       if (keys !== undefined) return keys;
       await rename(path, `${path}.damaged`);
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return [];
+      if (errorCode(error) === "ENOENT") return [];
       this.#log("warn", "a file of idempotency keys cannot be read: a batch sent again may count twice", {
         file: path,
         error: String(error),

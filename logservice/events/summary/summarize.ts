@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { LEVELS } from "../../../grammar/query/index.ts";
-import { MAX_DEPTH } from "../field-paths.ts";
+import { MAX_FIELD_DEPTH } from "../field-paths.ts";
 import { ByteTable, HASH_SEED, hashOf, nextHash } from "./byte-table.ts";
 import {
   addEvent,
@@ -181,7 +181,7 @@ export class LineCounts {
 
   #value(bytes: Buffer, at: number, node: PathNode): number {
     const first = bytes[at]!;
-    if (first === OBJECT && bytes[at + 1] !== OBJECT_END && node.path.length < MAX_DEPTH) {
+    if (first === OBJECT && bytes[at + 1] !== OBJECT_END && node.path.length < MAX_FIELD_DEPTH) {
       return this.#object(bytes, at + 1, node);
     }
     const field = this.#fieldOf(node);

@@ -1,5 +1,5 @@
 import { LEVELS } from "../../../grammar/query/index.ts";
-import { discoveredType, eachElement, eachField, MAX_DEPTH } from "../field-paths.ts";
+import { discoveredType, eachElement, eachField, MAX_FIELD_DEPTH } from "../field-paths.ts";
 
 /**
  * What is known of a set of events without looking at them: enough to answer counts, histograms by minutes, statistics
@@ -164,7 +164,7 @@ export function eventsOfLevels(summary: Summary, levels: readonly boolean[]): nu
 
 /** Whether no event has anything at a path: not even a null, an empty object or a list that an index may look into. */
 export function isAbsent(summary: Summary, path: readonly (string | number)[]): boolean {
-  if (summary.isCut || path.length > MAX_DEPTH) return false;
+  if (summary.isCut || path.length > MAX_FIELD_DEPTH) return false;
   const index = path.findIndex((key) => typeof key === "number");
   const keys = index < 0 ? path : path.slice(0, index);
   return !prefixesOf(summary).has(JSON.stringify(keys));

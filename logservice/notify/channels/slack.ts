@@ -5,9 +5,9 @@ import type { Post } from "../post.ts";
 import {
   conditionText,
   digestHeadline,
+  eventsUrl,
   groupText,
   headline,
-  linkOf,
   subjectOf,
   summaryText,
   valueText,
@@ -86,7 +86,7 @@ function digestAttachments(messages: readonly AlertMessage[], origin: string | u
 }
 
 function headOf(message: AlertMessage, origin: string | undefined) {
-  const url = linkOf(message, origin);
+  const url = eventsUrl(message, origin);
   return {
     fallback: escaped(headline(message)),
     color: colorOf(message),

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import type { Post } from "../post.ts";
-import { groupText, linkOf } from "../wording.ts";
+import { eventsUrl, groupText } from "../wording.ts";
 
 export interface WebhookTarget {
   readonly url: string;
@@ -93,7 +93,7 @@ function webhookPayload(message: AlertMessage, origin: string | undefined, maxEv
     reason: message.reason,
     events: message.events.slice(0, maxEvents),
     has_more_events: message.hasMoreEvents || message.events.length > maxEvents,
-    url: linkOf(message, origin) ?? null,
+    url: eventsUrl(message, origin) ?? null,
   };
 }
 

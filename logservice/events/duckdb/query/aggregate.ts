@@ -7,7 +7,6 @@ import type { Columns } from "../connection-pool.ts";
 import type { Segment } from "../segment.ts";
 import { levelsOf } from "./level-queries.ts";
 import {
-  conditionOf,
   covers,
   eachInMemory,
   fromRows,
@@ -15,23 +14,24 @@ import {
   open,
   overlaps,
   type QueryContext,
-  readEvents,
+  readSegmentEvents,
+  segmentCondition,
 } from "./query-context.ts";
 
 /** How selected events are aggregated: from summaries, by SQL, or one by one. */
-export interface Aggregate extends Accumulator {
+export interface EventAggregate extends EventAccumulator {
   readonly rows: (columns: Columns) => void;
 }
 
-export interface Accumulator extends Pick<Gathering<Statement>, "summary" | "event"> {
+export interface EventAccumulator extends Pick<Gathering<StatementTemplate>, "summary" | "event"> {
   /**
    * The statement after `select`, in which `%` is replaced by `from ... where ...`; the values before and after `%`; and the
    * events that it does not count right, which are then taken one by one. Undefined if SQL cannot tell.
    */
-  readonly sql: (segment: Segment) => Statement | undefined;
+  readonly sql: (segment: Segment) => StatementTemplate | undefined;
 }
 
-export interface Statement {
+export interface StatementTemplate {
   readonly text: string;
   readonly before: readonly SqlValue[];
   readonly after?: readonly SqlValue[];
@@ -40,15 +40,15 @@ export interface Statement {
 }
 
 /** A whole statement. */
-export interface Select {
+export interface SelectStatement {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
 /** The statement for segments without an event that counts. */
-export const NOTHING: Statement = { text: "", before: [], except: FALSE };
+export const NOTHING: StatementTemplate = { text: "", before: [], except: FALSE };
 
-export async function aggregate(context: QueryContext, { rows, ...accumulator }: Aggregate): Promise<void> {
+export async function aggregate(context: QueryContext, { rows, ...accumulator }: EventAggregate): Promise<void> {
   const { pool, signal } = context;
   for (const { text, values } of await accumulate(context, accumulator)) await pool.run(text, values, signal, rows);
 }
@@ -56,8 +56,8 @@ export async function aggregate(context: QueryContext, { rows, ...accumulator }:
 /** Accumulates what summaries tell, and single events, and returns the statements for the rest. */
 export async function accumulate(
   context: QueryContext,
-  { summary, sql: statement, event }: Accumulator,
-): Promise<Select[]> {
+  { summary, sql: statement, event }: EventAccumulator,
+): Promise<SelectStatement[]> {
   const ask = (segment: Segment) => {
     const reading = statement(segment);
     return reading === NOTHING ? "nothing" : reading && { reading, except: reading.except };
@@ -81,7 +81,7 @@ export interface Gathering<Reading> {
 }
 
 /** What is left to SQL: segments of which the same is asked, and the condition of the events that count. */
-export interface Part<Reading> {
+export interface SqlPart<Reading> {
   readonly segments: readonly Segment[];
   readonly reading: Reading;
   readonly counted: Sql;
@@ -91,7 +91,7 @@ export interface Part<Reading> {
 export async function gather<Reading>(
   context: QueryContext,
   { summary, ask, event }: Gathering<Reading>,
-): Promise<Part<Reading>[]> {
+): Promise<SqlPart<Reading>[]> {
   const { selection, signal, used } = context;
   // Defined if the query selects all events, or those of some levels.
   const levels = levelsOf(selection.range.query);
@@ -111,17 +111,17 @@ export async function gather<Reading>(
   await eachInMemory(context, event, unsummarized);
   used.isScanned = unsummarized.length > 0;
   const groups = groupBy(segments, (segment) => ({
-    condition: conditionOf(context, segment),
+    condition: segmentCondition(context, segment),
     plan: context.isOneByOne ? undefined : ask(segment),
   }));
-  const parts: Part<Reading>[] = [];
+  const parts: SqlPart<Reading>[] = [];
   for (const { segments, key } of groups) {
     const { condition, plan } = key;
     if (plan === "nothing" || condition.upper === FALSE) continue;
     await open(context, segments);
     const eachEvent = async (where: Sql) => {
       const isExact = condition.upper === condition.lower;
-      await readEvents(context, segments, where, (stored) => {
+      await readSegmentEvents(context, segments, where, (stored) => {
         if (isExact || selection.selects(stored)) event(stored);
       });
       await yieldToLoop(signal);

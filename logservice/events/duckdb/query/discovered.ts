@@ -4,7 +4,7 @@ import { compareText } from "../../order.ts";
 import { type DiscoveredField, type DiscoveredType, MAX_DISCOVERED_FIELDS } from "../../store.ts";
 import { allFields, eventsOfLevels, fieldsOfLevels } from "../../summary/summary.ts";
 import type { Segment } from "../segment.ts";
-import { aggregate, type Statement } from "./aggregate.ts";
+import { aggregate, type StatementTemplate } from "./aggregate.ts";
 import { ofField } from "./field-values.ts";
 import type { QueryContext } from "./query-context.ts";
 
@@ -79,11 +79,11 @@ export async function discovered(context: QueryContext): Promise<DiscoveredField
  * A statement of each path and type, as JSON, with the events that hold it: what has a column is counted without reading
  * the JSON. Undefined where too much has none: then it is faster to parse the events.
  */
-function countedFields(segment: Segment): Statement | undefined {
+function countedFields(segment: Segment): StatementTemplate | undefined {
   const { summary, columns } = segment;
   if (summary.isCut) return undefined;
   const names: string[] = [ALL];
-  const counts: Statement[] = [EACH];
+  const counts: StatementTemplate[] = [EACH];
   let read = 0;
   // In the same order for all segments, so that those with the same paths are asked at once.
   const fields = allFields(summary);
@@ -113,7 +113,7 @@ function countedFields(segment: Segment): Statement | undefined {
 }
 
 /** Counts each event: a column that no event lacks need not be read. */
-const EACH: Statement = { text: "*", before: [], except: FALSE };
+const EACH: StatementTemplate = { text: "*", before: [], except: FALSE };
 
 /** The name under which all events are counted. */
 const ALL = "all";

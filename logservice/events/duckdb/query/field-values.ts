@@ -5,15 +5,15 @@ import type { Event } from "../../store.ts";
 import { allFields } from "../../summary/summary.ts";
 import type { Segment } from "../segment.ts";
 import { ID } from "../segment-schema.ts";
-import { NOTHING, type Statement } from "./aggregate.ts";
+import { NOTHING, type StatementTemplate } from "./aggregate.ts";
 
 /** A statement over a field's values of one type, NULL where it has none; lists are excepted. Undefined where SQL cannot. */
 export function ofField(
   field: Target,
   segment: Segment,
   type: ColumnType,
-  statement: (value: Sql, list: Sql) => Statement,
-): Statement | undefined {
+  statement: (value: Sql, list: Sql) => StatementTemplate,
+): StatementTemplate | undefined {
   if (field.at === "entry") {
     if (type !== "string") return NOTHING;
     // Few events store a time as text. The times of all others are made from nanoseconds.
@@ -42,7 +42,7 @@ export function ofField(
 export const pathKey = (field: Target): string | undefined =>
   field.at === "fields" && field.path.every((key) => typeof key === "string") ? JSON.stringify(field.path) : undefined;
 
-export function valueAt(event: Event, field: Target): unknown {
+export function fieldValueOf(event: Event, field: Target): unknown {
   if (field.at === "entry") return event[field.name];
   let value: unknown = event.fields;
   for (const key of field.path) {

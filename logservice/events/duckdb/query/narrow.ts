@@ -5,7 +5,7 @@ import { generatedId } from "../../journal/line.ts";
 import { type BloomFilter, DamagedFilter, lookUp, OWN_IDS, readFilter } from "../bloom-filter.ts";
 import type { ConnectionPool } from "../connection-pool.ts";
 import type { Segment } from "../segment.ts";
-import { overlaps, type Selection } from "./query-context.ts";
+import { overlaps, type RangeSelection } from "./query-context.ts";
 
 /** Leaves out the segments, and of others the rows, that cannot hold a text which each selected event holds. */
 export class Narrowing {
@@ -20,7 +20,11 @@ export class Narrowing {
     this.#damaged = damaged;
   }
 
-  async narrow(segments: readonly Segment[], selection: Selection, signal: AbortSignal): Promise<readonly Segment[]> {
+  async narrow(
+    segments: readonly Segment[],
+    selection: RangeSelection,
+    signal: AbortSignal,
+  ): Promise<readonly Segment[]> {
     const demands = demandsOf(selection.range.query);
     if (demands.length === 0 || segments.length === 0) return segments;
     const hashes = await this.#hashes([...new Set(demands.flatMap(({ texts }) => texts))], signal);

@@ -1,9 +1,9 @@
 import { TooManyGroups, withLeading } from "../../../../grammar/query/index.ts";
-import { codeOf } from "../../durable.ts";
+import { errorCode } from "../../durable.ts";
 import { stepTime } from "../../histogram-steps.ts";
 import type { Memtables } from "../../memtables.ts";
 import type { Retention } from "../../retention.ts";
-import type { Settings } from "../../settings.ts";
+import type { StoreSettings } from "../../settings.ts";
 import {
   type EventsQuery,
   type EventsStore,
@@ -18,7 +18,7 @@ import type { ConnectionPool } from "../connection-pool.ts";
 import { isOutOfMemory } from "../duckdb.ts";
 import { DAMAGED_JOURNAL } from "../load-lines.ts";
 import type { Losses } from "../losses.ts";
-import type { Projects } from "../projects.ts";
+import type { ProjectSegments } from "../projects.ts";
 import { type Segment, SegmentsLost } from "../segment.ts";
 import type { Segments } from "../segments.ts";
 import type { SqlRunner } from "../sql/run-sql.ts";
@@ -27,13 +27,13 @@ import { Narrowing } from "./narrow.ts";
 import { runPipes } from "./pipeline/run.ts";
 import { type QueryContext, selectionOf } from "./query-context.ts";
 import { search } from "./search.ts";
-import { byLevel, count, histogram, numbers } from "./statistics.ts";
+import { byLevel, countEvents, histogram, numbers } from "./statistics.ts";
 import { topValues } from "./top-values.ts";
 
 interface QueryEngineOptions {
-  readonly settings: Settings;
+  readonly settings: StoreSettings;
   readonly memtables: Memtables;
-  readonly projects: Projects;
+  readonly projects: ProjectSegments;
   readonly pool: ConnectionPool;
   readonly sql: SqlRunner;
   readonly losses: Losses;
@@ -60,7 +60,7 @@ export class QueryEngine {
       return { events: events.map(({ event }) => event), cursor };
     });
 
-  count: EventsStore["count"] = (query) => this.#run(query, async (context) => ({ count: await count(context) }));
+  count: EventsStore["count"] = (query) => this.#run(query, async (context) => ({ count: await countEvents(context) }));
 
   timeseries: EventsStore["timeseries"] = (query) =>
     this.#run(query, async (context) => {
@@ -139,7 +139,7 @@ export class QueryEngine {
         const isJournal = String(error).includes(DAMAGED_JOURNAL);
         // SQL reads the journal's files. All other queries have their events in memory.
         if (isJournal && tries < MOST_TRIES) await flush().catch(() => {});
-        const isAgain = isJournal || codeOf(error) === "ENOENT" || error instanceof SegmentsLost;
+        const isAgain = isJournal || errorCode(error) === "ENOENT" || error instanceof SegmentsLost;
         if (isAgain) await stored?.checkAll();
         if (!isAgain && stored !== undefined && UNREADABLE.test(String(error))) {
           if (await markDamaged(stored, segments)) continue;

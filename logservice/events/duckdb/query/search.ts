@@ -2,14 +2,22 @@ import { type Condition, FALSE } from "../../../../grammar/query/sql/condition.t
 import { Yielder } from "../../event-loop.ts";
 import type { StoredEvent } from "../../journal/line.ts";
 import type { MemtableView } from "../../memtables.ts";
-import { comparePositions, type Position, type PositionedEvent, printCursor, readCursor } from "../../order.ts";
+import { comparePositions, type EventPosition, type PositionedEvent, printCursor, readPosition } from "../../order.ts";
 import { PAGE_BYTES, pageFits } from "../../page.ts";
 import type { SearchQuery } from "../../store.ts";
 import type { Segment } from "../segment.ts";
-import { conditionOf, eachInMemory, groupBy, open, overlaps, positionOf, type QueryContext } from "./query-context.ts";
-import { eventsAt, firstRows, type PageBounds, type Row, type SizedEvent } from "./rows.ts";
+import {
+  eachInMemory,
+  groupBy,
+  open,
+  overlaps,
+  positionOf,
+  type QueryContext,
+  segmentCondition,
+} from "./query-context.ts";
+import { eventsAt, firstRows, type PageBounds, type SegmentRow, type SizedEvent } from "./rows.ts";
 
-type Matches = readonly (Row | PositionedEvent)[];
+type Matches = readonly (SegmentRow | PositionedEvent)[];
 
 /** A page of events. Segments are opened from the wanted end on, 1, 2, 4 ... at once, until no other can change the page. */
 export async function search(
@@ -17,7 +25,7 @@ export async function search(
   { limit, order, cursor }: Pick<SearchQuery, "limit" | "order" | "cursor">,
 ): Promise<{ events: SizedEvent[]; cursor: string | undefined }> {
   const sign = order === "ascending" ? 1 : -1;
-  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const after = cursor === undefined ? undefined : readPosition(cursor);
   if (limit <= 0) return { events: [], cursor: undefined };
   // One more event tells whether there is another page.
   const matches = await find(context, { sign, after, limit: limit + 1 });
@@ -43,7 +51,7 @@ async function find(context: QueryContext, bounds: PageBounds): Promise<Matches>
     const last = matches[limit - 1];
     const next = near(waiting[0]!);
     if (last !== undefined && (sign > 0 ? last.nanoseconds < next : last.nanoseconds > next)) break;
-    const groups = groupBy(waiting.splice(0, count), (segment) => conditionOf(context, segment));
+    const groups = groupBy(waiting.splice(0, count), (segment) => segmentCondition(context, segment));
     const pages = await Promise.all(
       groups
         .filter(({ key }) => key.upper !== FALSE)
@@ -57,12 +65,12 @@ async function find(context: QueryContext, bounds: PageBounds): Promise<Matches>
   return matches;
 }
 
-function firstOf<One extends Position>(positions: One[], { sign, limit }: PageBounds): One[] {
+function firstOf<One extends EventPosition>(positions: One[], { sign, limit }: PageBounds): One[] {
   return positions.sort((a, b) => sign * comparePositions(a, b)).slice(0, limit);
 }
 
 /** Whether a page that begins after a position has passed a segment. */
-function isBefore({ first, last }: Segment, after: Position | undefined, sign: number): boolean {
+function isBefore({ first, last }: Segment, after: EventPosition | undefined, sign: number): boolean {
   if (after === undefined) return false;
   return sign > 0 ? last < after.nanoseconds : first > after.nanoseconds;
 }

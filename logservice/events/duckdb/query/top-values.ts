@@ -4,8 +4,8 @@ import { eachElement } from "../../field-paths.ts";
 import { compareText } from "../../order.ts";
 import { tooMuch } from "../../store.ts";
 import { type Fields, fieldsOfLevels, minutesOfLevels, type Summary } from "../../summary/summary.ts";
-import { accumulate, type Select } from "./aggregate.ts";
-import { ofField, pathKey, valueAt } from "./field-values.ts";
+import { accumulate, type SelectStatement } from "./aggregate.ts";
+import { fieldValueOf, ofField, pathKey } from "./field-values.ts";
 import type { QueryContext } from "./query-context.ts";
 
 export interface TopValue {
@@ -43,7 +43,7 @@ export async function topValues(context: QueryContext, { field, type, limit }: T
         : ofField(field, segment, type, (value, list) => grouped(value.text, value.values, list)),
     event: ({ event }) => {
       const here = new Set<string>();
-      eachElement(valueAt(event, field), (element) => {
+      eachElement(fieldValueOf(event, field), (element) => {
         if (typeof element === type) here.add(isLevel ? levelOf(element as string)! : String(element));
       });
       for (const value of here) add(tally, value, 1);
@@ -121,7 +121,7 @@ function sorted({ counts, holding }: Tally, limit: number): TopValue[] {
 /** Joins the known counts, as one bound text of JSON, with what the statements count. DuckDB orders texts by bytes. */
 async function cutByEngine(
   { pool, signal }: QueryContext,
-  statements: readonly Select[],
+  statements: readonly SelectStatement[],
   { counts, holding }: Tally,
   limit: number,
 ): Promise<TopValue[]> {

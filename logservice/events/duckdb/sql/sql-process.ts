@@ -6,7 +6,7 @@ import { LEVEL_NAMES } from "../../level-names.ts";
 import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "../duckdb.ts";
 import { loadJournalRange } from "../load-lines.ts";
 import { ID, TRUNCATED } from "../segment-schema.ts";
-import { refusalOf } from "./allowed.ts";
+import { statementRefusal } from "./allowed.ts";
 import { rowPrinter } from "./json-rows.ts";
 import type { SqlAnswer, SqlRequest } from "./sql-protocol.ts";
 
@@ -80,7 +80,7 @@ async function refusalOfText(text: string): Promise<string | undefined> {
   const parser = await opened;
   const serialized = await parser.runAndReadAll("select json_serialize_sql($1::varchar)", [text]);
   try {
-    const reason = refusalOf(serialized.value(0, 0) as string);
+    const reason = statementRefusal(serialized.value(0, 0) as string);
     return reason === undefined || !TOO_DEEP.test(reason) ? reason : NESTED;
   } catch (error) {
     // Our own walk over the tree has a limit, too.

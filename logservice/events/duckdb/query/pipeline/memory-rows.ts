@@ -1,7 +1,7 @@
 import { type Cell, combinations, jsonText, keyOf, readOfField } from "../../../../../grammar/query/index.ts";
-import { comparePositions, type Position } from "../../../order.ts";
+import { comparePositions, type EventPosition } from "../../../order.ts";
 import { type Event, tooMuch } from "../../../store.ts";
-import type { GroupPlan, Input } from "./plan.ts";
+import type { AggregateInput, GroupPlan } from "./plan.ts";
 
 /** Rows for SQL of events that were looked at one by one. */
 export interface MemoryRow {
@@ -15,7 +15,7 @@ export interface MemoryRow {
   /** For each input of numbers: values that are none. */
   readonly leftOut: readonly number[];
   /** Place of the event, for rows with a first or last value. */
-  readonly position: Position | undefined;
+  readonly position: EventPosition | undefined;
 }
 
 // With the text for SQL about a kilobyte each at most.
@@ -41,7 +41,7 @@ export class MemoryRows {
     this.#isOrdered = plan.inputs.some(isOutermost);
   }
 
-  add(event: Event, positionOf: () => Position): void {
+  add(event: Event, positionOf: () => EventPosition): void {
     if (this.#plan.isUnique) {
       const cells = this.#by.map((read) => read(event) ?? null);
       this.#addFirst(cells, positionOf());
@@ -63,7 +63,7 @@ export class MemoryRows {
     yield* this.#outermost.values();
   }
 
-  #addFirst(cells: readonly Cell[], position: Position): void {
+  #addFirst(cells: readonly Cell[], position: EventPosition): void {
     const key = keyOf(cells.map(keyOf));
     const existing = this.#rows.get(key)?.position;
     if (existing !== undefined && comparePositions(position, existing) > 0) return;
@@ -98,7 +98,7 @@ export class MemoryRows {
     if (this.#rows.size > MOST_ROWS) throw tooMuch();
   }
 
-  #addOutermost(cells: readonly Cell[], values: readonly unknown[], position: Position): void {
+  #addOutermost(cells: readonly Cell[], values: readonly unknown[], position: EventPosition): void {
     const { inputs } = this.#plan;
     for (const [at, input] of inputs.entries()) {
       const value = values[at];
@@ -115,11 +115,11 @@ export class MemoryRows {
   }
 }
 
-const isOutermost = ({ use }: Input) => use === "first" || use === "last";
+const isOutermost = ({ use }: AggregateInput) => use === "first" || use === "last";
 
 /** The elements of a value that a use takes. */
 function elementsFor(
-  use: Input["use"],
+  use: AggregateInput["use"],
   value: unknown,
 ): { readonly elements: readonly Cell[]; readonly leftOut: number } {
   if (value === undefined || value === null || use === "first" || use === "last") return { elements: [], leftOut: 0 };
@@ -133,4 +133,4 @@ function elementsFor(
 }
 
 /** A value as JSON, the same text for equal ones. */
-export const cellText = (cell: Cell) => (cell === null ? null : jsonText(cell));
+export const cellJson = (cell: Cell) => (cell === null ? null : jsonText(cell));

@@ -19,7 +19,7 @@ import {
 export interface GroupPlan {
   /** What each row of groups is, in order; of `timeseries` without the step's time. */
   readonly by: readonly Column[];
-  readonly inputs: readonly Input[];
+  readonly inputs: readonly AggregateInput[];
   readonly aggregates: readonly PlannedAggregate[];
   /** For `unique`: rows come in the order of the first event of each, and lists are values. */
   readonly isUnique: boolean;
@@ -44,7 +44,7 @@ export interface Having {
 }
 
 /** What functions need of a field. Several of them may share one. */
-export interface Input {
+export interface AggregateInput {
   /**
    * `number`: its numbers, those in lists too. `presence`: whether there is a value but null. `key`: its different values,
    * those in lists too. `first` and `last`: the outermost value in the order of events.
@@ -76,7 +76,7 @@ export function groupPlan(
   if (by === undefined) return undefined;
   const output = outputOf(first, { kind: "events" });
   if (output.kind !== "rows") return undefined;
-  const inputs: Input[] = [];
+  const inputs: AggregateInput[] = [];
   const aggregates = calls.map(({ name, argument }): PlannedAggregate => {
     const kind = functionOf(name)!;
     if (argument === undefined) return { kind, input: undefined };
@@ -153,7 +153,7 @@ function havingOf(
   return isNumber(place) ? [{ place, operator: expr.op, number: expr.value.value }] : undefined;
 }
 
-const USES: Readonly<Record<string, Input["use"]>> = {
+const USES: Readonly<Record<string, AggregateInput["use"]>> = {
   count: "presence",
   distinct: "key",
   first: "first",

@@ -6,14 +6,14 @@ import { allFields, hasInside } from "../../../summary/summary.ts";
 import type { Segment } from "../../segment.ts";
 import { ID } from "../../segment-schema.ts";
 import { pathKey } from "../field-values.ts";
-import { columnsOf } from "../query-context.ts";
-import type { GroupPlan, Input } from "./plan.ts";
+import { segmentColumns } from "../query-context.ts";
+import type { AggregateInput, GroupPlan } from "./plan.ts";
 
 /**
  * An expression over the columns of a segment and those that `jsons` adds, NULL where the value is missing or null.
  * `absent`: no event has one. `json`: JSON text as it was written.
  */
-export interface Source {
+export interface ColumnSource {
   readonly type: ColumnType | "level" | "absent" | "json";
   readonly text: string;
 }
@@ -22,8 +22,8 @@ export interface Source {
 export interface SegmentSources {
   /** Paths for DuckDB's JSON functions, of the columns j0, j1, ... */
   readonly jsons: readonly string[];
-  readonly by: readonly Source[];
-  readonly inputs: readonly Source[];
+  readonly by: readonly ColumnSource[];
+  readonly inputs: readonly ColumnSource[];
 }
 
 /** What SQL reads, and the events of which it would not read it right. Undefined if all events have to be looked at. */
@@ -33,7 +33,7 @@ export function sourcesOf(
 ): { readonly reading: SegmentSources; readonly except: Sql } | undefined {
   const jsons: string[] = [];
   const except: Sql[] = [];
-  const read = (place: Target, use: Input["use"] | "group"): Source | undefined => {
+  const read = (place: Target, use: AggregateInput["use"] | "group"): ColumnSource | undefined => {
     const source = sourceOf(segment, place);
     if (source?.type !== "json") return source;
     const path = source.text;
@@ -50,7 +50,7 @@ export function sourcesOf(
   const values = inputs.map(({ target, use }) => read(target, use));
   if (![...groups, ...values].every((source) => source !== undefined)) return undefined;
   return {
-    reading: { jsons, by: groups as Source[], inputs: values as Source[] },
+    reading: { jsons, by: groups as ColumnSource[], inputs: values as ColumnSource[] },
     except: except.length === 0 ? FALSE : eitherSql(except),
   };
 }
@@ -59,7 +59,7 @@ export function sourcesOf(
 const TIMESTAMP = "coalesce(timestamp, strftime(make_timestamp(t // 1000), '%Y-%m-%dT%H:%M:%S.%gZ'))";
 
 /** A source; in place of the text of JSON its path. Undefined where SQL cannot or must not read it. */
-function sourceOf(segment: Segment, place: Target): Source | undefined {
+function sourceOf(segment: Segment, place: Target): ColumnSource | undefined {
   if (place.at === "entry") {
     switch (place.name) {
       case "level":
@@ -72,7 +72,7 @@ function sourceOf(segment: Segment, place: Target): Source | undefined {
         return { type: "string", text: TIMESTAMP };
     }
   }
-  const type = columnsOf(segment).typeOf(place.path);
+  const type = segmentColumns(segment).typeOf(place.path);
   if (type === "absent") return { type, text: "null" };
   if (type === "unread") return undefined;
   if (type !== undefined) return { type, text: columnOf(place.path, type) };

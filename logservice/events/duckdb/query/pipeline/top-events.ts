@@ -3,10 +3,10 @@ import { compareCells, LEVELS, readOfField, type SortKey, target } from "../../.
 import { comparePositions, type PositionedEvent } from "../../../order.ts";
 import { type Event, tooMuch } from "../../../store.ts";
 import { ID } from "../../segment-schema.ts";
-import { gather, type Part } from "../aggregate.ts";
+import { gather, type SqlPart } from "../aggregate.ts";
 import { positionIn, type QueryContext, scansOf } from "../query-context.ts";
-import { eventsAt, type Row } from "../rows.ts";
-import { type SegmentSources, type Source, sourcesOf } from "./sources.ts";
+import { eventsAt, type SegmentRow } from "../rows.ts";
+import { type ColumnSource, type SegmentSources, sourcesOf } from "./sources.ts";
 
 /** As many large events are more than is read at once. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -44,9 +44,9 @@ interface Ordered {
 /** The rows of the first events of some segments. */
 async function firstOfPart(
   { pool, signal }: QueryContext,
-  { segments, reading, counted }: Part<SegmentSources>,
+  { segments, reading, counted }: SqlPart<SegmentSources>,
   { keys, most }: Ordered,
-): Promise<Row[]> {
+): Promise<SegmentRow[]> {
   const jsons = reading.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
   const order = reading.inputs.flatMap((source, at) => {
     const direction = keys[at]!.direction === "desc" ? "desc nulls last" : "asc nulls first";
@@ -60,7 +60,7 @@ async function firstOfPart(
         where ${where} and ${counted.where})`,
   );
   const by = [...order.map(({ direction }, at) => `k${at} ${direction}`), "t", "event_id"].join(", ");
-  const rows: Row[] = [];
+  const rows: SegmentRow[] = [];
   await pool.run(
     `select t, event_id, scan, file, row from (${selects.join(" union all ")}) order by ${by} limit ${most}`,
     scans.flatMap(() => [...reading.jsons, ...counted.values]),
@@ -79,7 +79,7 @@ async function firstOfPart(
 const LEVEL_LIST = `['${LEVELS.join("', '")}']`;
 
 /** What orders values as the language does: of JSON first the type, then the value of that type. */
-function orderSql({ type, text }: Source): string[] {
+function orderSql({ type, text }: ColumnSource): string[] {
   switch (type) {
     case "absent":
       return [];
