@@ -11,7 +11,7 @@ import { secretHash } from "./account/sign-in.ts";
 import { RpcError } from "./error.ts";
 import type { Service } from "./rpc/call.ts";
 
-/** What a request must be allowed to. */
+/** The scope that a request needs. */
 export type Needed = Scope | TeamScope | typeof ANY_SCOPE | typeof PERSON_SCOPE | typeof PUBLIC_SCOPE;
 
 export interface Admission {

@@ -11,7 +11,7 @@ export interface Grant {
   readonly kind: AccessTokenKind | "session" | "nobody";
   /** The team that the request is about; "" for a person who is in none, or named none of several. */
   readonly team: string;
-  /** What the audit calls it: the address of the person, else the public id of the token. */
+  /** The name of the credential in the audit: the address of the person, else the public id of the token. */
   readonly actor: string;
   /** The person; undefined for a program. */
   readonly person: PersonIn | undefined;

@@ -10,8 +10,8 @@ import { unlessBusy } from "./tokens.ts";
 const USED_STEP_MS = 60_000;
 
 /**
- * What the session with this hash allows in a team: the named one, else the only one of the person. Undefined if there is no
- * such session, or it has ended.
+ * The grant of the session with this hash in a team: the named one, else the only one of the person. Undefined if there
+ * is no such session, or it has ended.
  */
 export async function sessionGrantOf(
   db: Kysely<Tables>,

@@ -15,7 +15,7 @@ const LAST_USED_STEP_MS = 60_000;
 /** A token of the command line ends when it was not used for this long. */
 const IDLE_MS = 90 * 24 * 3_600_000;
 
-/** What the token with this hash allows; undefined if there is none, or it has ended. */
+/** The grant of the token with this hash; undefined if there is none, or it has ended. */
 export async function grantOf(db: Db, hash: string, nowMs: number): Promise<Grant | undefined> {
   const row = await tokenRowOf(db, hash, nowMs);
   if (row === undefined) return undefined;

@@ -9,7 +9,7 @@ import { mayComeIn } from "./sign-up.ts";
 /** Signing in at an OpenID provider. */
 export interface OidcSignIn {
   readonly oidc: Oidc;
-  /** What people call it. */
+  /** The name of the provider for people. */
   readonly name: string;
   /** Domains whose addresses the provider gives out itself: what it says of them is believed without a mail. */
   readonly domains: readonly string[];

@@ -29,7 +29,7 @@ export type { OidcPerson } from "./oidc/person.ts";
 export { OidcRefusal, type OidcRefusalKind } from "./oidc/refusal.ts";
 export { type OidcSettings, OidcSettingsError } from "./oidc/settings.ts";
 
-/** What the service keeps, bound to the browser, between the two steps. It is for one use. */
+/** The data that the service keeps, bound to the browser, between the two steps. They are for one use. */
 export interface OidcAttempt {
   readonly state: string;
   readonly nonce: string;

@@ -6,7 +6,7 @@ import { OperatorError, RpcError } from "../error.ts";
 export interface PublicAddressOptions {
   /** Where people reach the service; undefined if the operator named no address. */
   readonly publicUrl: string | undefined;
-  /** What the service listens on. */
+  /** The host that the service listens on. */
   readonly host: string;
   readonly isTls: boolean;
 }

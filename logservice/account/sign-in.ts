@@ -25,7 +25,7 @@ import { idOfLink, isEqual } from "./links.ts";
 import type { SignInLimits } from "./sign-in-limits.ts";
 import { mayComeIn, type SignUp } from "./sign-up.ts";
 
-/** What signing in works on. */
+/** The parts of the service that signing in works on. */
 export interface Entrance {
   readonly records: Records;
   readonly account: {
@@ -43,7 +43,7 @@ export const POLL_SECONDS = 2;
 
 export interface Asker {
   readonly kind: Exclude<SignInKind, "link">;
-  /** What it calls itself, for the mail. */
+  /** The name that it gives itself, for the mail. */
   readonly device: string;
   readonly address: string;
   /** Its secret of an earlier attempt, which ends. */

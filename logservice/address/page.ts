@@ -1,6 +1,6 @@
 /**
- * What an address of the web UI shows. The server answers these paths with the page, and the page shows them without
- * asking the server again.
+ * The page that an address of the web UI shows. The server answers these paths with the page, and the page shows them
+ * without asking the server again.
  */
 export type Page =
   | { readonly kind: "home" }
@@ -16,11 +16,11 @@ export type Page =
     }
   | { readonly kind: "help"; readonly section: HelpSection };
 
-/** What belongs to a team. */
+/** The pages of a team. */
 const TEAM_SECTIONS = ["projects", "members", "tokens", "audit"] as const;
 export type TeamSection = (typeof TEAM_SECTIONS)[number];
 
-/** What belongs to a project. */
+/** The pages of a project. */
 const PROJECT_SECTIONS = ["events", "searches", "alerts", "notifications", "start", "settings"] as const;
 export type ProjectSection = (typeof PROJECT_SECTIONS)[number];
 

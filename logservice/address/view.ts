@@ -1,7 +1,7 @@
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import { visibleQuery } from "../../grammar/query/visible.ts";
 
-/** What the explorer shows, as its address says it. */
+/** The state of the explorer, as its address says it. */
 export interface View {
   readonly query: string;
   readonly range: ViewRange;

@@ -70,7 +70,7 @@ export async function makeOwner(
 export interface SignInLinks {
   /** Signs in the browser that opens it. */
   readonly own: PrintedLink;
-  /** What has begun to sign in as the address: its page asks for the code that is shown there. */
+  /** The sign-ins that were begun for the address: the page of each asks for the code that its device shows. */
   readonly waiting: readonly (PrintedLink & {
     readonly device: string;
     readonly address: string;

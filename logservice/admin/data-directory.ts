@@ -103,7 +103,9 @@ export async function makeFolders(folder: string): Promise<void> {
   }
 }
 
-/** What to tell about a folder that could not be opened: errors of the system in words, others as they are. */
+/**
+ * Returns the error to report for a folder that could not be opened: errors of the system in words, others as they are.
+ */
 export function operatorErrorOf(folder: string, cause: unknown): OperatorError {
   const { code = "", path = folder, message } = cause as NodeJS.ErrnoException;
   if (!/^E[A-Z]+$/.test(code)) return new OperatorError(message, { cause });

@@ -25,7 +25,7 @@ async function makeOnePrivate(path: string): Promise<string | undefined> {
   let refused: string | undefined;
   try {
     const stats = await lstat(path);
-    // What a link leads to may be anybody's.
+    // The target of a link may be anybody's.
     if (stats.isSymbolicLink()) return undefined;
     if ((stats.mode & OTHERS) !== 0) await chmod(path, stats.mode & 0o7777 & ~OTHERS);
     if (!stats.isDirectory()) return undefined;

@@ -28,7 +28,7 @@ export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" 
   readonly morePorts: number;
   readonly people: PeopleOptions;
   readonly notify: NotifyOptions;
-  /** What to type on this machine to get a link for signing in, for who has no other way. */
+  /** The command to type on this machine for a link to sign in, for people who have no other way. */
   readonly signInCommand: string;
   readonly nowMs: () => number;
   /** Takes a line for the operators of the service. */
@@ -85,7 +85,7 @@ async function alertWarnings({ db }: Records, settings: NotifySettings): Promise
     .map((text) => `warn: alerts cannot be told by ${text}`);
 }
 
-/** What keeps people from signing in, if there are any. */
+/** Warns of what keeps people from signing in, if there are any. */
 async function peopleWarnings(
   { db }: Records,
   { host, people, signInCommand }: ServeCommandOptions,

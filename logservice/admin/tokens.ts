@@ -54,7 +54,7 @@ export async function removeToken(folder: string, idOrSecret: string, nowMs: num
   });
 }
 
-/** What the audit says of each change that was made on this machine. */
+/** The fields of the audit that are the same for each change that was made on this machine. */
 export function atTerminal(at: string, operation: string): Omit<AuditRow, "id" | "team_id" | "target_id" | "detail"> {
   return { at, actor: "terminal", address: "", project_id: "", result: "done", operation };
 }

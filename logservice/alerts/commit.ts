@@ -9,7 +9,7 @@ import { type MessageFacts, messageOf } from "./tell.ts";
 
 type Db = Kysely<Tables>;
 
-/** What the evaluation of an alert has found, ready to be written. */
+/** The result of the evaluation of an alert, ready to be written. */
 export interface Evaluation {
   readonly alert: DueAlert;
   readonly before: EvaluationState;

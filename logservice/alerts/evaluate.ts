@@ -7,7 +7,7 @@ import { groupKey } from "./group.ts";
 import { slotStartMs, slotStopMs } from "./slots.ts";
 import type { SlotOutcome } from "./state.ts";
 
-/** What is read: the query of an alert, over slots of its interval in minutes. */
+/** The question of a reading: the query of an alert, over slots of its interval in minutes. */
 export interface AlertQuestion {
   /** The key of the project's events. */
   readonly project: string;

@@ -35,7 +35,7 @@ export async function readSlots(
   return outcomes;
 }
 
-/** What the stages make of each slot. Those without events give the same, whenever they were. */
+/** Runs the stages on each slot. Slots without events give the same, whenever they were. */
 async function runPipes(
   events: EventsStore,
   question: AlertQuestion,

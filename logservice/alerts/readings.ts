@@ -26,7 +26,7 @@ export class Readings {
     this.#clock = clock;
   }
 
-  /** What was found in each slot of an alert. Rejects with the reason of the signal. */
+  /** Reads the outcome of each slot of an alert. Rejects with the reason of the signal. */
   async read(
     { events_key, query: text, interval }: Pick<AlertRow, "query" | "interval"> & { readonly events_key: string },
     read: ReadAlertQuery,

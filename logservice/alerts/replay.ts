@@ -23,7 +23,7 @@ function withoutOldNews(transitions: readonly Transition[]): Transition[] {
   return transitions.map((one) => ({ ...one, isTold: one.isTold && news.has(one) }));
 }
 
-/** What is told of the transitions of one group. */
+/** Returns those transitions of one group that are told. */
 function newsOf(transitions: readonly Transition[]): Transition[] {
   const changes = transitions.filter(({ kind }) => kind !== "repeated");
   const [first] = changes;

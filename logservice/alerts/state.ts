@@ -8,7 +8,7 @@ export function stepAlert(rule: Rule, state: EvaluationState, slot: Slot, newId:
     : failed(rule, state, { ...slot, reason: slot.outcome.problems.join("; ") }, newId);
 }
 
-/** What an alert compares, and how. */
+/** The condition of an alert, and how it is evaluated. */
 export interface Rule {
   readonly operator: string;
   readonly threshold: number;
@@ -53,7 +53,7 @@ export interface OpenEpisode {
   readonly toldSlot: number;
 }
 
-/** What was found in a slot: the number of each group by its key, or why it could not be evaluated. */
+/** The outcome of a slot: the number of each group by its key, or why it could not be evaluated. */
 export type SlotOutcome =
   | { readonly ok: true; readonly value: ReadonlyMap<string, number> }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -157,7 +157,9 @@ interface Moved {
   readonly transition?: Transition;
 }
 
-/** What is told of an episode that goes on: that it was triggered if nobody was told, or again after a while. */
+/**
+ * Decides what to tell of an episode that goes on: that it was triggered if nobody was told, or again after a while.
+ */
 function dueKind(rule: Rule, episode: OpenEpisode, slot: number): "triggered" | "repeated" | undefined {
   if (rule.isMuted) return undefined;
   if (!episode.isTold) return "triggered";

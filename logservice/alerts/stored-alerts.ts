@@ -125,7 +125,7 @@ export async function alertsUsing(db: Db, notificationId: string): Promise<strin
   return rows.map(({ name }) => name);
 }
 
-/** What an alert has that was never evaluated. */
+/** The columns of an alert that was never evaluated. */
 const NEW = { triggered: 0, revision: 0, failures: 0, failure: "", failing_episode_id: "", evaluated_at: "" } as const;
 
 function alertOf(row: AlertRow): Alert {

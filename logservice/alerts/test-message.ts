@@ -9,7 +9,7 @@ import { sampleEvents } from "./samples.ts";
 import { slotAt, slotStopMs } from "./slots.ts";
 import { messageOf, type ToldAlert } from "./tell.ts";
 
-/** What an alert is tested with. */
+/** The alert to test, and the data for its message. */
 export interface Tested {
   readonly alert: AlertInput;
   /** The names of what it belongs to. */

@@ -69,7 +69,7 @@ export class Appender {
     this.#options.backpressure.release();
   }
 
-  /** What a batch has to wait for before it is checked again: capacity, or a write that it may repeat. */
+  /** Returns what a batch has to wait for before it is checked again: capacity, or a write that it may repeat. */
   #turn({ project, batch, key, untilMs }: Waiting): Promise<void> | undefined {
     const { backpressure } = this.#options;
     // An earlier try of the same batch may still be being written: the answer to this one depends on its outcome.

@@ -68,7 +68,7 @@ export class Backpressure {
       const { bavail, bsize } = await statfs(this.#settings.directory);
       this.#freeBytes = { bytes: bavail * bsize, written: this.#journal.counts.bytes, atMs };
     }
-    // What was written since then takes space, too.
+    // Bytes that were written since then take space, too.
     const since = this.#journal.counts.bytes - this.#freeBytes.written + this.#journal.waiting.bytes;
     if (this.#freeBytes.bytes - since >= this.#settings.reserveBytes) return;
     this.refused++;

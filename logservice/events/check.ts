@@ -21,7 +21,7 @@ import { livingOwnerOf } from "./lock.ts";
 import { type JournalLoss, journalLoss } from "./loss.ts";
 import type { Loss } from "./store.ts";
 
-/** What is wrong with a file. */
+/** The problem of a file. */
 export type FileState =
   /** Events that were acknowledged are not there. */
   | "damaged"
@@ -58,12 +58,12 @@ export interface EventsReport {
   readonly segments: number;
   /** Size of the segments. */
   readonly bytes: number;
-  /** What is in no segment yet. */
+  /** The events that are in no segment yet. */
   readonly journal: { readonly events: number; readonly bytes: number };
   readonly findings: readonly EventsFinding[];
 }
 
-/** What the records know. */
+/** The facts that the records know. */
 export interface RecordFacts {
   readonly nowMs: number;
   /** Ids of losses. */

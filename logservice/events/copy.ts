@@ -44,7 +44,9 @@ export async function copyEvents(
   await syncDirectory(to);
 }
 
-/** What is wrong with the events of a folder that no service writes to; undefined if all files are there and whole. */
+/**
+ * Returns the problem of the events of a folder that no service writes to; undefined if all files are there and whole.
+ */
 export async function wrongEvents(directory: string): Promise<string | undefined> {
   for (const name of await namesIn(join(directory, "projects"))) {
     const wrong = await wrongSegments(join(directory, "projects", name), true);
@@ -109,7 +111,7 @@ function endOfWhole(path: string, text: Buffer): number {
   return text.length;
 }
 
-/** What is damaged is no backup: it would look whole in the copy. */
+/** Thrown for damaged events: they are no backup, and would look whole in the copy. */
 class DamagedEvents extends Error {
   override readonly name = "DamagedEvents";
 }

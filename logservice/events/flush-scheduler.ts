@@ -269,7 +269,7 @@ export class FlushScheduler<Built> {
     const { settings, seenKeys, journal } = this.#options;
     const atMs = settings.clock.nowMs();
     await seenKeys.save(memtable.file.begin, memtable.keys, atMs);
-    // What is in memory was accepted after them.
+    // The events in memory were accepted after them.
     const deletions = memtable.deletions.map(({ project, sequence }) => deletion(project, sequence, atMs));
     const batches = [...memtable.projects].flatMap(([project, { batches }]) =>
       batches.map(({ lines: { firstSequence: sequence, body }, length: lines }) => ({

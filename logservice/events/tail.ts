@@ -46,7 +46,7 @@ export class Tails {
 export interface TailQuestion {
   readonly project: string;
   readonly selects: (event: Event) => boolean;
-  /** What the project has in memory, the oldest first. */
+  /** The events that the project has in memory, the oldest first. */
   readonly memtables: readonly MemtableEvents[];
   /** The tail begins after this event if it is still in memory. Undefined begins with new events. */
   readonly afterId: string | undefined;

@@ -6,7 +6,7 @@ import { csvRow } from "./csv.ts";
 
 /** How the lines of a file are written. */
 export interface LineFormat<Row> {
-  /** What comes first; empty if nothing does. */
+  /** The text before the lines; empty if there is none. */
   readonly head: string;
   line(row: Row): string;
 }

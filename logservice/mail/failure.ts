@@ -12,7 +12,7 @@ export class MailFailure extends Error {
   }
 }
 
-/** What nodemailer's errors have. */
+/** The members of nodemailer's errors. */
 interface SmtpError {
   readonly message?: string;
   readonly code?: string;
@@ -68,7 +68,7 @@ function tlsRemedy(message: string, server: SmtpServer): string {
   return server.isVerified ? "its certificate must be valid for the host in the URL" : "";
 }
 
-/** What a server wrote, for one line of a log: bounded, without control characters and without our password. */
+/** Returns the text of a server for one line of a log: bounded, without control characters and without our password. */
 function harmless(text: string, login: SmtpServer["login"]): string {
   let line = text.slice(0, MAX_READ);
   for (const secret of secretsOf(login)) line = line.replaceAll(secret, "****");

@@ -7,7 +7,7 @@ export interface SignInMail {
   readonly to: string;
   /** Where the link leads, on the service's own public address. */
   readonly url: string;
-  /** What asked to sign in, such as "Firefox on Linux". */
+  /** The program that asked to sign in, such as "Firefox on Linux". */
   readonly device: string;
   /** The network address that it asked from. */
   readonly address: string;

@@ -15,7 +15,7 @@ export interface MailSettings {
 export interface SmtpServer {
   /** The host for people. */
   readonly host: string;
-  /** What is connected to: an IP address or a name that is looked up. */
+  /** The host that is connected to: an IP address or a name that is looked up. */
   readonly dialedHost: string;
   readonly port: number;
   readonly login: { readonly user: string; readonly password: string } | undefined;

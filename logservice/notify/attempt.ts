@@ -22,7 +22,7 @@ export interface AttemptOptions extends SendOptions {
   readonly smsBudget: SmsBudget;
 }
 
-/** What is attempted at once: one delivery, or several as a digest. */
+/** The deliveries that are attempted at once: one delivery, or several as a digest. */
 export interface Attempt {
   readonly target: NotificationTarget;
   readonly deliveries: readonly DeliveryHead[];
@@ -102,7 +102,7 @@ async function openRecipients({ records }: AttemptOptions, { target, heldUpBy }:
   );
 }
 
-/** What one recipient is told. */
+/** The messages for one recipient. */
 interface Letter {
   readonly recipient: string;
   readonly messages: readonly AlertMessage[];
@@ -110,7 +110,7 @@ interface Letter {
 
 type Stored = Map<string, StoredMessage>;
 
-/** What each recipient is told: nothing that it has, or that was refused for it. */
+/** Returns the messages for each recipient: none that it has, or that was refused for it. */
 function lettersOf(recipients: readonly string[], stored: Stored): Letter[] {
   const letters = recipients.map((recipient) => {
     const open = [...stored.values()].filter(
@@ -176,7 +176,7 @@ async function postpone(
   { reason, afterMs }: { readonly reason: string; readonly afterMs: number },
 ): Promise<void> {
   const now = clock.nowMs();
-  // What was tried together is tried together again.
+  // Deliveries that were tried together are tried together again.
   const waitMs = Math.max(afterMs, pauseMs(Math.max(...deliveries.map(({ attempts }) => attempts + 1))));
   for (const { id, created_at } of deliveries) {
     const endMs = Date.parse(created_at) + GIVE_UP_MS;

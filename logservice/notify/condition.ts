@@ -1,7 +1,7 @@
 // The words of an alert's condition, for messages and for the pages of the web UI.
 import type { AlertInput } from "../../schema/rpc.generated.ts";
 
-/** What is compared with the threshold, for people: `events`, or a column, and its unit or "". */
+/** The name of the value that is compared with the threshold, for people: `events`, or a column, and its unit or "". */
 export interface Measured {
   readonly what: string;
   readonly unit: string;

@@ -38,10 +38,10 @@ const MOST_IN_DIGEST = 200;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const REMOVE_EACH_MS = 60 * 60_000;
 
-/** What the queue knows of a target that something waits for. Nothing of it is needed after a restart. */
+/** The state of a target that deliveries wait for. Nothing of it is needed after a restart. */
 interface Lane {
   readonly pace: MessagePace;
-  /** What waited when it was looked at last. */
+  /** Identifies the deliveries that waited when it was looked at last. */
   mark: string;
   /** When there is something to do, if nothing is added meanwhile. */
   nextMs: number;

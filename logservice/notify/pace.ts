@@ -1,4 +1,7 @@
-/** What may be sent to a target now: each message by itself, all of them as a digest, or nothing before a time. */
+/**
+ * The way that messages may be sent to a target now: each message by itself, all of them as a digest, or nothing before
+ * a time.
+ */
 export type PaceDecision = { readonly kind: "each" | "digest" } | { readonly kind: "wait"; readonly untilMs: number };
 
 /** Messages that a target gets by themselves within a window. */
@@ -14,7 +17,7 @@ export class MessagePace {
   #count = 0;
   #hasDigest = false;
 
-  /** What to do with a number of messages that wait. */
+  /** Decides what to do with a number of messages that wait. */
   step(waiting: number, nowMs: number): PaceDecision {
     if (!this.#isWithin(nowMs) || this.#count + waiting <= MOST) return { kind: waiting > MOST ? "digest" : "each" };
     return this.#hasDigest ? { kind: "wait", untilMs: this.#startMs + WINDOW_MS } : { kind: "digest" };

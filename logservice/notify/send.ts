@@ -32,8 +32,8 @@ export interface NetworkOptions {
 }
 
 /**
- * What became of an attempt. The reason is one sentence that may be shown to the people of the team: it has nothing of what
- * the target answered but its status.
+ * The outcome of an attempt. The reason is one sentence that may be shown to the people of the team: it has nothing of
+ * what the target answered but its status.
  */
 export type DeliveryOutcome =
   | { readonly kind: "delivered" }
@@ -101,7 +101,7 @@ const SENDERS: { readonly [Type in NotificationTarget["type"]]: Sender<Of<Type>>
       return { kind: "delivered" };
     } catch (error) {
       if (!(error instanceof MailFailure)) throw error;
-      // What the mail server wrote is for the operators.
+      // The text of the mail server is for the operators.
       failed("a mail about an alert could not be sent", error);
       return error.isPermanent
         ? { kind: "refused", reason: "the mail server refused the mail or its recipient" }

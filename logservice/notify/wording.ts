@@ -5,12 +5,12 @@ import { jsonValueText } from "./harmless-message.ts";
 
 // The words of all channels. Messages are made harmless before, each for its channel.
 
-/** What a message says in one line: `[triggered] 42 events in 5 min: checkout`. */
+/** Returns a message in one line: `[triggered] 42 events in 5 min: checkout`. */
 export function headline(message: AlertMessage): string {
   return `[${LABELS[message.kind]}] ${happened(message)}: ${subjectOf(message)}`;
 }
 
-/** What several messages say in one line: `[digest] 12 triggered, 3 resolved: checkout, sign-in and 4 more`. */
+/** Returns several messages in one line: `[digest] 12 triggered, 3 resolved: checkout, sign-in and 4 more`. */
 export function digestHeadline(messages: readonly AlertMessage[]): string {
   const names = [...new Set(messages.map(({ alert }) => alert.name))];
   const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : "";
@@ -29,7 +29,7 @@ function counts(messages: readonly AlertMessage[]): string {
   return kinds.filter((text) => text !== "").join(", ");
 }
 
-/** What happened, in a word or two. */
+/** The kinds of messages in a word or two. */
 export const LABELS = {
   triggered: "triggered",
   repeated: "still triggered",
@@ -80,7 +80,7 @@ export function windowText({ window }: AlertMessage): string {
     : `${from.replace(/ UTC$/, "")} to ${to}`;
 }
 
-/** What is told in a sentence or two, for a preview. */
+/** Returns a message in a sentence or two, for a preview. */
 export function summaryText(message: AlertMessage): string {
   return `${SUMMARIES[message.kind](message)}. Project ${message.project.name}, ${windowText(message)}.`;
 }

@@ -27,7 +27,7 @@ export class Browser {
   /** Network address of the browser. */
   readonly address: string;
   readonly #response: ServerResponse;
-  /** What each cookie is set to; the last word counts. */
+  /** The value that each cookie is set to; the last one counts. */
   readonly #cookies = new Map<CookieName, string>();
 
   constructor(service: Service, request: IncomingMessage, response: ServerResponse, address: string) {
@@ -42,7 +42,7 @@ export class Browser {
     return this.request.method === "HEAD";
   }
 
-  /** What the browser calls itself, for people. */
+  /** The name that the browser gives itself, for people. */
   get device(): string {
     return deviceOf(this.request.headers["user-agent"]);
   }

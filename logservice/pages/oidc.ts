@@ -14,7 +14,7 @@ const MAX_COOKIE = 3_800;
 /** A path that surely fits. */
 const MAX_PATH = 1_000;
 
-/** What the browser keeps, encrypted, while it is at the provider. */
+/** The data that the browser keeps, encrypted, while it is at the provider. */
 interface PendingSignIn {
   readonly attempt: OidcAttempt;
   readonly next: string;

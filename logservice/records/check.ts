@@ -6,7 +6,7 @@ import { openDatabase } from "./sqlite.ts";
 /** Why the records cannot be opened. */
 export class RecordsError extends Error {
   override readonly name = "RecordsError";
-  /** What can be done about it; undefined if only a backup helps. */
+  /** A remedy for it; undefined if only a backup helps. */
   readonly hint: string | undefined;
 
   constructor(message: string, options: ErrorOptions & { readonly hint?: string } = {}) {

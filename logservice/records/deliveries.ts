@@ -87,7 +87,10 @@ export type DeliveryHead = Pick<
   | "due_at"
 >;
 
-/** What waits for a notification, in the order in which it was added; also what is not due, since it holds up what follows. */
+/**
+ * The deliveries that wait for a notification, in the order in which they were added; also those that are not due,
+ * since they hold up those that follow.
+ */
 export function waitingFor(db: Db, notificationId: string, limit: number): Promise<DeliveryHead[]> {
   return db
     .selectFrom("deliveries")
@@ -213,7 +216,7 @@ export async function retryDelivery(db: Db, project: ProjectKey, id: string, now
   const { message, progress } = storedMessage(row.message);
   await noteProgress(db, id, { message, progress: { ...progress, refused: [] } });
   await makeWaiting(db, id, now);
-  // What comes before it would hold it up.
+  // Earlier deliveries would hold it up.
   await db
     .updateTable("deliveries")
     .set({ due_at: now })

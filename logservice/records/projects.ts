@@ -7,10 +7,10 @@ import type { ProjectRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
-/** What identifies a project. */
+/** The columns that identify a project. */
 export type ProjectKey = Pick<ProjectRow, "team_id" | "id">;
 
-/** What clients see of a project. */
+/** The columns of a project that clients see. */
 const SHOWN = [
   "id",
   "name",

@@ -97,7 +97,7 @@ export const alerts: Handlers<
     await checkQuery(db, call, alert);
     const range = readRange({ start, stop });
     const { startMs } = range;
-    // What is not over cannot be known.
+    // Slots that are not over cannot be known.
     const stopMs = Math.min(range.stopMs, nowMs());
     const key = await eventsKeyOf(db, projectOf(call, alert.project_id));
     const preview = await previewAlert(events, key, alert, { startMs, stopMs, signal: call.signal });

@@ -20,7 +20,7 @@ import type { Printable } from "./json-text.ts";
 import type { OpenExports } from "./open-exports.ts";
 import type { ScannedBatch } from "./scan-events.ts";
 
-/** What the operations work on. */
+/** The parts of the service that the operations work on. */
 export interface Service {
   readonly records: Records;
   readonly events: EventsStore;
@@ -59,7 +59,7 @@ export interface Call {
   readonly batchKey: BatchKey | undefined;
   /** Network address of whoever sent the request. */
   readonly address: string;
-  /** What the client calls itself, for people. */
+  /** The name that the client gives itself, for people. */
   readonly device: string;
 }
 
@@ -77,14 +77,14 @@ export type Handlers<Names extends keyof Operations = keyof Operations> = {
   ) => Promise<Printable<Operations[Name]["output"]>>;
 };
 
-/** What a change has changed, for the audit. */
+/** The target of a change, for the audit. */
 export interface Changed {
   /** The team of the request unless told otherwise. */
   readonly teamId?: string;
   readonly projectId?: string;
   readonly targetId: string;
   readonly detail?: string;
-  /** What `changeRecords` returns instead of the target. */
+  /** The id that `changeRecords` returns instead of the target. */
   readonly id?: string;
 }
 

@@ -190,7 +190,10 @@ function statsOf({ durationMs, bytesProcessed, answeredFromSummaries, missingByt
   };
 }
 
-/** What an answer says if events are missing. An estimate that rounds to 0 would look like a complete answer. */
+/**
+ * Returns the part of an answer that says that events are missing. An estimate that rounds to 0 would look like a
+ * complete answer.
+ */
 export function missing(bytes: number): { missing_bytes?: number } {
   return bytes > 0 ? { missing_bytes: Math.max(1, Math.round(bytes)) } : {};
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
 
-/** What a ticket stands for: a file that was asked for and is not sent yet. */
+/** The order that a ticket is for: a file that was asked for and is not sent yet. */
 export interface ExportOrder {
   readonly range: Required<Pick<Operations["add_export"]["input"], "project_id" | "start" | "stop" | "query">>;
   /** The key of the project's events: another project may get the same id. */
@@ -38,7 +38,7 @@ export class ExportTickets {
     return ticket;
   }
 
-  /** What a ticket stands for, once, for who asked for it; undefined otherwise. */
+  /** Takes the order of a ticket, once, for whoever asked for it; undefined otherwise. */
   take(ticket: string, { id, team }: Pick<Grant, "id" | "team">, nowMs: number): ExportOrder | undefined {
     const held = this.#held.get(ticket);
     // One that somebody else has seen stays good for who asked for it.

@@ -60,7 +60,7 @@ export const notifications: Handlers<
       await makeDue(db, change.id, now);
       return { projectId: change.project_id, targetId: change.id, detail: notification.name };
     });
-    // What waits for it may be told now.
+    // The deliveries that wait for it may be sent now.
     service.deliveries.kick(change.id);
     return undefined;
   },

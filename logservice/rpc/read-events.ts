@@ -7,7 +7,7 @@ import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { isZeroTime } from "./read-input.ts";
 
-/** What to do with the events of a batch that are not valid. */
+/** The treatment of the events of a batch that are not valid. */
 export interface BatchOptions {
   /** Refuse a message that is too long instead of cutting it. */
   readonly isStrict: boolean;
@@ -17,7 +17,7 @@ export interface BatchOptions {
 
 export interface ReadBatch {
   readonly events: readonly NewEvent[];
-  /** What is wrong with the events that were left out. Depends on the batch alone, so that a retry gets the same. */
+  /** The problems of the events that were left out. They depend on the batch alone, so that a retry gets the same. */
   readonly errors: BatchReport["errors"];
 }
 

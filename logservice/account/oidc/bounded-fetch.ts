@@ -46,7 +46,7 @@ async function read(answer: Response, host: string): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
-    // What is counted is what a compressed answer unfolds to. Leaving the loop closes the connection.
+    // The bytes of the unpacked answer count. Leaving the loop closes the connection.
     for await (const part of answer.body ?? []) {
       size += part.length;
       if (size > MAX_BYTES) throw invalidAnswer(host, "it is larger than a megabyte");

@@ -3,7 +3,7 @@ import { boundedFetch, type FetchBounds } from "./bounded-fetch.ts";
 import { invalidAnswer, refusing, unavailable } from "./refusal.ts";
 import { isHttp, isSafeUrl, MAX_TIMEOUT_MS, type OidcSettings } from "./settings.ts";
 
-/** What a sign-in needs of a document; userinfo is asked only if there is such an endpoint. */
+/** The members of a document that a sign-in needs; userinfo is asked only if there is such an endpoint. */
 const NEEDED = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
 /** A browser is sent to one of them, with some 500 characters more; common proxies pass a header of 8000. */
 const MAX_ENDPOINT_LENGTH = 2000;

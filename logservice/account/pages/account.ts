@@ -16,7 +16,7 @@ export interface AccountPage {
   readonly url: string;
   /** Whether the service sends mails. Otherwise this page is where a person signs in a terminal. */
   readonly isMailed: boolean;
-  /** What is wrong with the code that was sent. */
+  /** The problem of the code that was sent. */
   readonly problem?: string | undefined;
   /** The token of the form that signs out. */
   readonly form: string;

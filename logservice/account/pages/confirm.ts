@@ -6,7 +6,7 @@ import { utcTime } from "../../html/utc-time.ts";
 
 export interface ConfirmPage {
   readonly email: string;
-  /** What asked to sign in. */
+  /** The device that asked to sign in. */
   readonly device: string;
   /** The network address that it asked from. */
   readonly address: string;

@@ -5,7 +5,7 @@ import { shownText } from "../../html/shown-text.ts";
 import { signInCommand } from "./on-machine.ts";
 
 export interface SignInPage {
-  /** What the field has at first. */
+  /** The initial text of the field. */
   readonly email: string;
   /** Where to go afterwards; sent back with the form. */
   readonly next: string;

@@ -80,7 +80,7 @@ export async function buildFromSegments(
   { inputs, path, events: count, isSorted, origin }: Merge,
   clock: Clock,
 ): Promise<SegmentFacts> {
-  // What is damaged would be whole in the merged segment, with a checksum of its own.
+  // Damaged data would look whole in the merged segment, with a checksum of its own.
   for (const { path, sum } of inputs) {
     if (sum !== undefined && (await checksumOfFile(path)) !== sum) throw new Error(`${DAMAGED_INPUT}: ${path}`);
   }
@@ -96,7 +96,7 @@ export async function buildFromSegments(
   return build(connection, { ...form, select, path, events: count }, { summary, first, last });
 }
 
-/** What an error of a merge says if one of the segments that it reads is not what was written. */
+/** The message of the error of a merge if one of the segments that it reads is not as it was written. */
 export const DAMAGED_INPUT = "a segment to be merged is damaged";
 
 async function sidecarOf(connection: DuckDBConnection, { path, bytes, sum }: MergeInput): Promise<Sidecar> {
@@ -126,7 +126,7 @@ export interface Merge {
   readonly origin: Origin;
 }
 
-/** What a segment says of itself, but for what is known only when it is written. */
+/** The metadata of a segment, except for what is known only when it is written. */
 export type Origin = Pick<SegmentMetadata, "project" | "began" | "eventBytes" | "sequence"> & {
   readonly intervals: readonly Interval[] | undefined;
 };
@@ -185,7 +185,7 @@ async function integrityOf(path: string, checkedMs: number) {
 
 /** Frequent paths whose values are all of one type. */
 function columnsOf(summary: Summary): FieldColumn[] {
-  // What was not counted may be of any type, and of any case.
+  // Fields that were not counted may be of any type, and of any case.
   if (summary.isCut) return [];
   // DuckDB's names know no case: of two that differ in nothing else neither gets a column, at any depth of the path.
   const fields = [...allFields(summary).values()];

@@ -6,7 +6,7 @@ import type { Segment } from "./segment.ts";
 /** A chunk of an answer, column by column. */
 export type Columns = readonly (readonly unknown[])[];
 
-/** What a query reads. Announced in advance, since it decides whether footers are kept. */
+/** The segments that a query reads. They are announced in advance, since they decide whether footers are kept. */
 export interface PoolSession {
   /** Called before statements read segments. */
   opens(segments: readonly Segment[]): Promise<void>;

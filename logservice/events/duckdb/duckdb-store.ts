@@ -34,7 +34,7 @@ import { QueryEngine } from "./query/query-engine.ts";
 import { Scrubber } from "./scrubber.ts";
 import { SqlRunner } from "./sql/run-sql.ts";
 
-/** What the store does on its own, on demand: for tests and backups. */
+/** The work that the store does on its own, on demand: for tests and backups. */
 export interface Upkeep {
   /** Resolves when everything that was accepted before is in segments. */
   flush(): Promise<void>;

@@ -157,7 +157,7 @@ interface FoldersToPlan extends Pick<PlanOptions, "inspector" | "nowMs" | "isTho
   readonly journal: Pick<ReadJournal, "projectJournal">;
 }
 
-/** What each of the folders holds. */
+/** Plans what to do with each of the folders, from the files that it holds. */
 export async function planFolders(
   directory: string,
   { claimed, missing }: FoundFolders,

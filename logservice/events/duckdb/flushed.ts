@@ -48,7 +48,7 @@ export function nextSequence(
 /** More than a file of the journal has. */
 const LOST_SEQUENCES = 10_000_000;
 
-/** What a replay of the journal needs to know of the segments. */
+/** The facts about the segments that a replay of the journal needs. */
 export function replayTarget(projects: ProjectSegments): ReplayTarget {
   const flushed = new Map<string, FlushedIntervals>();
   return {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 
-/** What the list knows of a folder. */
+/** The entry of a folder in the list. */
 export interface ListedFolder extends FolderIdentity {
   /** The sequence of the deletion after which the project started again: earlier events are not part of it. */
   readonly after?: number | undefined;

@@ -42,7 +42,9 @@ export interface PlannedSegment {
   readonly sidecar: Sidecar | "first version" | undefined;
 }
 
-/** What a folder holds, and what has to be done with its files before it is used. Making a plan changes nothing. */
+/**
+ * The contents of a folder, and what has to be done with its files before it is used. Making a plan changes nothing.
+ */
 export interface FolderPlan extends FolderIdentity {
   readonly directory: string;
   /** Why nothing of the folder can be read: it must not be written to either. */

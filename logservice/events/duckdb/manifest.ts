@@ -12,7 +12,7 @@ export const QUARANTINE = "quarantine";
 /** A file that marks a deleted project: the whole folder may be removed. */
 export const REMOVED = "removed";
 
-/** What the manifest of a project's folder says. */
+/** The manifest of a project's folder. */
 export interface Manifest {
   readonly version: 2;
   /** The project and the sequence in the folder's name, which tell a folder that was renamed or put in another's place. */

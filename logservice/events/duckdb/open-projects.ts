@@ -55,7 +55,7 @@ export async function openProjects(
   return { folders: list, segments: projects };
 }
 
-/** What segments know of batches that the journal does not have. */
+/** Returns what segments know of batches that the journal does not have. */
 export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
   const flushed = Math.max(0, ...[...projects.values()].map((one) => one.flushed));
   return {

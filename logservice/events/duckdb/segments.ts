@@ -29,7 +29,7 @@ import { entryOf, isUntouched, type Segment, SegmentsLost, segmentOf } from "./s
 import { ownerOf, removeSegment, segmentName, withDerived } from "./segment-files.ts";
 import { readSidecar } from "./sidecar.ts";
 
-/** What the segments of a project need to report and date what is wrong with their files. */
+/** The parts that the segments of a project need to report and date the problems of their files. */
 export interface SegmentsOptions {
   readonly log: Log;
   readonly nowMs: () => number;
@@ -37,7 +37,7 @@ export interface SegmentsOptions {
 
 type LoadedSegment =
   | { readonly ok: true; readonly value: Segment }
-  /** What is wrong with it, to be read after the file: "is missing". */
+  /** The problem, to be read after the file: "is missing". */
   | { readonly ok: false; readonly reason: string };
 
 /** The segments of one project: a folder whose manifest says which of its files count. */

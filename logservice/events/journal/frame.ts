@@ -117,7 +117,7 @@ function nextWhole(text: Buffer, from: number): number | undefined {
   return undefined;
 }
 
-/** What can be told of a frame that is not whole. */
+/** The facts that can be told of a frame that is not whole. */
 export interface BadFrame {
   readonly bytes: number;
   /** Undefined if the frame and its first line do not say the same. */

@@ -151,7 +151,7 @@ export class Journal {
   async #rotate(begin: number, then: () => void): Promise<void> {
     const next = journalFile(this.#directory, begin);
     const handle = await this.#beginFile(next).catch(async (error: Error) => {
-      // What is written to a file that has no name any more is gone with this process.
+      // Data that are written to a file without a name are gone with this process.
       if (!(await this.#isThere(0).catch(() => false))) {
         this.#detached = error;
         this.#refuse(this.#waiting.splice(0), error);

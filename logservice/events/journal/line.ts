@@ -98,7 +98,7 @@ export function encodeLine(values: LineValues): EncodedEvent {
   return new EncodedEvent(id, ms, bytes, line);
 }
 
-/** What is JSON is as JSON.stringify gives it, in latin1 of its UTF-8. */
+/** The values of a line; those that are JSON are as JSON.stringify gives them, in latin1 of their UTF-8. */
 export interface LineValues {
   readonly id: string | undefined;
   /** Empty where there is no id. */
@@ -200,7 +200,7 @@ export const FRAME_BYTES = '{"id":,"timestamp":"","level":"","message":,"fields"
 const TRUNCATED_BYTES = ',"truncated":true'.length;
 export const GENERATED_ID_BYTES = '"000000000000"'.length;
 const MESSAGE = Buffer.from(',"m":');
-/** What follows the name of the message in a line and is neither message nor fields. */
+/** The length of the text that follows the name of the message in a line and is neither message nor fields. */
 const BETWEEN_BYTES = ',"f":}\n'.length;
 
 /** The members of each line of a body, with the time in all its digits. */

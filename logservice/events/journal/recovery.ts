@@ -12,7 +12,7 @@ export interface RecoveredFile extends JournalFile {
   readonly bytes: number;
 }
 
-/** What the journal holds, and what is wrong with its files. Reading it changes nothing. */
+/** The contents of the journal, and the problems of its files. Reading it changes nothing. */
 export interface ReadJournal {
   readonly files: readonly RecoveredFile[];
   readonly suspects: readonly Suspect[];
@@ -22,7 +22,7 @@ export interface ReadJournal {
   projectJournal(project: string): ProjectJournal;
 }
 
-/** What the journal holds of a project. */
+/** The batches of a project in the journal. */
 export interface ProjectJournal {
   /** The sequences of whole batches. */
   readonly intervals: readonly Interval[];

@@ -7,13 +7,13 @@ import { encodeFrame } from "./frame.ts";
 import { journalFile } from "./journal-file.ts";
 import type { ReadJournal, RecoveredFile, Suspect } from "./recovery.ts";
 
-/** What was found in files that a crash or a bad disk left. */
+/** The damage in files that a crash or a bad disk left. */
 export interface JournalDamage {
   readonly tornBytes: number;
   readonly quarantined: readonly string[];
 }
 
-/** What segments know of batches that the journal no longer has. */
+/** Tells which batches that the journal no longer has are in segments. */
 export interface HeldElsewhere {
   /** Whether all events of a project between two sequences are in segments. */
   isHeld(project: string, interval: Interval): boolean;

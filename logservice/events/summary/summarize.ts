@@ -14,7 +14,7 @@ import {
   type Summary,
 } from "./summary.ts";
 
-/** What a pass over a journal file tells of one project's events. */
+/** The result of a pass over a journal file for one project's events. */
 export interface Summarized {
   readonly summary: Summary;
   /** Nanoseconds since 1970, as digits. */
@@ -218,7 +218,7 @@ export class LineCounts {
   }
 }
 
-/** What is known of a path while lines are read. */
+/** The state of a path while lines are read. */
 interface PathNode {
   readonly path: readonly string[];
   readonly below: ByteTable<PathNode>;

@@ -2,8 +2,8 @@ import { LEVELS } from "../../../grammar/query/index.ts";
 import { discoveredType, eachElement, eachField, MAX_FIELD_DEPTH } from "../field-paths.ts";
 
 /**
- * What is known of a set of events without looking at them: enough to answer counts, histograms by minutes, statistics
- * and discovery where no query narrows them, or one of nothing but the level.
+ * The facts about a set of events that are known without looking at them: enough to answer counts, histograms by
+ * minutes, statistics and discovery if no query narrows them, or one of nothing but the level.
  */
 export interface Summary {
   events: number;

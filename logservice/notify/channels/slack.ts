@@ -31,7 +31,7 @@ export function slackPost(
   const isOne = messages.length === 1;
   const payload = {
     ...(target.channel !== "" && { channel: target.channel }),
-    // What a notification on a phone shows.
+    // The text that a notification on a phone shows.
     text: escaped(isOne ? headline(first) : digestHeadline(messages)),
     // Texts of logs are shown as they are: they make no links that are fetched, and call nobody by name.
     mrkdwn: false,

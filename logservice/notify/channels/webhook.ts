@@ -9,7 +9,7 @@ export interface WebhookTarget {
   readonly secrets: readonly string[];
 }
 
-/** What one request tells. The id is that of the delivery or of the digest: receivers drop what they have had. */
+/** The content of one request. The id is that of the delivery or of the digest: receivers drop what they have had. */
 export interface MessageBatch {
   readonly id: string;
   readonly messages: readonly AlertMessage[];
@@ -71,7 +71,7 @@ function digestPayloads(messages: readonly AlertMessage[], origin: string | unde
   });
 }
 
-/** What is told of one message, for programs. New members may be added. */
+/** The payload of one message, for programs. New members may be added. */
 function webhookPayload(message: AlertMessage, origin: string | undefined, maxEvents = Number.POSITIVE_INFINITY) {
   const { id, kind, alert, team, project, group, value, what, unit, window } = message;
   return {

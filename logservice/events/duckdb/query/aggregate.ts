@@ -73,14 +73,17 @@ export interface Gathering<Reading> {
   /** Takes the events of some levels (by severity) from a summary. Returns false if the summary does not tell everything. */
   readonly summary: (summary: Summary, levels: readonly boolean[]) => boolean;
   /**
-   * What SQL is to say of the events of a segment, and those of which it would be wrong: FALSE for none. `nothing` if no
-   * event counts; undefined if SQL cannot tell.
+   * The reading that SQL makes of a segment, and the condition of the events for which it would be wrong: FALSE for
+   * none. `nothing` if no event counts; undefined if SQL cannot tell.
    */
   readonly ask: (segment: Segment) => { readonly reading: Reading; readonly except: Sql } | "nothing" | undefined;
   readonly event: (stored: { readonly event: Event }) => void;
 }
 
-/** What is left to SQL: segments of which the same is asked, and the condition of the events that count. */
+/**
+ * The part of an aggregation that is left to SQL: segments with the same reading, and the condition of the events that
+ * count.
+ */
 export interface SqlPart<Reading> {
   readonly segments: readonly Segment[];
   readonly reading: Reading;

@@ -83,7 +83,7 @@ interface Demand {
   readonly texts: readonly string[];
 }
 
-/** What a query demands in each of its terms: those joined by "and" alone. */
+/** Returns the demands of a query: those of its terms that are joined by "and" alone. */
 export function demandsOf(query: Query | undefined): Demand[] {
   return query?.expr === undefined ? [] : ofExpr(query.expr);
 }

@@ -78,7 +78,7 @@ export const segmentColumns = ({ columns, summary, eventBytes, events }: Segment
   },
 });
 
-/** What is known of a path that has a column of the type. */
+/** The facts about a path that has a column of the type. */
 function fieldOf(
   columns: Segment["columns"],
   summary: Segment["summary"],
@@ -158,7 +158,7 @@ export async function open(context: QueryContext, segments: readonly Segment[]):
   await context.session.opens(segments);
 }
 
-/** What a query is asked of: whether a message is cut is none of it. */
+/** The columns that a query is asked of; whether a message is cut is not one of them. */
 const EVENT = `t, ${ID} as event_id, timestamp, level, message, fields`;
 
 /** Reads the events of some segments that satisfy a condition. */

@@ -250,7 +250,7 @@ async function markDamaged(stored: Segments, read: readonly Segment[]): Promise<
   return isAny;
 }
 
-/** What the engine says of a file that is not what it should be, among all that it says of statements. */
+/** Matches the messages of the engine about a damaged file, among all its messages about statements. */
 const UNREADABLE = /failed to read|parquet|invalid string encoding|zstd|corrupt|no magic bytes|\bIO Error\b/i;
 
 /** After each all files are looked at, so that a second one is nearly always the last. */

@@ -17,7 +17,7 @@ import {
 
 /** Stages of which SQL answers the first ones: groups, and the order and number of their rows. */
 export interface GroupPlan {
-  /** What each row of groups is, in order; of `timeseries` without the step's time. */
+  /** The columns that groups are formed by, in order; of `timeseries` without the step's time. */
   readonly by: readonly Column[];
   readonly inputs: readonly AggregateInput[];
   readonly aggregates: readonly PlannedAggregate[];
@@ -32,7 +32,7 @@ export interface GroupPlan {
   /** Places of columns, before the usual order. */
   readonly order: readonly { readonly place: number; readonly isDescending: boolean }[];
   readonly limit: number | undefined;
-  /** What is left to do with the rows. */
+  /** The stages that are left to do with the rows. */
   readonly rest: readonly Pipe[];
 }
 
@@ -43,7 +43,7 @@ export interface Having {
   readonly number: number;
 }
 
-/** What functions need of a field. Several of them may share one. */
+/** The values of a field that functions need. Several of them may share one. */
 export interface AggregateInput {
   /**
    * `number`: its numbers, those in lists too. `presence`: whether there is a value but null. `key`: its different values,

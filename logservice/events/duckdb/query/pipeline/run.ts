@@ -40,7 +40,7 @@ export interface PipesAnswer {
 }
 
 export interface PipesQuestion {
-  /** What is left of the stages without the leading `where`s, which are part of the context's query. */
+  /** The stages without the leading `where`s, which are part of the context's query. */
   readonly pipes: readonly Pipe[];
   /** Rows of the answer. */
   readonly limit: number;
@@ -51,7 +51,7 @@ const BUDGET_BYTES = 48 * 1024 * 1024;
 /** As many steps as `timeseries` has at most elsewhere. */
 const MOST_STEPS = 100_000;
 
-/** What the stages of a query give: of groups by SQL, otherwise by reading events in their order. */
+/** Computes the result of the stages of a query: of groups by SQL, otherwise by reading events in their order. */
 export async function runPipes(context: QueryContext, question: PipesQuestion): Promise<PipesAnswer> {
   const { startMs, stopMs } = context.selection.range;
   const plan = groupPlan(question.pipes, { startMs, stopMs });
@@ -218,7 +218,7 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
   const isWhole = rows.length <= statement.most;
   if (statement.isCut) {
     const { most } = statement;
-    // What is left to do needs all of them.
+    // The stages that are left need all rows.
     if (!isWhole && most !== plan.limit && plan.rest.length > 0) throw new TooManyGroups(most);
     return { rows: rows.slice(0, most), isWhole: isWhole || most === plan.limit, leftOut: left };
   }

@@ -26,7 +26,10 @@ export interface SegmentSources {
   readonly inputs: readonly ColumnSource[];
 }
 
-/** What SQL reads, and the events of which it would not read it right. Undefined if all events have to be looked at. */
+/**
+ * The sources that SQL reads, and the condition of the events for which it would read them wrong. Undefined if all
+ * events have to be looked at.
+ */
 export function sourcesOf(
   segment: Segment,
   { by, inputs }: Pick<GroupPlan, "inputs"> & { readonly by: readonly Target[] },

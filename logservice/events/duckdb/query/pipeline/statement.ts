@@ -24,7 +24,7 @@ export interface StatementInput {
   readonly summaries: readonly SummaryRow[];
   /** For `timeseries`: nanoseconds of the first step's beginning, and its length. */
   readonly steps: { readonly first: bigint; readonly length: bigint } | undefined;
-  /** What `rate` divides by. */
+  /** The divisor of `rate`. */
   readonly seconds: number;
   /** Rows that the answer may have, if no stages are left to do with them. */
   readonly wanted: number;

@@ -1,4 +1,4 @@
-// What summaries tell of groups, without a look at any event.
+// The rows of groups that summaries give, without a look at any event.
 import { type Cell, LEVELS, type Target } from "../../../../../grammar/query/index.ts";
 import {
   emptyField,
@@ -133,7 +133,7 @@ function valuesOf(place: Target, summary: Summary, levels: readonly boolean[]): 
   return rows;
 }
 
-/** What is known of a field that holds no lists, objects or nulls. */
+/** The summary of a field, if that holds no lists, objects or nulls. */
 function plainField(place: Target, summary: Summary, fields: Fields): FieldSummary | undefined {
   const key = pathKey(place);
   if (key === undefined || place.at !== "fields" || hasInside(summary, place.path)) return undefined;

@@ -78,7 +78,7 @@ async function firstOfPart(
 
 const LEVEL_LIST = `['${LEVELS.join("', '")}']`;
 
-/** What orders values as the language does: of JSON first the type, then the value of that type. */
+/** The expressions that order values as the language does: of JSON first the type, then the value of that type. */
 function orderSql({ type, text }: ColumnSource): string[] {
   switch (type) {
     case "absent":
