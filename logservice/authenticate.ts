@@ -87,11 +87,11 @@ function lookUp(service: Service, { kind, hash }: Credential, team: string | und
 }
 
 /** Throws unless the grant is for the team that is named, and names one if something of a team is asked for. */
-function requireTeam({ kind, team, person }: Grant, named: string | undefined, needed: Needed): void {
-  if (named !== undefined && named !== team) {
+function requireTeam({ kind, team, person }: Grant, teamId: string | undefined, needed: Needed): void {
+  if (teamId !== undefined && teamId !== team) {
     // The same whether there is such a team: nobody learns of the teams of others.
     const whose = kind === "session" ? "you are not in the team" : "this token is not of the team";
-    throw new RpcError("forbidden", `${whose} ${JSON.stringify(named)}`);
+    throw new RpcError("forbidden", `${whose} ${JSON.stringify(teamId)}`);
   }
   if (team !== "" || needed === ANY_SCOPE || needed === PERSON_SCOPE || person === undefined) return;
   throw new RpcError("invalid", "X-Team: is required: you are in several teams or in none; get_teams lists them");

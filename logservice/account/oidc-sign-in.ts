@@ -38,10 +38,10 @@ export async function enterByOidc(
     await noteSignIn(db, user, { at: now, address: asker.address, target: "oidc" });
     return { kind: "entered", user };
   };
-  const linked = await userOfIdentity(db, issuer, subject);
-  if (linked !== undefined) {
-    if (!(await mayComeIn(db, account.signUp, linked.email_key, now))) throw notInvited(linked.email);
-    return entered(linked);
+  const linkedUser = await userOfIdentity(db, issuer, subject);
+  if (linkedUser !== undefined) {
+    if (!(await mayComeIn(db, account.signUp, linkedUser.email_key, now))) throw notInvited(linkedUser.email);
+    return entered(linkedUser);
   }
   const email = claimedEmail === undefined ? undefined : readEmailAddress(claimedEmail);
   if (email === undefined) throw new RpcError("forbidden", "the provider gave no email address for you");

@@ -77,13 +77,13 @@ export function openOidc(settings: OidcSettings, clock: Clock = systemClock): Oi
    * only when it has had the old ones for a minute, and keep withdrawn ones for five.
    */
   const configuration = (server: ServerMetadata, signal: AbortSignal): Configuration => {
-    const made = new Configuration(server, settings.clientId, undefined, authentication(settings, server));
-    made[customFetch] = boundedFetch({ host, timeoutMs, clock, signal });
-    made.timeout = 0; // boundedFetch has its own.
-    if (isHttp(settings)) allowInsecureRequests(made);
+    const result = new Configuration(server, settings.clientId, undefined, authentication(settings, server));
+    result[customFetch] = boundedFetch({ host, timeoutMs, clock, signal });
+    result.timeout = 0; // boundedFetch has its own.
+    if (isHttp(settings)) allowInsecureRequests(result);
     // Without it the signature of an ID token that came over TLS is not looked at.
-    enableNonRepudiationChecks(made);
-    return made;
+    enableNonRepudiationChecks(result);
+    return result;
   };
 
   return {

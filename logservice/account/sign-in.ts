@@ -62,10 +62,10 @@ export interface BegunSignIn {
  */
 export async function beginSignIn(
   { records: { db }, account, nowMs }: Entrance,
-  wanted: { readonly email: string; readonly team?: string; readonly identity?: string },
+  request: { readonly email: string; readonly team?: string; readonly identity?: string },
   { kind, device, address, earlier }: Asker,
 ): Promise<BegunSignIn> {
-  const email = requireEmail(wanted.email);
+  const email = requireEmail(request.email);
   await account.limits.take(db, email.key, address);
   if (earlier !== undefined) await endOfSecret(db, secretHash(earlier));
   const secret = randomBytes(32).toString("base64url");
@@ -77,7 +77,7 @@ export async function beginSignIn(
       email_key: email.key,
       secret_hash: secretHash(secret),
       code: String(randomInt(1_000_000)).padStart(6, "0"),
-      ...{ device, address, team_id: wanted.team ?? "", identity: wanted.identity ?? "", unproven: 0 },
+      ...{ device, address, team_id: request.team ?? "", identity: request.identity ?? "", unproven: 0 },
     },
     { nowMs: nowMs(), lastsMs: LASTS_MS },
   );

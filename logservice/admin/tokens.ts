@@ -27,9 +27,9 @@ export async function addToken(
     db.transaction().execute(async (db) => {
       const at = new Date(nowMs).toISOString();
       const team = await onlyTeam(db, token.team);
-      const added = await tokens.addToken(db, { ...token, team }, at);
-      await writeAudit(db, { ...atTerminal(at, "add_token"), team_id: team, target_id: added.id });
-      return added;
+      const addedToken = await tokens.addToken(db, { ...token, team }, at);
+      await writeAudit(db, { ...atTerminal(at, "add_token"), team_id: team, target_id: addedToken.id });
+      return addedToken;
     }),
   );
 }

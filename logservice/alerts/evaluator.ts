@@ -285,7 +285,7 @@ export class Evaluator {
     const lease = this.#lease;
     if (lease === undefined) return;
     let isHeld = false;
-    const written = await records.db.transaction().execute(async (db) => {
+    const counts = await records.db.transaction().execute(async (db) => {
       isHeld = await holdLease(db, lease);
       if (!isHeld) return [];
       const now = new Date(clock.nowMs()).toISOString();
@@ -294,8 +294,8 @@ export class Evaluator {
       return added;
     });
     if (!isHeld && this.#lease === lease) this.#lease = undefined;
-    this.#counts.dropped += batch.length - written.filter((one) => one !== undefined).length;
-    const deliveries = written.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+    this.#counts.dropped += batch.length - counts.filter((one) => one !== undefined).length;
+    const deliveries = counts.reduce<number>((sum, one) => sum + (one ?? 0), 0);
     this.#counts.told += deliveries;
     if (deliveries > 0) deliveriesAdded();
   }

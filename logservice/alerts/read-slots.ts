@@ -27,9 +27,9 @@ export async function readSlots(
     const to = Math.min(last, from + most - 1);
     if (from === to) outcomes.push(await evaluateSlot(events, question, from, signal));
     else {
-      const counted = await countSlots(events, question, { first: from, last: to }, signal);
+      const counts = await countSlots(events, question, { first: from, last: to }, signal);
       const isPlain = question.query.pipes.length === 0;
-      outcomes.push(...(isPlain ? counted : await runPipes(events, question, { first: from, counted }, signal)));
+      outcomes.push(...(isPlain ? counts : await runPipes(events, question, { first: from, counts }, signal)));
     }
   }
   return outcomes;
@@ -39,12 +39,12 @@ export async function readSlots(
 async function runPipes(
   events: EventsStore,
   question: AlertQuestion,
-  { first, counted }: { readonly first: number; readonly counted: readonly SlotOutcome[] },
+  { first, counts }: { readonly first: number; readonly counts: readonly SlotOutcome[] },
   signal: AbortSignal,
 ): Promise<SlotOutcome[]> {
   const outcomes: SlotOutcome[] = [];
   let nothing: SlotOutcome | undefined;
-  for (const [at, outcome] of counted.entries()) {
+  for (const [at, outcome] of counts.entries()) {
     const isEmpty = outcome.ok && outcome.value.get("") === 0;
     if (!outcome.ok) outcomes.push(outcome);
     else if (!isEmpty) outcomes.push(await evaluateSlot(events, question, first + at, signal));

@@ -31,10 +31,10 @@ const FIELDS_LENGTH = 8_000;
 
 function fitting(cut: readonly Event[], hasMore: boolean): Pick<AlertMessage, "events" | "hasMoreEvents"> {
   const events: Event[] = [];
-  let held = 0;
+  let bytes = 0;
   for (const event of cut) {
-    held += Buffer.byteLength(JSON.stringify(event));
-    if (held > MESSAGE_BYTES) return { events, hasMoreEvents: true };
+    bytes += Buffer.byteLength(JSON.stringify(event));
+    if (bytes > MESSAGE_BYTES) return { events, hasMoreEvents: true };
     events.push(event);
   }
   return { events, hasMoreEvents: hasMore };

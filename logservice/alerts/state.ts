@@ -136,9 +136,15 @@ function moved(rule: Rule, before: GroupState, slot: GroupSlot, newId: () => str
   if (episode === undefined) {
     if (!isBreach) return {};
     if (counts.breaches < rule.for) return { next: { ...counts, episode: undefined } };
-    const begun = { id: newId(), since: stop, isTold: !rule.isMuted, toldSlot: number };
-    const transition = { ...about, kind: "triggered", episode: begun, isNew: true, isTold: begun.isTold } as const;
-    return { next: { ...counts, episode: begun }, transition };
+    const newEpisode = { id: newId(), since: stop, isTold: !rule.isMuted, toldSlot: number };
+    const transition = {
+      ...about,
+      kind: "triggered",
+      episode: newEpisode,
+      isNew: true,
+      isTold: newEpisode.isTold,
+    } as const;
+    return { next: { ...counts, episode: newEpisode }, transition };
   }
   if (counts.recoveries >= rule.recover) {
     const { isTold } = episode;

@@ -186,8 +186,8 @@ function lookAtJournal(
       return containsInterval(unionOf(own.flatMap(({ entry }) => entry.intervals ?? [])), interval);
     },
   };
-  const tell = (lost: JournalLoss) => {
-    const loss = journalLoss(lost, accepted);
+  const tell = (entry: JournalLoss) => {
+    const loss = journalLoss(entry, accepted);
     if (!findings.some((one) => one.loss?.id === loss.id))
       findings.push({ file: loss.file, state: stateOf(loss.reason), detail: loss.reason, loss });
   };
@@ -240,9 +240,9 @@ async function findingsOf(
   const isNamed = plan.manifest === "whole" || plan.manifest === "first version";
   for (const { from } of isNamed ? plan.adopted : [])
     findings.push({ file: at(from), state: "unnamed", detail: "is a segment that no manifest names" });
-  const lost = new Set(plan.losses.map(({ file }) => file));
+  const lostFiles = new Set(plan.losses.map(({ file }) => file));
   for (const { file, reason } of plan.quarantined)
-    if (!lost.has(file) && !lost.has(ownerOf(file) ?? "") && file !== "manifest.json")
+    if (!lostFiles.has(file) && !lostFiles.has(ownerOf(file) ?? "") && file !== "manifest.json")
       findings.push({ file: at(file), state: "foreign", detail: reason });
   for (const file of plan.superseded.filter((file) => existsSync(join(plan.directory, file))))
     findings.push({ file: at(file), state: "superseded", detail: "holds nothing that other files do not hold" });

@@ -201,9 +201,9 @@ async function copyFiles(
   const names = (await namesIn(from)).filter(isWanted);
   if (names.length === 0) return;
   await mkdir(to, { recursive: true });
-  const copied = new Set(await namesIn(to));
+  const existing = new Set(await namesIn(to));
   for (const name of names) {
-    if (copied.has(name)) continue;
+    if (existing.has(name)) continue;
     const path = join(to, name);
     // Where the file system can, the copy shares its blocks until one of them changes.
     const isThere = await unlessGone(copyFile(join(from, name), path, constants.COPYFILE_FICLONE).then(() => true));

@@ -47,27 +47,28 @@ const RECIPIENTS_AT_ONCE = 3;
  */
 export async function attemptDelivery(
   options: AttemptOptions,
-  tried: Attempt,
+  attempt: Attempt,
   signal: AbortSignal,
 ): Promise<Attempted> {
   const { db } = options.records;
-  const deliveries = await withoutDropped(options, tried);
+  const deliveries = await withoutDropped(options, attempt);
   const stored = await readMessages(db, idsOf(deliveries));
-  const letters = lettersOf(await openRecipients(options, tried), stored);
-  const isPartial = tried.heldUpBy.length > 0;
+  const letters = lettersOf(await openRecipients(options, attempt), stored);
+  const isPartial = attempt.heldUpBy.length > 0;
   if (stored.size === 0 || (isPartial && letters.length === 0)) return NOTHING;
   await noteAttempt(db, [...stored.keys()]);
-  const failures = await tellAll(options, { ...tried, deliveries }, { stored, letters }, signal);
+  const failures = await tellAll(options, { ...attempt, deliveries }, { stored, letters }, signal);
   const retries = failures.flatMap(({ outcome }) => (outcome.kind === "retry" ? [outcome] : []));
   if (retries.length > 0) {
     const afterMs = Math.max(0, ...retries.map((outcome) => outcome.afterMs ?? 0));
-    await postpone(options, deliveries, { reason: reasonOf(tried.target, failures), afterMs });
+    await postpone(options, deliveries, { reason: reasonOf(attempt.target, failures), afterMs });
     return { kind: "retry", afterMs };
   }
   const isContent = failures.every(({ outcome }) => outcome.kind === "refused" && outcome.isContent === true);
   // One message that the target does not take would take all others with it.
-  if (failures.length > 0 && isContent && stored.size > 1 && targetRecipients(tried.target).length === 1) return SPLIT;
-  return isPartial ? NOTHING : await finish(options, tried.target, { stored, failures });
+  if (failures.length > 0 && isContent && stored.size > 1 && targetRecipients(attempt.target).length === 1)
+    return SPLIT;
+  return isPartial ? NOTHING : await finish(options, attempt.target, { stored, failures });
 }
 
 const NOTHING: Attempted = { kind: "none", afterMs: 0 };

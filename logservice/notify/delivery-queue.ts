@@ -230,10 +230,10 @@ export class DeliveryQueue {
     }
   }
 
-  async #attempt(tried: Attempt, lane: Lane): Promise<Attempted["kind"]> {
-    const { kind, afterMs } = await attemptDelivery(this.#options, tried, this.#closing.signal);
+  async #attempt(attempt: Attempt, lane: Lane): Promise<Attempted["kind"]> {
+    const { kind, afterMs } = await attemptDelivery(this.#options, attempt, this.#closing.signal);
     if (kind === "none" || kind === "split") return kind;
-    const name = `deliveries_${tried.target.type}_${COUNTED[kind]}_total`;
+    const name = `deliveries_${attempt.target.type}_${COUNTED[kind]}_total`;
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
     // A target that asks for a pause means all that it would be told.
     if (afterMs > 0) lane.heldUntilMs = this.#options.clock.nowMs() + Math.min(afterMs, GIVE_UP_MS);

@@ -112,8 +112,8 @@ const SENDERS: { readonly [Type in NotificationTarget["type"]]: Sender<Of<Type>>
   async sms(options, _target, { recipient, messages }, signal) {
     const { settings, origin, failed } = options;
     if (settings.sms === undefined) return notConfigured("no text messages", "--sms");
-    const sent = smsPost(settings.sms, recipient, smsText(messages, origin()));
-    const answer = await postTo(options, sent, signal, "operator");
+    const request = smsPost(settings.sms, recipient, smsText(messages, origin()));
+    const answer = await postTo(options, request, signal, "operator");
     const outcome = outcomeOf(options, answer, "the provider of text messages");
     if (outcome.kind !== "delivered") failed("a text message about an alert could not be sent", outcome.reason);
     // The login is the operator's to mend, and the message is sent then.
@@ -123,20 +123,20 @@ const SENDERS: { readonly [Type in NotificationTarget["type"]]: Sender<Of<Type>>
   },
 
   async slack(options, target, { messages }, signal) {
-    const sent = slackPost(target, messages, options.origin());
-    return outcomeOf(options, await postTo(options, sent, signal), "the target");
+    const request = slackPost(target, messages, options.origin());
+    return outcomeOf(options, await postTo(options, request, signal), "the target");
   },
 
   async webhook(options, target, batch, signal) {
-    const sent = webhookPost(target, batch, options.origin(), options.clock.nowMs());
-    return outcomeOf(options, await postTo(options, sent, signal), "the target");
+    const request = webhookPost(target, batch, options.origin(), options.clock.nowMs());
+    return outcomeOf(options, await postTo(options, request, signal), "the target");
   },
 
   async pagerduty(options, { routingKey }, { messages }, signal) {
     const [message] = messages as [AlertMessage];
     if (messages.length > 1) throw new TypeError("PagerDuty takes no digests");
-    const sent = pagerDutyPost({ url: options.settings.pagerdutyUrl, routingKey }, message, options.origin());
-    return outcomeOf(options, await postTo(options, sent, signal, "operator"), "PagerDuty");
+    const request = pagerDutyPost({ url: options.settings.pagerdutyUrl, routingKey }, message, options.origin());
+    return outcomeOf(options, await postTo(options, request, signal, "operator"), "PagerDuty");
   },
 };
 
@@ -147,13 +147,13 @@ function notConfigured(what: string, option: string): DeliveryOutcome {
 /** Posts to what a team has set, which is guarded, or to an address that the operator has set. */
 function postTo(
   { settings, clock, network = {} }: SendOptions,
-  sent: Post,
+  request: Post,
   signal: AbortSignal,
   setBy: "team" | "operator" = "team",
 ): Promise<PostAnswer> {
   const { resolve, ca, timeoutMs } = network;
   const guard = { allowsPrivate: settings.allowsPrivate, ...(resolve && { resolve }) };
-  return post(sent, { clock, signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
+  return post(request, { clock, signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
 }
 
 function outcomeOf({ clock }: SendOptions, { status, retryAfter }: PostAnswer, who: string): DeliveryOutcome {

@@ -92,8 +92,8 @@ export class Browser {
   requireForm(fields: URLSearchParams, action: string): void {
     this.service.account.address.requireOrigin(this.request);
     const nonce = this.cookie("form") ?? "";
-    const wanted = this.service.records.seal.sign(`${nonce} ${action}`, "form");
-    if (nonce === "" || !isEqual(wanted, fields.get("form") ?? ""))
+    const expectedToken = this.service.records.seal.sign(`${nonce} ${action}`, "form");
+    if (nonce === "" || !isEqual(expectedToken, fields.get("form") ?? ""))
       throw new RpcError(
         "forbidden",
         "the form is from another window or too old: go back, load the page again and send it",

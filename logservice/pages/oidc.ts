@@ -49,7 +49,7 @@ export async function sendOidc(browser: Browser, fields: URLSearchParams): Promi
 /** The browser comes back from the provider. */
 export async function showOidcCallback(browser: Browser): Promise<void> {
   const { service, device, address, request } = browser;
-  const { attempt, next } = keptBy(browser);
+  const { attempt, next } = pendingSignIn(browser);
   browser.setCookie("oidc", undefined);
   const signIn = oidcOf(browser);
   const callback = new URL(service.account.address.link(request.url ?? "/"));
@@ -69,7 +69,7 @@ function oidcOf({ service }: Browser): OidcSignIn {
 }
 
 /** The attempt that this browser began. Another browser, such as that of somebody who was sent the link, has none. */
-function keptBy(browser: Browser): PendingSignIn {
+function pendingSignIn(browser: Browser): PendingSignIn {
   const { records, nowMs } = browser.service;
   const over = new RpcError("bad_request", "this sign-in was begun in another browser, or too long ago: begin again");
   let pending: PendingSignIn;

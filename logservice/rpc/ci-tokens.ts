@@ -26,9 +26,9 @@ export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_to
     let secret = "";
     const { targetId: id } = await changeRecords(service, call, "add_ci_token", async (db, now) => {
       const token = { team, kind: "ci", by: person!.id, description: name, scopes: SCOPES, expiresAt } as const;
-      const added = await addToken(db, token, now);
-      secret = added.secret;
-      return { targetId: added.id, detail: name };
+      const addedToken = await addToken(db, token, now);
+      secret = addedToken.secret;
+      return { targetId: addedToken.id, detail: name };
     });
     return { id, token: secret, expires_at: expiresAt };
   },

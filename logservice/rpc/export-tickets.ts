@@ -27,9 +27,9 @@ export class ExportTickets {
   add(order: ExportOrder, { id, team }: Pick<Grant, "id" | "team">, nowMs: number): string {
     const holder = holderOf({ id, team });
     const own: string[] = [];
-    for (const [ticket, held] of this.#held) {
-      if (!isGood(held, nowMs)) this.#held.delete(ticket);
-      else if (held.holder === holder) own.push(ticket);
+    for (const [ticket, entry] of this.#held) {
+      if (!isGood(entry, nowMs)) this.#held.delete(ticket);
+      else if (entry.holder === holder) own.push(ticket);
     }
     if (own.length >= MOST_OF_ONE) this.#held.delete(own[0]!);
     // The address alone must say which team it is about: a link has no headers.
@@ -40,11 +40,11 @@ export class ExportTickets {
 
   /** Takes the order of a ticket, once, for whoever asked for it; undefined otherwise. */
   take(ticket: string, { id, team }: Pick<Grant, "id" | "team">, nowMs: number): ExportOrder | undefined {
-    const held = this.#held.get(ticket);
+    const entry = this.#held.get(ticket);
     // One that somebody else has seen stays good for who asked for it.
-    if (held === undefined || held.holder !== holderOf({ id, team })) return undefined;
+    if (entry === undefined || entry.holder !== holderOf({ id, team })) return undefined;
     this.#held.delete(ticket);
-    return isGood(held, nowMs) ? held.order : undefined;
+    return isGood(entry, nowMs) ? entry.order : undefined;
   }
 }
 

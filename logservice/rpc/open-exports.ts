@@ -44,19 +44,19 @@ export class OpenExports {
     const { exportsPerPerson, exportsPerTeam, exportsAtOnce, holdMs } = this.#limits;
     const nowMs = this.#clock.monotonicMs();
     for (const [ticket, { untilMs }] of this.#reservations) if (untilMs <= nowMs) this.#reservations.delete(ticket);
-    const taken = [...this.#sent, ...this.#reservations.values()];
+    const places = [...this.#sent, ...this.#reservations.values()];
     const refuse = (what: string) =>
       new RpcError("rate_limited", `${what} already: wait until one of them has ended, or end one`, {
         retryAfterMs: holdMs,
       });
-    const ofPerson = taken.filter(({ person }) => person === personOf(holder)).length;
+    const ofPerson = places.filter(({ person }) => person === personOf(holder)).length;
     if (ofPerson >= exportsPerPerson) {
       const whose = holder.by === "" ? "of this token" : "of yours, by any of your sessions and tokens,";
       throw refuse(`${exportsPerPerson} exports ${whose} are being sent`);
     }
-    const ofTeam = taken.filter(({ team }) => team === holder.team).length;
+    const ofTeam = places.filter(({ team }) => team === holder.team).length;
     if (ofTeam >= exportsPerTeam) throw refuse(`${exportsPerTeam} exports of this team are being sent`);
-    if (taken.length >= exportsAtOnce) throw refuse(`${exportsAtOnce} exports are being sent`);
+    if (places.length >= exportsAtOnce) throw refuse(`${exportsAtOnce} exports are being sent`);
   }
 
   /** Keeps a place for the export of a ticket for a moment. There must be one: see `requirePlace`. */

@@ -49,10 +49,10 @@ export async function writeFilter(connection: DuckDBConnection, path: string, se
   const names = (await rowsOf(`select column_name from (describe select * from ${from})`))
     .map(([name]) => String(name))
     .filter((name) => name === OWN_IDS || name.startsWith("string:"));
-  const counted = names.map((name) => `count("${name}")::double, approx_count_distinct("${name}")::double`);
-  const [[rows, ...counts] = []] = (await rowsOf(`select count(*)::double, ${counted.join(", ")} from ${from}`)) as [
-    number[],
-  ];
+  const countColumns = names.map((name) => `count("${name}")::double, approx_count_distinct("${name}")::double`);
+  const [[rows, ...counts] = []] = (await rowsOf(
+    `select count(*)::double, ${countColumns.join(", ")} from ${from}`,
+  )) as [number[]];
   const sequences = await rowsOf(
     `select min(q)::double, max(q)::double from ${from} group by file_row_number // ${RUN_ROWS} order by min(file_row_number)`,
   );

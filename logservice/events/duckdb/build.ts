@@ -165,8 +165,8 @@ async function build(
       (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${rowGroup},
         use_tmp_file false, kv_metadata {${quoted(METADATA_KEY)}: ${quoted(metadata)}})`,
   );
-  const written = await countOf(connection, `select 1 from read_parquet(${quoted(temporaryPath)})`);
-  if (written !== count) throw new Error(`${path}: ${written} of ${count} events were written`);
+  const rowCount = await countOf(connection, `select 1 from read_parquet(${quoted(temporaryPath)})`);
+  if (rowCount !== count) throw new Error(`${path}: ${rowCount} of ${count} events were written`);
   await sync(temporaryPath);
   const integrity = await integrityOf(temporaryPath, clock.nowMs());
   const bytes = integrity.stamp.size;

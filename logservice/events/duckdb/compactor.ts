@@ -95,8 +95,8 @@ export class Compactor {
       await segments.expireLosses(cutoff);
       const expired = segments.all.filter(({ last }) => last < cutoff);
       if (expired.length === 0) continue;
-      const left = segments.all.filter((one) => !expired.includes(one));
-      await this.#projects.noteLeft(segments, left);
+      const remaining = segments.all.filter((one) => !expired.includes(one));
+      await this.#projects.noteLeft(segments, remaining);
       if (await segments.replace(expired, [])) this.counts.expired += expired.length;
     }
   }
@@ -122,7 +122,7 @@ export class Compactor {
     const eventBytes = total((one) => one.eventBytes);
     const { segments: inputs, isSorted } = mergeOrder(run);
     this.#retryAtMs.set(segments, this.#settings.clock.monotonicMs() + RETRY_MS);
-    let merged: Segment;
+    let mergedSegment: Segment;
     try {
       const [facts] = await this.#flusher.run({
         kind: "merge",
@@ -132,7 +132,7 @@ export class Compactor {
         isSorted,
         origin: { ...segments.identity, eventBytes, sequence, intervals },
       });
-      merged = await readSegment(facts!, { eventBytes, sequence, intervals });
+      mergedSegment = await readSegment(facts!, { eventBytes, sequence, intervals });
     } catch (error) {
       if (this.#isClosed) throw error;
       await removeSegment(path);
@@ -144,7 +144,7 @@ export class Compactor {
       }
       throw error;
     }
-    if (await segments.replace(run, [merged])) this.counts.merges++;
+    if (await segments.replace(run, [mergedSegment])) this.counts.merges++;
     else await removeSegment(path);
     this.#retryAtMs.delete(segments);
   }

@@ -94,13 +94,13 @@ export class SegmentWriter implements MemtableWriter<BuiltMemtable> {
         targets.map(({ bytes, ...target }) => ({ ...target, project, began, eventBytes: bytes })),
       ),
     });
-    const left = [...facts];
+    const remaining = [...facts];
     return Promise.all(
       flushes.map(async (flush) => ({
         ...flush,
         built: await Promise.all(
           flush.targets.map(({ bytes, first, last }) =>
-            readSegment(left.shift()!, { eventBytes: bytes, sequence: last, intervals: [[first, last]] }),
+            readSegment(remaining.shift()!, { eventBytes: bytes, sequence: last, intervals: [[first, last]] }),
           ),
         ),
       })),

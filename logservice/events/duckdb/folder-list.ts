@@ -61,10 +61,10 @@ export class FolderList {
 
   /** Resolves when it is durable: before anything is in the folders. */
   add(folders: readonly (ListedFolder & { readonly folder: string })[]): Promise<void> {
-    const added = folders.filter(({ folder }) => !this.#folders.has(folder));
-    if (added.length === 0 && this.#isKnown) return this.#change;
+    const newFolders = folders.filter(({ folder }) => !this.#folders.has(folder));
+    if (newFolders.length === 0 && this.#isKnown) return this.#change;
     this.#isKnown = true;
-    for (const { folder, project, began, after, first } of added)
+    for (const { folder, project, began, after, first } of newFolders)
       this.#folders.set(folder, { project, began, after, first });
     return this.#write();
   }

@@ -399,8 +399,8 @@ class Planning {
       ({ entry }) => entry.intervals ?? [[entry.sequence, entry.sequence] as const],
     );
     const union = unionOf([...ofSegments, ...this.#options.journal.intervals]);
-    const lost = [...this.#lost.map(({ entry }) => entry), ...this.losses.map(({ entry }) => entry)];
-    const isLost = lost.some((entry) => {
+    const entries = [...this.#lost.map(({ entry }) => entry), ...this.losses.map(({ entry }) => entry)];
+    const isLost = entries.some((entry) => {
       const own = entry?.intervals ?? [];
       return entry !== undefined && (own.length === 0 || own.some(([a, b]) => a <= to && b >= from));
     });
@@ -425,8 +425,8 @@ class Planning {
   }
 
   lose(loss: Omit<StoredLoss, "id" | "atMs">): void {
-    const made = folderLoss(this.#options.identity, loss, this.#options.nowMs);
-    if (!this.losses.some(({ id }) => id === made.id)) this.losses.push(made);
+    const newLoss = folderLoss(this.#options.identity, loss, this.#options.nowMs);
+    if (!this.losses.some(({ id }) => id === newLoss.id)) this.losses.push(newLoss);
   }
 
   #supersede(name: string): void {

@@ -133,7 +133,7 @@ export class Segments {
           segments: plan.segments.length,
         });
     }
-    const lost: StoredLoss[] = [];
+    const losses: StoredLoss[] = [];
     const segments: Segment[] = [];
     for (const { entry, sidecar } of plan.segments) {
       const path = join(directory, entry.file);
@@ -141,17 +141,18 @@ export class Segments {
       if (loaded.ok) segments.push(loaded.value);
       else {
         const { reason } = loaded;
-        lost.push(folderLoss(this, { file: entry.file, reason, bytes: entry.bytes, entry }, this.#options.nowMs()));
-        tell(`events are missing: a segment ${reason}`, { file: path, loss: lost.at(-1)!.id });
+        losses.push(folderLoss(this, { file: entry.file, reason, bytes: entry.bytes, entry }, this.#options.nowMs()));
+        tell(`events are missing: a segment ${reason}`, { file: path, loss: losses.at(-1)!.id });
       }
     }
     this.#segments = segments;
-    this.#losses = [...this.#losses, ...lost];
+    this.#losses = [...this.#losses, ...losses];
     for (const file of plan.superseded) this.#dropped.add(file);
     const isAsWritten =
       plan.manifest === "whole" &&
       !plan.isLossNew &&
-      lost.length + plan.quarantined.length + plan.adopted.length + plan.returned.length + plan.superseded.length === 0;
+      losses.length + plan.quarantined.length + plan.adopted.length + plan.returned.length + plan.superseded.length ===
+        0;
     // The folder is created again with the next events.
     if (plan.manifest === "new" && stampOf(directory) === undefined) return;
     if (isAsWritten) {
@@ -281,10 +282,10 @@ export class Segments {
         await this.#writeManifest();
       }
       const folder = join(this.directory, QUARANTINE);
-      const needed = new Set(losses.flatMap(({ file }) => withDerived(file)));
+      const neededNames = new Set(losses.flatMap(({ file }) => withDerived(file)));
       for (const name of (await unlessGone(readdir(folder))) ?? []) {
         const path = join(folder, name);
-        if (!needed.has(name.replace(/\.\d+$/, "")) && Number(stampOf(path)?.mtime ?? 0) < Number(before))
+        if (!neededNames.has(name.replace(/\.\d+$/, "")) && Number(stampOf(path)?.mtime ?? 0) < Number(before))
           await rm(path, { force: true, recursive: true });
       }
     });

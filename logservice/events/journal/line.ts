@@ -125,14 +125,14 @@ export function encodeEvent(event: NewEvent): EncodedEvent {
 
 function encode({
   id,
-  timestamp: written,
+  timestamp: timestampText,
   level,
   truncated = false,
   message,
   fields,
   fieldsJson,
 }: NewEvent): EncodedEvent {
-  const timestamp = cutTimestamp(written);
+  const timestamp = cutTimestamp(timestampText);
   return encodeLine({
     id,
     idJson: id === undefined ? "" : latin1(JSON.stringify(id)),

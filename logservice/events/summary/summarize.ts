@@ -174,9 +174,9 @@ export class LineCounts {
       this.summary.isCut = true;
       return undefined;
     }
-    const made = newNode([...node.path, bytes.toString("utf8", begin, end)]);
-    node.below.add(bytes, begin, end, hash, made);
-    return made;
+    const child = newNode([...node.path, bytes.toString("utf8", begin, end)]);
+    node.below.add(bytes, begin, end, hash, child);
+    return child;
   }
 
   #value(bytes: Buffer, at: number, node: PathNode): number {

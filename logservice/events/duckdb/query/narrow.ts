@@ -124,9 +124,9 @@ async function narrowOne(
       texts.map((text) => hashes.get(text)!),
     );
     if (matches === undefined) continue;
-    const made = path === undefined ? texts.map(sequenceOf).filter((one) => one !== undefined) : [];
+    const ownSequences = path === undefined ? texts.map(sequenceOf).filter((one) => one !== undefined) : [];
     for (const [run, [first, last]] of sequences.entries()) {
-      runs[run] &&= matches[run]! || made.some((sequence) => sequence >= first && sequence <= last);
+      runs[run] &&= matches[run]! || ownSequences.some((sequence) => sequence >= first && sequence <= last);
     }
   }
   if (!runs.includes(false)) return [segment];

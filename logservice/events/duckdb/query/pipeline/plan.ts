@@ -87,14 +87,14 @@ export function groupPlan(
     return { kind, input: inputs.push({ use, column: argument, target: target(argument) }) - 1 };
   });
   const isSeries = first.kind === "timeseries";
-  const written = isSeries && first.step?.kind === "number" ? first.step.value : undefined;
+  const writtenStep = isSeries && first.step?.kind === "number" ? first.step.value : undefined;
   const { columns } = output;
   const plan = {
     by,
     inputs,
     aggregates: aggregates.length === 0 && !isUnique ? [COUNT] : aggregates,
     isUnique,
-    stepMs: isSeries ? (written ?? stepFor(startMs, stopMs, MOST_STEPS)) : undefined,
+    stepMs: isSeries ? (writtenStep ?? stepFor(startMs, stopMs, MOST_STEPS)) : undefined,
     columns,
   };
   const rest = pipes.slice(1);
@@ -172,8 +172,8 @@ function ordering(pipes: readonly Pipe[], columns: readonly RowColumn[]): Pick<G
           isDescending: direction === "desc",
         }))
       : [];
-  const left = order.length > 0 ? pipes.slice(1) : pipes;
-  const [limit] = left;
-  if (limit?.kind === "limit") return { order, limit: limit.count.value, rest: left.slice(1) };
-  return { order, limit: undefined, rest: left };
+  const rest = order.length > 0 ? pipes.slice(1) : pipes;
+  const [limit] = rest;
+  if (limit?.kind === "limit") return { order, limit: limit.count.value, rest: rest.slice(1) };
+  return { order, limit: undefined, rest };
 }

@@ -71,9 +71,9 @@ async function inOrder(context: QueryContext, { pipes, limit }: PipesQuestion): 
     { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES },
   );
   const [sort] = pipes;
-  const wanted = wantedOf(pipes, limit);
-  if (sort?.kind === "sort" && wanted !== undefined) {
-    for (const { event } of await topEvents(context, sort.keys, wanted)) run.push(event);
+  const maxRows = maxRowsOf(pipes, limit);
+  if (sort?.kind === "sort" && maxRows !== undefined) {
+    for (const { event } of await topEvents(context, sort.keys, maxRows)) run.push(event);
     return answerOf(run.result(), limit);
   }
   // Each event is a row then, and may be large.
@@ -95,7 +95,7 @@ async function inOrder(context: QueryContext, { pipes, limit }: PipesQuestion): 
 }
 
 /** How many events of those that the first stage sorts are looked at afterwards; undefined if that may be all. */
-function wantedOf([, ...rest]: readonly Pipe[], limit: number): number | undefined {
+function maxRowsOf([, ...rest]: readonly Pipe[], limit: number): number | undefined {
   const last = rest.findIndex((pipe) => !keepsEach(pipe));
   const next = last < 0 ? undefined : rest[last];
   if (next === undefined) return limit + 1;
@@ -161,7 +161,7 @@ async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: Pipes
   const firstMs = stepMs === undefined ? 0 : stepStart(startMs, stepMs);
   const steps = stepMs === undefined ? undefined : { first: nanoseconds(firstMs), length: nanoseconds(stepMs) };
   const seconds = (stepMs ?? stopMs - startMs) / 1000;
-  const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, wanted: limit });
+  const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, maxRows: limit });
   const all = stepMs === undefined ? rows : everyStep(rows, plan, { firstMs, startMs, stopMs, stepMs });
   const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
   const { columns, rows: left, notes } = pipesOver(plan.rest, { columns: plan.columns, rows: all }, options);
@@ -181,7 +181,7 @@ interface Grouping {
   readonly steps: { readonly first: bigint; readonly length: bigint } | undefined;
   readonly firstMs: number;
   readonly seconds: number;
-  readonly wanted: number;
+  readonly maxRows: number;
 }
 
 interface Grouped {
@@ -192,7 +192,7 @@ interface Grouped {
 
 /** The rows of the groups in the plan's order and within its limit; those of `timeseries` as they come. */
 async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping): Promise<Grouped> {
-  const { steps, firstMs, seconds, wanted } = grouping;
+  const { steps, firstMs, seconds, maxRows } = grouping;
   const by = plan.by.map(target);
   const stepOf =
     steps && ((event: Event) => Number((BigInt(nanosecondsOf(event.timestamp)) - steps.first) / steps.length));
@@ -208,7 +208,7 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
     ask: (segment) => sourcesOf(segment, { by, inputs: plan.inputs }),
     event: ({ event }) => memory.add(event, () => positionIn(event)),
   });
-  const statement = groupStatement({ plan, parts, memory: [...memory.rows()], summaries, steps, seconds, wanted });
+  const statement = groupStatement({ plan, parts, memory: [...memory.rows()], summaries, steps, seconds, maxRows });
   const rows: Cell[][] = [];
   const left = new Map<string, number>();
   const { text, values } = statement.select;

@@ -27,7 +27,7 @@ export interface StatementInput {
   /** The divisor of `rate`. */
   readonly seconds: number;
   /** Rows that the answer may have, if no stages are left to do with them. */
-  readonly wanted: number;
+  readonly maxRows: number;
 }
 
 export interface GroupStatement {
@@ -57,7 +57,7 @@ export function groupStatement(input: StatementInput): GroupStatement {
   const grouped = needsRows ? groupedRows(rows, plan) : merged(rows, input, forms);
   const outs = plan.aggregates.map((one, at) => `${valueSql(one, input.seconds)} as o${at}`);
   const order = orderOf(plan, forms);
-  const most = order === undefined ? MOST_GROUPS : Math.min(plan.limit ?? input.wanted, mostLeft(plan, input.wanted));
+  const most = order === undefined ? MOST_GROUPS : Math.min(plan.limit ?? input.maxRows, mostLeft(plan, input.maxRows));
   const sums = numberInputs(plan).map((at) => `x${at}`);
   const values = [...cellNames(plan), ...outs.map((_, at) => `o${at}`), ...sums];
   // Values that were left out are those of all groups.
@@ -75,7 +75,7 @@ export function groupStatement(input: StatementInput): GroupStatement {
   return { select: { text, values: bound }, forms, isCut: order !== undefined, most };
 }
 
-const mostLeft = ({ rest }: GroupPlan, wanted: number) => (rest.length > 0 ? MOST_GROUPS : wanted);
+const mostLeft = ({ rest }: GroupPlan, maxRows: number) => (rest.length > 0 ? MOST_GROUPS : maxRows);
 
 /** Undefined where SQL does not order values as the language does, or where the order of all rows is of no use. */
 function orderOf(plan: GroupPlan, forms: Forms): string | undefined {

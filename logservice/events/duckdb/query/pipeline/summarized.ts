@@ -40,10 +40,10 @@ export function summaryReader(plan: GroupPlan, by: readonly Target[], firstMs: n
   if (isUnique) return () => undefined;
   const [only] = by;
   const isByLevel = only?.at === "entry" && only.name === "level";
-  const named = [...inputs.map(({ target }) => target), ...(isByLevel ? [] : by)];
+  const targets = [...inputs.map(({ target }) => target), ...(isByLevel ? [] : by)];
   // Summaries know nothing of an event's own properties but its level.
   const isSummarized =
-    aggregates.every(({ kind }) => SUMMARIZED.has(kind.name)) && named.every((place) => pathKey(place));
+    aggregates.every(({ kind }) => SUMMARIZED.has(kind.name)) && targets.every((place) => pathKey(place));
   if (!isSummarized || by.length > 1 || (stepMs !== undefined && stepMs % MINUTE_MS !== 0)) return () => undefined;
   if (only !== undefined && !isByLevel) {
     return stepMs === undefined && inputs.length === 0

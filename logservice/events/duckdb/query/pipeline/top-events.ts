@@ -52,10 +52,10 @@ async function firstOfPart(
     const direction = keys[at]!.direction === "desc" ? "desc nulls last" : "asc nulls first";
     return orderSql(source).map((text) => ({ text, direction }));
   });
-  const named = order.map(({ text }, at) => `, ${text} as k${at}`).join("");
+  const keyColumns = order.map(({ text }, at) => `, ${text} as k${at}`).join("");
   const scans = scansOf(segments);
   const selects = scans.map(
-    ({ from, where }, number) => `select t, ${ID} as event_id, ${number} as scan, file, row${named}
+    ({ from, where }, number) => `select t, ${ID} as event_id, ${number} as scan, file, row${keyColumns}
       from (select *, file_index::integer as file, file_row_number::double as row${jsons} from ${from}
         where ${where} and ${counted.where})`,
   );
