@@ -92,21 +92,21 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   /** Whether `named` begins the names of several commands, none of which was named. */
   let isGroup = false;
 
-  const known = () => [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
+  const availableFlags = () => [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
   const fail = (message: string, hint?: string) => {
     misuse ??= hint === undefined ? { message } : { message, hint };
   };
   const word = (text: string) => {
     const longer = named === undefined ? text : `${named} ${text}`;
-    const found = commands.find(({ name }) => name === longer);
+    const match = commands.find(({ name }) => name === longer);
     const isLongerGroup = commandsBelow(longer, commands).length > 0;
-    const isArgument = named !== undefined && (!isGroup || words.length > 0 || (found === undefined && !isLongerGroup));
+    const isArgument = named !== undefined && (!isGroup || words.length > 0 || (match === undefined && !isLongerGroup));
     if (isArgument) {
       words.push(text);
       return;
     }
     named = longer;
-    command = found;
+    command = match;
     isGroup = isLongerGroup;
   };
   const unknown = (written: string, name: string, rest: readonly string[]) => {
@@ -127,7 +127,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       name.length > 1
         ? didYouMean(
             name,
-            known().map(({ long }) => long),
+            availableFlags().map(({ long }) => long),
           )
         : undefined;
     const place = command?.name ?? (isGroup ? named : undefined);
@@ -175,7 +175,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     if (text.startsWith("--")) {
       const equals = text.indexOf("=");
       const name = text.slice(2, equals < 0 ? undefined : equals);
-      const flag = known().find(({ long }) => long === name);
+      const flag = availableFlags().find(({ long }) => long === name);
       if (flag === undefined) unknown(`--${name}`, name, argv.slice(i + 1));
       else if (flag.value === undefined && equals >= 0) fail(`--${name} takes no value`, `write --${name} alone`);
       else if (flag.value === undefined) flags.push({ flag, value: undefined });
@@ -185,7 +185,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     // A cluster: -fe, -vC dir, -S1d, -S=1d.
     for (let at = 1; at < text.length; at++) {
       const letter = text[at]!;
-      const flag = known().find(({ short }) => short === letter);
+      const flag = availableFlags().find(({ short }) => short === letter);
       if (flag === undefined) {
         unknown(`-${letter}`, letter, argv.slice(i + 1));
         break;
@@ -212,9 +212,9 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   const last = (long: string) => flags.findLast(({ flag }) => flag.long === long);
   const written = last("format")?.value;
   const formats = formatsOf(command?.name);
-  const format = formats.find((known) => known === written);
+  const format = formats.find((one) => one === written);
   if (written !== undefined && format === undefined) {
-    const others = commands.filter(({ name }) => formatsOf(name).some((known) => known === written));
+    const others = commands.filter(({ name }) => formatsOf(name).some((one) => one === written));
     const hint =
       formats.length === 2
         ? "write --format text or --format json"
@@ -292,8 +292,8 @@ export function unknownBelow(
   [next, ...rest]: readonly [string, ...string[]],
   commands: readonly Shape[],
 ): Misuse {
-  const known = nextWords(words, commands);
-  const near = didYouMean(next, known);
+  const candidates = nextWords(words, commands);
+  const near = didYouMean(next, candidates);
   const meant = commands.find(({ name }) => name === `${words} ${near}`);
   const inGroup = commands.find(({ name }) => name === `${words} ${near} ${rest[0]}`);
   const usage = meant ?? inGroup;
@@ -301,7 +301,9 @@ export function unknownBelow(
   return {
     message: `tool ${words} has no command ${JSON.stringify(next)}`,
     hint:
-      usage === undefined ? (group ?? `its commands are: ${known.join(", ")}`) : `did you mean ${neededUsage(usage)}?`,
+      usage === undefined
+        ? (group ?? `its commands are: ${candidates.join(", ")}`)
+        : `did you mean ${neededUsage(usage)}?`,
   };
 }
 

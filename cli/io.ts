@@ -138,8 +138,8 @@ function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
     },
     file() {
       // 1 or 2: a stream that is not a file has no descriptor of its own.
-      const found = fstatSync(stream === process.stderr ? 2 : 1);
-      return found.isFile() ? { dev: found.dev, ino: found.ino } : undefined;
+      const stats = fstatSync(stream === process.stderr ? 2 : 1);
+      return stats.isFile() ? { dev: stats.dev, ino: stats.ino } : undefined;
     },
     flush: () =>
       closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => stream.write("", () => resolve())),

@@ -94,33 +94,33 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
     for (const entry of entries) {
       const name = prefix + entry.name;
       const isFolder = entry.isDirectory();
-      const shown = isFolder ? `${name}/` : name;
+      const fullName = isFolder ? `${name}/` : name;
       const own = entry.name === ".git" ? "Git's own files" : prefix === "" ? OURS[entry.name] : undefined;
       if (own !== undefined) {
-        leftOut.push({ path: shown, reason: own });
+        leftOut.push({ path: fullName, reason: own });
         continue;
       }
       const decision = decide(folder, entry.name, isFolder, ignore);
       if (decision.reason !== undefined) {
         const rule = isFolder ? vainRule(decision, ignore) : undefined;
-        if (rule !== undefined) vain.set(rule, `${shown} is excluded with everything in it: ${reasonOf(decision)}`);
+        if (rule !== undefined) vain.set(rule, `${fullName} is excluded with everything in it: ${reasonOf(decision)}`);
         const before = { files: files.length, leftOut: leftOut.length };
-        if (isFolder && mayHold(decision, ignore)) await walk(shown, join(path, entry.name), decision);
+        if (isFolder && mayHold(decision, ignore)) await walk(fullName, join(path, entry.name), decision);
         // One line for a folder, unless something in it is included.
         if (files.length === before.files) {
           leftOut.length = before.leftOut;
-          leftOut.push({ path: shown, reason: reasonOf(decision) });
+          leftOut.push({ path: fullName, reason: reasonOf(decision) });
         }
         continue;
       }
       if (isFolder) {
         const before = { files: files.length, leftOut: leftOut.length };
-        await walk(shown, join(path, entry.name), decision);
+        await walk(fullName, join(path, entry.name), decision);
         const rule = decision.broughtBack;
         if (rule !== undefined && files.length === before.files && leftOut.length > before.leftOut) {
           vain.set(
             rule,
-            `it re-includes the folder ${shown} but not its contents: write ${rule.text.replace(/\/$/, "")}/**`,
+            `it re-includes the folder ${fullName} but not its contents: write ${rule.text.replace(/\/$/, "")}/**`,
           );
         }
       } else addFile(entry, name, join(path, entry.name));
@@ -138,10 +138,10 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
       if (entries.some(({ name }) => name.includes("\ufffd"))) {
         for (const bytes of readdirSync(path, { encoding: "buffer" })) {
           if (Buffer.from(bytes.toString()).equals(bytes)) continue;
-          const shown = prefix + bytes.toString("latin1").replace(/[\x80-\xff]/g, escaped);
+          const escapedName = prefix + bytes.toString("latin1").replace(/[\x80-\xff]/g, escaped);
           problems.push({
             code: "artifact/name",
-            message: `the name of ${shown} is not UTF-8`,
+            message: `the name of ${escapedName} is not UTF-8`,
             hint: "rename it: an archive and the platform know names in UTF-8 only",
           });
         }

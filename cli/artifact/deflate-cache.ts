@@ -37,16 +37,16 @@ const ABANDONED_MS = 3_600_000;
 export function openDeflateCache(folder: string | undefined, project: string): DeflateCache {
   if (folder === undefined) return { get: () => undefined, keep() {} };
   const path = join(folder, project);
-  const known = readPack(path);
+  const entries = readPack(path);
   return {
     get(hash) {
-      const packed = known.get(hash);
+      const packed = entries.get(hash);
       if (packed === undefined || crc32(packed.data, crc32(packed.about)) === packed.entryCrc32) return packed;
-      known.delete(hash);
+      entries.delete(hash);
       return undefined;
     },
     keep(used) {
-      if (used.size === known.size && [...used.keys()].every((hash) => known.has(hash))) return;
+      if (used.size === entries.size && [...used.keys()].every((hash) => entries.has(hash))) return;
       try {
         mkdirSync(folder, { recursive: true });
         const temporary = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
@@ -66,21 +66,21 @@ interface Kept extends Packed {
 }
 
 function readPack(path: string): Map<string, Kept> {
-  const known = new Map<string, Kept>();
+  const entries = new Map<string, Kept>();
   let pack: Buffer;
   try {
     pack = readFileSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    return known;
+    return entries;
   }
-  if (pack.toString("latin1", 0, MAGIC.length) !== MAGIC) return known;
+  if (pack.toString("latin1", 0, MAGIC.length) !== MAGIC) return entries;
   for (let at = MAGIC.length; at + HEAD_BYTES <= pack.length; ) {
     const head = at + HASH_BYTES;
     const dataAt = at + HEAD_BYTES;
     const dataEnd = dataAt + pack.readUInt32LE(head + 8);
     if (dataEnd > pack.length) break;
-    known.set(pack.toString("latin1", at, head), {
+    entries.set(pack.toString("latin1", at, head), {
       crc32: pack.readUInt32LE(head),
       unpackedBytes: pack.readUInt32LE(head + 4),
       isDeflated: pack[head + 12] === 1,
@@ -90,7 +90,7 @@ function readPack(path: string): Map<string, Kept> {
     });
     at = dataEnd;
   }
-  return known;
+  return entries;
 }
 
 function packOf(used: ReadonlyMap<string, Packed>): Buffer {

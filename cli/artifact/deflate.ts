@@ -64,13 +64,13 @@ export async function deflateFiles(
     const { content } = read;
     const mode = modeOf(file);
     const key = hashOf("sha256", content, "buffer").toString("latin1");
-    const found = used.get(key) ?? cache.get(key) ?? waiting.get(key) ?? pack(content);
-    if (!(found instanceof Promise)) {
-      used.set(key, found);
-      entries.push({ name: file.name, mode, ...found });
+    const packing = used.get(key) ?? cache.get(key) ?? waiting.get(key) ?? pack(content);
+    if (!(packing instanceof Promise)) {
+      used.set(key, packing);
+      entries.push({ name: file.name, mode, ...packing });
     } else {
       waitingBytes += content.length;
-      const done = found.then((packed) => {
+      const done = packing.then((packed) => {
         used.set(key, packed);
         entries.push({ name: file.name, mode, ...packed });
         waitingBytes -= content.length;

@@ -99,20 +99,20 @@ function plain(path: string): string {
 function developmentPackages(files: readonly FoundFile[], directory: string): BuildProblem | undefined {
   const folders = developmentFolders(directory);
   if (folders.size === 0) return undefined;
-  const found = new Set<string>();
+  const packages = new Set<string>();
   let bytes = 0;
   let allBytes = 0;
   for (const file of files) {
     allBytes += file.bytes;
     const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file.name)?.[0];
     if (folder === undefined || !folders.has(folder)) continue;
-    found.add(folder);
+    packages.add(folder);
     bytes += file.bytes;
   }
   if (bytes < MIN_DEVELOPMENT_BYTES) return undefined;
   return {
     code: "artifact/development-packages",
-    message: `${humanBytes(bytes)} of ${humanBytes(allBytes)} are ${found.size} development packages`,
+    message: `${humanBytes(bytes)} of ${humanBytes(allBytes)} are ${packages.size} development packages`,
     hint: 'exclude them: "postbuild": "npm prune --omit=dev" in hooks, with "clean": "npm install" to restore them',
   };
 }

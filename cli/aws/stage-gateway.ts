@@ -21,7 +21,7 @@ export function stageGateway(
     report({ kind: "note", phase: "stack", text: textOf(event), isDetail: event.kind === "resource" });
   const inputFor = (accountId: string): StackInput => ({ name: config.name, config, region: cloud.region, accountId });
   return {
-    async askedHash(accountId) {
+    async stackConfigHash(accountId) {
       const stages = new Set([...DEFAULT_STAGES, ...Object.keys(config.stages ?? {})]);
       return templateHash(inputFor(accountId), [...stages]);
     },
@@ -79,11 +79,11 @@ function endpointIn(
   stage: string,
   inputFor: (accountId: string) => StackInput,
 ): StageEndpoint | undefined {
-  const found = state?.stages.find(({ name }) => name === stage);
-  if (state?.apiId === undefined || found === undefined) return undefined;
+  const stageState = state?.stages.find(({ name }) => name === stage);
+  if (state?.apiId === undefined || stageState === undefined) return undefined;
   const present = state.stages.map(({ name }) => name);
   const isBehind = state.templateHash !== templateHash(inputFor(accountOf(state.id)), present);
-  return { apiId: state.apiId, url: found.endpoint, isBehind };
+  return { apiId: state.apiId, url: stageState.endpoint, isBehind };
 }
 
 /** `making the gateway`, `made the gateway`. */

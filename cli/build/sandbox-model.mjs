@@ -116,8 +116,8 @@ class ShapeTable {
   #placeOf(schema) {
     if (Array.isArray(schema) && schema[0] === 0) return this.#placeOf(schema[4]);
     if (KINDS.has(schema)) return SIMPLE.indexOf(KINDS.get(schema));
-    const known = this.#places.get(schema);
-    if (known !== undefined) return known;
+    const existing = this.#places.get(schema);
+    if (existing !== undefined) return existing;
     const place = this.shapes.length;
     this.#places.set(schema, place);
     // Before its members, which may name it.

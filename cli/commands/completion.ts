@@ -32,10 +32,10 @@ export async function completion(context: Context, { shell, line }: Options<"com
     ) + 1,
   );
   const typed = words.at(-1) ?? "";
-  const found = complete(words, describeTable(), projectWords(context, words));
-  if (found.kind !== "words") await context.print(`:${found.kind}`);
+  const completion = complete(words, describeTable(), projectWords(context, words));
+  if (completion.kind !== "words") await context.print(`:${completion.kind}`);
   else {
-    const lines = found.candidates
+    const lines = completion.candidates
       .filter(({ value }) => value.startsWith(typed))
       .map((candidate) => LINES[shell](candidate, typed));
     if (lines.length > 0) await context.print(lines.join("\n"));

@@ -78,9 +78,9 @@ function readBefore(words: readonly string[], commands: readonly Command[]): Bef
     }
     if (word.startsWith("-") && word.length > 1 && !before.includes("--")) {
       before.push(word);
-      const known = [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
+      const flags = [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
       // The last letter of a cluster may need a value; `--stage=x` has one.
-      const flag = known.find(
+      const flag = flags.find(
         ({ long, short }) => word === `--${long}` || (/^-[^-]/.test(word) && word.endsWith(`${short}`)),
       );
       if (flag?.value !== undefined) pending = flag;
@@ -135,15 +135,15 @@ function argumentOf(
 
 /** The words that continue the beginning of a command's name, in the table's order. */
 function nextWords(begun: string, commands: readonly Command[]): Candidate[] {
-  const found = new Map<string, Candidate>();
+  const candidates = new Map<string, Candidate>();
   for (const { name, summary } of commands) {
     if (!name.startsWith(begun)) continue;
     const [value = "", ...more] = name.slice(begun.length).split(" ");
     // If several commands begin alike, the one that ends here has the description.
-    if (more.length === 0) found.set(value, { value, description: summary });
-    else if (!found.has(value)) found.set(value, { value });
+    if (more.length === 0) candidates.set(value, { value, description: summary });
+    else if (!candidates.has(value)) candidates.set(value, { value });
   }
-  return [...found.values()];
+  return [...candidates.values()];
 }
 
 /** Values by their name in help. */

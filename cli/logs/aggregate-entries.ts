@@ -3,16 +3,16 @@ import { isMergeable, type PipesResult, type PipesRun, readsOfPipeline } from ".
 import type { Clock } from "../../grammar/units/clock.ts";
 import { readEntryLine } from "./entry-line.ts";
 import { type Block, CAUGHT_UP } from "./line-blocks.ts";
-import { type Found, lineScan } from "./line-scan.ts";
+import { lineScan, type OnLine } from "./line-scan.ts";
 import { parallelPipes } from "./parallel-pipes.ts";
-import { newRun, PipeLines, type PipesAsked } from "./pipe-scan.ts";
+import { newRun, PipeLines, type PipesRequest } from "./pipe-scan.ts";
 import type { Progress } from "./progress.ts";
 import { InputError, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
 import type { Source } from "./source.ts";
 import type { Survey } from "./survey.ts";
 import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
-export interface Aggregation extends PipesAsked {
+export interface Aggregation extends PipesRequest {
   readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -134,15 +134,15 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
 class LinesInOrder {
   readonly #run: PipesRun;
   readonly #scan: ReturnType<typeof lineScan>;
-  readonly #found: Found;
+  readonly #onLine: OnLine;
 
-  constructor(asked: PipesAsked) {
-    const run = newRun(asked);
-    const reads = readsOfPipeline(asked.pipeline);
-    const scan = lineScan(asked.wanted, { reads });
+  constructor(request: PipesRequest) {
+    const run = newRun(request);
+    const reads = readsOfPipeline(request.pipeline);
+    const scan = lineScan(request.wanted, { reads });
     this.#run = run;
     this.#scan = scan;
-    this.#found = (bytes, start, end, line) => {
+    this.#onLine = (bytes, start, end, line) => {
       if (reads !== undefined) run.push(line?.entry ?? scan.partialEntry());
       else {
         const whole = line?.entry ?? readEntryLine(bytes.toString("utf8", start, end)).entry;
@@ -154,7 +154,7 @@ class LinesInOrder {
   }
 
   add(block: Block): void {
-    this.#scan(block, this.#found);
+    this.#scan(block, this.#onLine);
   }
 
   get isDone(): boolean {

@@ -207,8 +207,8 @@ function fastPipe(pipe: Pipe | undefined): FastPipe | undefined {
     }
     const of = soughtValue(call.argument);
     if (of?.at !== "fields" || !OF_NUMBERS.has(kind.name)) return undefined;
-    const known = numbers.findIndex((one) => isSame(one, of));
-    aggregates.push({ kind, list: known < 0 ? numbers.push(of) - 1 : known });
+    const index = numbers.findIndex((one) => isSame(one, of));
+    aggregates.push({ kind, list: index < 0 ? numbers.push(of) - 1 : index });
   }
   if (aggregates.length === 0) aggregates.push({ kind: { name: "count", percent: 0 }, list: -1 });
   const by = groupsOf(pipe)!.map(soughtValue);

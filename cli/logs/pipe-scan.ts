@@ -9,11 +9,11 @@ import {
 import type { PackedByteGroups } from "./byte-groups.ts";
 import { fastGroups } from "./fast-groups.ts";
 import type { Block } from "./line-blocks.ts";
-import { type Found, lineScan, type Wanted } from "./line-scan.ts";
+import { lineScan, type OnLine, type Wanted } from "./line-scan.ts";
 import { SegmentReader } from "./segment-scan.ts";
 
 /** What is asked of the entries of a file. Plain data, as it is passed to other threads. */
-export interface PipesAsked {
+export interface PipesRequest {
   readonly wanted: Wanted;
   readonly pipeline: Pipeline;
   /** The period that was asked for. */
@@ -37,16 +37,16 @@ const MOST_FAST_BYTES = 64 * 1024 * 1024;
 export class PipeLines {
   /** Aggregates are never done. */
   readonly isDone = false;
-  readonly #asked: PipesAsked;
+  readonly #request: PipesRequest;
   readonly #scan: ReturnType<typeof lineScan>;
   readonly #fast: ReturnType<typeof fastGroups>;
   #run: PipesRun;
 
-  constructor(asked: PipesAsked) {
-    this.#asked = asked;
-    this.#scan = lineScan(asked.wanted, { reads: readsOfPipeline(asked.pipeline) });
-    this.#fast = fastGroups(asked.wanted, asked.pipeline);
-    this.#run = newRun(asked);
+  constructor(request: PipesRequest) {
+    this.#request = request;
+    this.#scan = lineScan(request.wanted, { reads: readsOfPipeline(request.pipeline) });
+    this.#fast = fastGroups(request.wanted, request.pipeline);
+    this.#run = newRun(request);
   }
 
   /** What the stages give of all that was collected. */
@@ -74,13 +74,13 @@ export class PipeLines {
   /** Adds a block of lines. `place` is that of the first byte of its buffer, if blocks do not come in their order. */
   add(block: Block, place?: number): void {
     const fast = this.#fast;
-    const found: Found = (_, start, _end, line) => {
+    const onLine: OnLine = (_, start, _end, line) => {
       if (place !== undefined) this.#run.nextPlace = place + start;
       this.#run.push(line?.entry ?? this.#scan.partialEntry());
       return true;
     };
     if (fast === undefined) {
-      this.#scan(block, found);
+      this.#scan(block, onLine);
       return;
     }
     const { bytes, start, end } = block;
@@ -88,7 +88,7 @@ export class PipeLines {
       let lineEnd = fast.take(bytes, at);
       if (lineEnd < 0) {
         lineEnd = bytes.indexOf(LF, at);
-        this.#scan({ bytes, start: at, end: lineEnd }, found);
+        this.#scan({ bytes, start: at, end: lineEnd }, onLine);
       }
       at = lineEnd + 1;
     }
@@ -98,7 +98,7 @@ export class PipeLines {
   /** What was collected, and forgets it. */
   take(): PackedLines {
     const packed = { run: this.#run.pack(), fast: this.#fast?.takeGroups() };
-    this.#run = newRun(this.#asked);
+    this.#run = newRun(this.#request);
     return packed;
   }
 
@@ -109,11 +109,11 @@ export class PipeLines {
   }
 }
 
-export const newRun = ({ wanted, pipeline, range, budgetBytes }: PipesAsked) =>
+export const newRun = ({ wanted, pipeline, range, budgetBytes }: PipesRequest) =>
   new PipesRun(pipeline, { nowMs: wanted.nowMs, range, ...(budgetBytes !== undefined && { budgetBytes }) });
 
 /** A file of which threads read segments. */
-export interface PipesSetup extends PipesAsked {
+export interface PipesSetup extends PipesRequest {
   /** A file descriptor, which threads share. */
   readonly file: number;
   readonly size: number;

@@ -36,10 +36,10 @@ export async function printAggregated(
   const isLive =
     isFollowed && stdout.isTerminal && format === "text" && readsOfPipeline(aggregation.pipeline) !== undefined;
   if (isFollowed && !isLive && pipes.some((pipe) => factsOf(pipe).collects)) await context.say(AT_THE_END);
-  let shownLines = 0;
+  let lineCount = 0;
   const text = (table: Table) => {
-    const shown = { width: stdout.columns, color: stdout.color, isTerminal: stdout.isTerminal };
-    return chartText(table, shown) ?? tableText(table, shown);
+    const options = { width: stdout.columns, color: stdout.color, isTerminal: stdout.isTerminal };
+    return chartText(table, options) ?? tableText(table, options);
   };
   const refresh = async (result: PipesResult) => {
     if (result.kind !== "table") return;
@@ -47,8 +47,8 @@ export async function printAggregated(
     const lines = text(result).replace(/\n$/, "").split("\n");
     // What has left the top of the screen cannot be written again.
     const fitting = fitted(lines, Math.max(3, stdout.rows - 1), !pipes.some((pipe) => factsOf(pipe).reorders));
-    await stdout.write(`${erased(shownLines)}${fitting.join("\n")}\n`);
-    shownLines = fitting.length;
+    await stdout.write(`${erased(lineCount)}${fitting.join("\n")}\n`);
+    lineCount = fitting.length;
   };
   const isStreamed = isFollowed && !isLive && isStreaming(aggregation.pipeline);
   let isBegun = false;
@@ -83,7 +83,7 @@ export async function printAggregated(
     await aggregation.onError(error);
     return;
   }
-  await stdout.write(erased(shownLines));
+  await stdout.write(erased(lineCount));
   // Zero would look like a count of what could not be read.
   if (result === undefined) return;
   if (result.kind === "entries")
@@ -122,10 +122,10 @@ async function printEntries(
   entries: readonly KeptEntry[],
   { wanted }: Aggregation,
 ): Promise<void> {
-  const shown = { format, color: io.stdout.color, expand: false, nowMs: wanted.nowMs, countOnly: false };
-  const lines = new FoundLines(shown);
+  const options = { format, color: io.stdout.color, expand: false, nowMs: wanted.nowMs, countOnly: false };
+  const lines = new FoundLines(options);
   for (const { line } of entries) {
-    lines.found(line, 0, line.length - 1, undefined);
+    lines.onLine(line, 0, line.length - 1, undefined);
     lines.settle();
   }
   await io.stdout.write(lines.take());

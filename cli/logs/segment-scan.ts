@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import type { TextState } from "../output/log-text.ts";
-import { FoundLines, type Shown } from "./found-lines.ts";
+import { FoundLines, type LineOptions } from "./found-lines.ts";
 import { type Block, LineBlocks, MAX_LINE_BYTES } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
 
@@ -12,7 +12,7 @@ export interface SegmentsSetup {
   readonly file: number;
   readonly size: number;
   readonly wanted: Wanted;
-  readonly shown: Shown;
+  readonly lineOptions: LineOptions;
 }
 
 export interface SegmentTask {
@@ -33,15 +33,20 @@ export interface SegmentResult {
 }
 
 /** Scans segments of a file, one after another: in a worker thread, or in the main thread. */
-export function segmentScanner({ file, size, wanted, shown }: SegmentsSetup): (task: SegmentTask) => SegmentResult {
+export function segmentScanner({
+  file,
+  size,
+  wanted,
+  lineOptions,
+}: SegmentsSetup): (task: SegmentTask) => SegmentResult {
   const scan = lineScan(wanted);
   const segments = new SegmentReader(file, size);
   return ({ id, start, end, limit, textState }) => {
-    const lines = new FoundLines(shown);
+    const lines = new FoundLines(lineOptions);
     lines.textState = textState;
     lines.limit = limit;
     const { block, tooLongAt } = segments.read(start, end);
-    if (block !== undefined) scan(block, lines.found);
+    if (block !== undefined) scan(block, lines.onLine);
     const taken = lines.take();
     const output: Uint8Array = typeof taken === "string" ? Buffer.from(taken) : taken;
     return { id, output, count: lines.count, textState: lines.textState, tooLongAt };

@@ -106,7 +106,7 @@ export class ShapedLines {
     if (line === undefined || !isUsual(line, this.#sought)) return false;
     let steps = this.#first;
     for (const { literal, kind, path } of line.parts) {
-      let step = steps.find((known) => known.kind === kind && Buffer.compare(known.literal, literal) === 0);
+      let step = steps.find((one) => one.kind === kind && Buffer.compare(one.literal, literal) === 0);
       if (step === undefined) {
         const sought = this.#sought.findIndex((one) => isAtPath(one, path));
         step = { literal, kind, sought, next: [] };

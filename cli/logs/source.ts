@@ -17,7 +17,7 @@ export interface Source {
    * What is known about the log if nothing is found: the entries, as all of them are read here; the names of fields, which
    * the function asks for; or only the period, as others filter.
    */
-  readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
+  readonly evidence: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
   /** What was not read; printed if nothing is found. */
   readonly unread?: string;
   /** A followed source that yields `CAUGHT_UP` between existing and new lines. */
@@ -29,7 +29,7 @@ export interface Source {
   /**
    * What stages that make rows give, where the source computes it itself; undefined if its entries have to be read for that.
    */
-  aggregate?(asked: SourceAggregation): Promise<PipesResult | undefined>;
+  aggregate?(aggregation: SourceAggregation): Promise<PipesResult | undefined>;
   /** The inputs, one after another: files to open and read once, and blocks of anything else. */
   inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
 }

@@ -233,9 +233,9 @@ function factsOf(series: readonly Series[], count: number): readonly string[] {
     if (greatest(values) === null) return ["no values"].slice(0, count);
     const sum = values.reduce<number>((total, value) => total + (value ?? 0), 0);
     const last = values.findLast((value) => value !== null) ?? null;
-    const shown = (value: Cell) => cellText(value, column, undefined);
+    const textOf = (value: Cell) => cellText(value, column, undefined);
     const isCount = /^count(?:$|\()/.test(column.name);
-    return [`max ${shown(greatest(values))}`, isCount ? `sum ${shown(sum)}` : `last ${shown(last)}`].slice(0, count);
+    return [`max ${textOf(greatest(values))}`, isCount ? `sum ${textOf(sum)}` : `last ${textOf(last)}`].slice(0, count);
   });
   const first = widest(facts.map(([text = ""]) => text));
   return facts.map((texts) => texts.map((text, at) => (at === 0 ? text.padEnd(first) : text)).join(GAP));

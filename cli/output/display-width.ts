@@ -41,7 +41,7 @@ export function visible(text: string): string {
   const line = printable(text).replace(/[\t\n]/g, (char) => (char === "\t" ? "\u2409" : "\u240a"));
   return isSimple(line) && !line.includes("\u00ad")
     ? line
-    : line.replace(NEEDED_OR_HIDDEN, (found, hidden) => (hidden === undefined ? found : "\ufffd"));
+    : line.replace(NEEDED_OR_HIDDEN, (match, hidden) => (hidden === undefined ? match : "\ufffd"));
 }
 
 /** Sequences of emoji, joiners and selectors of scripts; or, captured, what else is not seen. */

@@ -33,14 +33,14 @@ export async function serviceAddress(
       "write http://localhost:5000 or https://...",
     );
   }
-  let found: ServiceToken;
+  let token: ServiceToken;
   try {
-    found = tokenForService(context, url);
+    token = tokenForService(context, url);
   } catch (error) {
     if (error instanceof TeamError) return refused(error.message, error.hint);
     throw error;
   }
-  if (project !== "") return { ok: true, url, ...found, project };
+  if (project !== "") return { ok: true, url, ...token, project };
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const id = projectIdOf((await nameHere(context)) ?? "");
   if (id === undefined) {
@@ -49,7 +49,7 @@ export async function serviceAddress(
       "name it with --project, or run this in the folder of tool.json",
     );
   }
-  return { ok: true, url, ...found, project: id };
+  return { ok: true, url, ...token, project: id };
 }
 
 async function nameHere(context: Context): Promise<string | undefined> {

@@ -37,7 +37,7 @@ import { type Archive, codeSource } from "./upload.ts";
 /** The stage in the gateway. */
 export interface StageGateway {
   /** Hash of everything in tool.json that the stack is made from: gateway, domains, alerts, warming. */
-  askedHash(accountId: string): Promise<string>;
+  stackConfigHash(accountId: string): Promise<string>;
   /** Undefined if the gateway does not have the stage. */
   find(stage: string): Promise<StageEndpoint | undefined>;
   /** Creates the stage and everything that it needs. The function and the stage's alias must exist. */
@@ -244,12 +244,12 @@ export async function deployStage(
   const previous = before === version ? record?.previous : before;
   // The record describes the version that the alias names.
   const identity = before === version ? record?.before : record && identityOf(record);
-  const asked = await gateway.askedHash(accountId);
+  const stackConfig = await gateway.stackConfigHash(accountId);
   let next: DeployRecord = {
     version,
     ...wanted,
     ...(tags !== undefined && { tags }),
-    asked,
+    stackConfig,
     ...(previous !== undefined && { previous }),
     ...(previous !== undefined && identity !== undefined && { before: identity }),
     ...(record?.api !== undefined && { api: record.api }),
@@ -257,7 +257,8 @@ export async function deployStage(
   let current = alias;
   if (!isActive) {
     current = await phase("activate", () => activate(aliases, stage, next, alias));
-  } else if (record?.asked !== asked || record.tags !== tags) current = await activate(aliases, stage, next, alias);
+  } else if (record?.stackConfig !== stackConfig || record.tags !== tags)
+    current = await activate(aliases, stage, next, alias);
   await updateOtherAliases(aliases, stage, { next, before: record, commit, isActive });
 
   const hasDomain = staged.config.stages[stage]?.domain !== undefined;
@@ -267,9 +268,9 @@ export async function deployStage(
     next = { ...next, api: endpoint.apiId };
     // Recorded last: from now on a deploy of this stage does not ask for the stack.
     await activate(aliases, stage, next, current);
-  } else if (hasDomain || record?.asked !== asked) endpoint = await gateway.find(stage);
+  } else if (hasDomain || record?.stackConfig !== stackConfig) endpoint = await gateway.find(stage);
   // Reported once for each change of tool.json. For a first deploy only if it leaves something to apply.
-  const isNews = record?.asked === undefined ? asksForMore(written, stage) : record.asked !== asked;
+  const isNews = record?.stackConfig === undefined ? asksForMore(written, stage) : record.stackConfig !== stackConfig;
   return {
     stage,
     version,

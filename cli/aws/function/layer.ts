@@ -24,8 +24,8 @@ export async function ensureRuntimeLayer(
       { LayerName: RUNTIME_LAYER, ...(marker !== undefined && { Marker: marker }) },
       { abortSignal: signal },
     );
-    const found = page.LayerVersions?.find(({ Description }) => Description === layer.hash);
-    if (found?.LayerVersionArn !== undefined) return found.LayerVersionArn;
+    const existing = page.LayerVersions?.find(({ Description }) => Description === layer.hash);
+    if (existing?.LayerVersionArn !== undefined) return existing.LayerVersionArn;
     marker = page.NextMarker;
   } while (marker !== undefined);
   note("the runtime is uploaded, once for all apps of the account and region");

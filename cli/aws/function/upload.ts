@@ -36,9 +36,9 @@ export async function codeSource(cloud: Cloud, archive: Archive, options: Upload
   const accountId = await options.accountId();
   const bucket = bucketName(accountId, cloud.region);
   const s3 = await cloud.s3();
-  const found = await head(s3, { Bucket: bucket, Key: key, ExpectedBucketOwner: accountId }, signal);
-  if (found !== "object") {
-    if (found === "nothing") await createBucket(s3, bucket, cloud.region, signal);
+  const existing = await head(s3, { Bucket: bucket, Key: key, ExpectedBucketOwner: accountId }, signal);
+  if (existing !== "object") {
+    if (existing === "nothing") await createBucket(s3, bucket, cloud.region, signal);
     if (options.accelerate) {
       await s3.putBucketAccelerateConfiguration(
         { Bucket: bucket, ExpectedBucketOwner: accountId, AccelerateConfiguration: { Status: "Enabled" } },

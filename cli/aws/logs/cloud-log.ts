@@ -58,14 +58,14 @@ export async function* readCloudLog(
     endMs: (request.untilMs ?? clock.nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
   };
   const slice: Slice = (stream, part) => readEvents(client, { group, stream, pattern: "", period: part }, signal);
-  const shown = new Recent();
+  const recent = new Recent();
   const read = async function* (part: Period) {
     const readings = patterns.map((pattern) => readEvents(client, { group, pattern, period: part }, signal));
     for await (const events of mergeByTime(readings)) {
       // Several patterns may find the same event, and a poll finds events again that were returned before.
-      if (!follow) shown.forgetBefore(shown.newestMs);
+      if (!follow) recent.forgetBefore(recent.newestMs);
       yield await linesOf(
-        events.filter((event) => shown.add(event)),
+        events.filter((event) => recent.add(event)),
         slice,
       );
     }
@@ -98,8 +98,8 @@ export async function* readCloudLog(
   ) {
     await clock.sleep(Math.min(POLL_MS * 2 ** failures, MAX_WAIT_MS), signal).catch(() => {});
     if (signal.aborted) return;
-    const startMs = Math.max(period.startMs, shown.newestMs - LATE_MS);
-    shown.forgetBefore(startMs);
+    const startMs = Math.max(period.startMs, recent.newestMs - LATE_MS);
+    recent.forgetBefore(startMs);
     try {
       isThere = yield* readIfThere({ startMs, endMs: undefined });
       failures = 0;
@@ -113,11 +113,11 @@ export async function* readCloudLog(
   let isFirst = true;
   for await (const events of liveTail(client, { ...live, patterns }, signal)) {
     // Events between the last poll and the start of the session.
-    if (isFirst) yield* read({ startMs: Math.max(period.startMs, shown.newestMs - LATE_MS), endMs: undefined });
+    if (isFirst) yield* read({ startMs: Math.max(period.startMs, recent.newestMs - LATE_MS), endMs: undefined });
     isFirst = false;
     // Events that came while the log was read may come again.
     yield await linesOf(
-      events.filter((event) => event.timeMs > shown.newestMs || !shown.hasLine(event)),
+      events.filter((event) => event.timeMs > recent.newestMs || !recent.hasLine(event)),
       slice,
     );
   }

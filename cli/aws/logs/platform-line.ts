@@ -44,8 +44,8 @@ const FRAME =
 
 function readReport(text: string): Report {
   const number = (name: string) => {
-    const found = new RegExp(`\\t${name}: ([\\d.]+) `).exec(text)?.[1];
-    return found === undefined ? undefined : Number(found);
+    const digits = new RegExp(`\\t${name}: ([\\d.]+) `).exec(text)?.[1];
+    return digits === undefined ? undefined : Number(digits);
   };
   return { durationMs: number("Duration"), memoryMiB: number("Memory Size"), usedMiB: number("Max Memory Used") };
 }

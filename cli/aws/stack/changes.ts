@@ -35,8 +35,9 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
     } = ResourceChange ?? {};
     if (id === undefined || Action === undefined) return [];
     const [old, now] = [before.Resources[id], after.Resources[id]];
-    const known = now ?? old;
-    const facts = known === undefined ? { type: ResourceType ?? "", about: id, stage: undefined } : factsOf(known);
+    const resource = now ?? old;
+    const facts =
+      resource === undefined ? { type: ResourceType ?? "", about: id, stage: undefined } : factsOf(resource);
     const action = Action === "Add" ? "add" : Action === "Remove" ? "remove" : "change";
     const differing = action === "change" ? propertyChanges(old?.Properties ?? {}, now?.Properties ?? {}) : [];
     const said = Details.flatMap(({ Target }) => (Target?.Name === undefined ? [] : [Target.Name]));

@@ -132,7 +132,7 @@ async function untilSettled(
 /** The events that are new, oldest first. The service returns the newest first, in pages. */
 async function newEvents(cloud: Cloud, stackId: string, seen: Set<string>, signal: AbortSignal): Promise<CloudEvent[]> {
   const client = await cloud.cloudFormation();
-  const found: CloudEvent[] = [];
+  const unseen: CloudEvent[] = [];
   for (let NextToken: string | undefined; ; ) {
     const page = await client.describeStackEvents(
       { StackName: stackId, ...(NextToken !== undefined && { NextToken }) },
@@ -140,12 +140,12 @@ async function newEvents(cloud: Cloud, stackId: string, seen: Set<string>, signa
     );
     const events = page.StackEvents ?? [];
     const fresh = events.filter(({ EventId }) => EventId !== undefined && !seen.has(EventId));
-    found.push(...fresh);
+    unseen.push(...fresh);
     NextToken = page.NextToken;
     if (NextToken === undefined || fresh.length < events.length) break;
   }
-  for (const { EventId } of found) seen.add(EventId!);
-  return found.reverse();
+  for (const { EventId } of unseen) seen.add(EventId!);
+  return unseen.reverse();
 }
 
 /** Deletes what prevents the stack from being created: a failed first attempt, or an unexecuted change set. */

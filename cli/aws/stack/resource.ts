@@ -56,7 +56,7 @@ export interface AppStack extends StackInput {
 }
 
 /** What the template depends on besides tool.json. */
-export interface Known {
+export interface StackContext {
   /** The remote stages that the stack has. */
   readonly stages: readonly string[];
   /** Stages that were deployed: their alias exists, so the gateway can get permission to invoke it. */

@@ -12,7 +12,7 @@ import { buildTemplate, resolved, type StackTemplate, wantedStages } from "./tem
 import { findZones, isInZone, zoneOf } from "./zones.ts";
 
 /** What tool.json asks for, and everything in the account that it depends on. */
-export interface Survey {
+export interface StackSurvey {
   readonly input: StackInput;
   readonly state: StackState | undefined;
   /** The stack's tags until now; none if there is no stack. */
@@ -30,7 +30,7 @@ export interface SurveyOptions {
 }
 
 /** Reads everything that the template depends on. Throws if the stack cannot have what tool.json asks for. */
-export async function survey(cloud: Cloud, input: StackInput, options: SurveyOptions): Promise<Survey> {
+export async function surveyStack(cloud: Cloud, input: StackInput, options: SurveyOptions): Promise<StackSurvey> {
   const { signal } = options;
   const name = stackName(input.name);
   const stack = await describeStack(cloud, name, signal);
@@ -50,12 +50,12 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
     signal,
   );
   const domains = [...new Set(stages.flatMap((stage) => stageDomain(config, stage) ?? []))];
-  const found = await findCertificates(cloud, domains, certificatesIn(before), signal);
+  const existing = await findCertificates(cloud, domains, certificatesIn(before), signal);
   const zones = { ...others, ...ours };
   const certificates: KnownCertificate[] = [];
   // Including zones that the apply creates.
   const isZoneOurs = (domain: string) => wantedZones.some((zone) => isInZone(domain, zone));
-  for (const certificate of found) {
+  for (const certificate of existing) {
     const { domain, state, validation } = certificate;
     // DNS validation is preferred to email when the zone has become ours.
     const isMailed = state === "pending" && validation?.by === "email" && isZoneOurs(domain);
@@ -132,10 +132,10 @@ function heldDomains(before: Template | undefined, stages: readonly string[], is
     stages: ({ stages: written = {} }: Config): NonNullable<Config["stages"]> =>
       Object.fromEntries(
         [...held].flatMap(([stage, old]) => {
-          const asked = written[stage];
-          if (asked?.domain === undefined) return [];
+          const stageConfig = written[stage];
+          if (stageConfig?.domain === undefined) return [];
           // A named zone may belong to the new domain only; `false` applies to both.
-          const { zone, ...rest } = asked;
+          const { zone, ...rest } = stageConfig;
           return [[stage, { ...rest, ...(zone === false && { zone }), ...old }]];
         }),
       ),

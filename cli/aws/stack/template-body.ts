@@ -19,9 +19,9 @@ export async function templateBody(
   const Key = templateKey(name, sha256(body));
   const s3 = await cloud.s3();
   const object = { Bucket, Key, ExpectedBucketOwner: accountId };
-  const found = await head(s3, object, signal);
-  if (found === "nothing") await createBucket(s3, Bucket, cloud.region, signal);
-  if (found !== "object") {
+  const existing = await head(s3, object, signal);
+  if (existing === "nothing") await createBucket(s3, Bucket, cloud.region, signal);
+  if (existing !== "object") {
     await s3.putObject({ ...object, Body: body, ContentType: "application/json" }, { abortSignal: signal });
   }
   return { TemplateURL: `https://${Bucket}.s3.${cloud.region}.${domainSuffix(cloud.region)}/${Key}` };

@@ -4,8 +4,8 @@ import { domainResources, stageDomain, zoneResources } from "./domains.ts";
 import { apiResources, stageResources } from "./gateway.ts";
 import {
   type AppStack,
-  type Known,
   type Parts,
+  type StackContext,
   type StackInput,
   sha256,
   type Template,
@@ -24,10 +24,10 @@ export interface StackTemplate {
  * The template of an app's stack. Pure. Logical ids depend only on what a resource is for, so that an unchanged part of
  * tool.json is an unchanged part of the stack. The function and its aliases are only referred to.
  */
-export function buildTemplate(input: StackInput, known: Known): StackTemplate {
+export function buildTemplate(input: StackInput, context: StackContext): StackTemplate {
   const app = resolved(input);
-  const parts = partsOf(app, known);
-  const hash = hashOf(app, known);
+  const parts = partsOf(app, context);
+  const hash = hashOf(app, context);
   return {
     template: {
       AWSTemplateFormatVersion: "2010-09-09",
@@ -97,18 +97,18 @@ export function wantedStages(config: Config, present: readonly string[]): string
 const LOCAL_STAGE = "development";
 const FIRST_STAGE = "staging";
 
-function partsOf(input: AppStack, known: Known): Parts {
+function partsOf(input: AppStack, context: StackContext): Parts {
   const { config } = input;
-  const api = known.api ?? apiResources(input);
-  const zones = zoneResources(input, known);
+  const api = context.api ?? apiResources(input);
+  const zones = zoneResources(input, context);
   const parts = [
     { resources: api, outputs: { ApiId: { Description: "The REST API", Value: { Ref: "Api" } } } },
-    ...known.stages.map((stage) => stageResources(input, stage, api, known.deployed.has(stage))),
-    ...known.stages.map((stage) => warmingResources(input, stage, forStage(config, stage).function)),
+    ...context.stages.map((stage) => stageResources(input, stage, api, context.deployed.has(stage))),
+    ...context.stages.map((stage) => warmingResources(input, stage, forStage(config, stage).function)),
     zones,
-    domainResources(input, known),
+    domainResources(input, context),
     actionResources(input),
-    ...known.stages.map((stage) => alarmResources(input, stage)),
+    ...context.stages.map((stage) => alarmResources(input, stage)),
     alarmResources(input, undefined),
   ] as readonly Partial<Parts>[];
   return {
@@ -119,16 +119,16 @@ function partsOf(input: AppStack, known: Known): Parts {
   };
 }
 
-function hashOf(input: AppStack, { stages, certificates }: Known): string {
-  const asked = partsOf(input, {
+function hashOf(input: AppStack, { stages, certificates }: StackContext): string {
+  const parts = partsOf(input, {
     stages,
     deployed: new Set(stages),
     certificates: Object.fromEntries(Object.keys(certificates).map((domain) => [domain, "issued"])),
     zones: {},
   });
   // Sorted, so that their order does not matter.
-  const secrets = asked.secrets.map(({ parameter, value }) => [parameter, value]);
+  const secrets = parts.secrets.map(({ parameter, value }) => [parameter, value]);
   return sha256(
-    JSON.stringify([...Object.entries(asked.resources), ...secrets].sort(([a], [b]) => (a! < b! ? -1 : 1))),
+    JSON.stringify([...Object.entries(parts.resources), ...secrets].sort(([a], [b]) => (a! < b! ? -1 : 1))),
   ).slice(0, 16);
 }

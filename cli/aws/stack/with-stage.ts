@@ -1,5 +1,5 @@
 import { logicalId } from "./logical-id.ts";
-import type { Known, Output, Resource, StackInput, Template } from "./resource.ts";
+import type { Output, Resource, StackContext, StackInput, Template } from "./resource.ts";
 import { buildTemplate, partialHash } from "./template.ts";
 
 /** The four resources of the API, of which a deployment is a snapshot. */
@@ -12,7 +12,7 @@ export interface Extended {
 }
 
 /** A template with only this stage. Domains and records are left to `tool stack apply`, which shows them first. */
-export function stageAlone(input: StackInput, stage: string, more: Partial<Known> = {}) {
+export function stageAlone(input: StackInput, stage: string, more: Partial<StackContext> = {}) {
   return buildTemplate(
     { ...input, config: withoutNames(input.config) },
     { stages: [stage], deployed: new Set([stage]), certificates: {}, zones: {}, ...more },
@@ -108,16 +108,16 @@ function withoutNames({ dns: _, stages = {}, ...config }: StackInput["config"]):
 
 /** The ids of the resources and parameters that a resource names. */
 function referredTo({ Properties, DependsOn = [] }: Resource): string[] {
-  const found = [...DependsOn];
+  const ids = [...DependsOn];
   const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;
     for (const [key, inner] of Object.entries(value)) {
-      if (key === "Ref") found.push(inner as string);
-      else if (key === "Fn::GetAtt") found.push((inner as [string, string])[0]);
-      else if (key === "Fn::Sub" && typeof inner === "string") found.push(...(inner.match(/(?<=\$\{)\w+/g) ?? []));
+      if (key === "Ref") ids.push(inner as string);
+      else if (key === "Fn::GetAtt") ids.push((inner as [string, string])[0]);
+      else if (key === "Fn::Sub" && typeof inner === "string") ids.push(...(inner.match(/(?<=\$\{)\w+/g) ?? []));
       else visit(inner);
     }
   };
   visit(Properties);
-  return found;
+  return ids;
 }

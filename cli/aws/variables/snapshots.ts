@@ -33,9 +33,9 @@ export async function storeSnapshot(
   const prefix = prefixOf(app, hash);
   const read = async () => {
     const begin = clock.monotonicMs();
-    const found = partsOf(await allBelow(store, prefix, true), prefix);
-    const isWhole = unpackSnapshot(hash, found) !== undefined;
-    return { count: found.length, first: found[0] ?? "", isWhole, readMs: clock.monotonicMs() - begin };
+    const stored = partsOf(await allBelow(store, prefix, true), prefix);
+    const isWhole = unpackSnapshot(hash, stored) !== undefined;
+    return { count: stored.length, first: stored[0] ?? "", isWhole, readMs: clock.monotonicMs() - begin };
   };
   const write = (n: number, Value: string) =>
     withoutQuoted(Value, () =>
@@ -81,8 +81,8 @@ export async function readSnapshot(store: Store, environment: Values | undefined
 }
 
 /** Parts in the order of their numbers, from 1 on. What else is there is not ours. */
-function partsOf(found: readonly Parameter[], prefix: string): string[] {
-  const values = new Map(found.map(({ Name = "", Value = "" }) => [Name.slice(prefix.length), Value]));
+function partsOf(parameters: readonly Parameter[], prefix: string): string[] {
+  const values = new Map(parameters.map(({ Name = "", Value = "" }) => [Name.slice(prefix.length), Value]));
   const parts: string[] = [];
   for (let n = 1; values.has(String(n)); n++) parts.push(values.get(String(n))!);
   return parts;
@@ -97,14 +97,14 @@ export async function removeSnapshots(
   { named, youngMs }: { readonly named: () => Promise<readonly (Values | undefined)[]>; readonly youngMs: number },
 ): Promise<string[]> {
   const prefix = prefixOf(store.app);
-  const found = new Map<string, { names: string[]; youngest: number }>();
+  const snapshots = new Map<string, { names: string[]; youngest: number }>();
   for (const { Name = "", LastModifiedDate = new Date(0) } of await allBelow(store, prefix, false)) {
     const hash = Name.slice(prefix.length).split("/")[0]!;
-    const { names, youngest } = found.get(hash) ?? { names: [], youngest: 0 };
-    found.set(hash, { names: [...names, Name], youngest: Math.max(youngest, LastModifiedDate.getTime()) });
+    const { names, youngest } = snapshots.get(hash) ?? { names: [], youngest: 0 };
+    snapshots.set(hash, { names: [...names, Name], youngest: Math.max(youngest, LastModifiedDate.getTime()) });
   }
   const kept = new Set((await named()).map((one) => readSnapshotName(one)?.hash));
-  const removed = [...found].filter(
+  const removed = [...snapshots].filter(
     ([hash, { youngest }]) => !kept.has(hash) && store.clock.nowMs() - youngest >= youngMs,
   );
   await removeParameters(

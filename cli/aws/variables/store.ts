@@ -27,13 +27,13 @@ const READ_ATTEMPTS = 3;
 /** The values of one stage alone, by name. */
 export async function readStage(store: Store, stage: string): Promise<Values> {
   for (let attempt = 1; ; attempt++) {
-    const found = await readOnce(store, stage, true);
-    if (found.incomplete === undefined) return found.values;
+    const result = await readOnce(store, stage, true);
+    if (result.incomplete === undefined) return result.values;
     if (attempt < READ_ATTEMPTS) continue;
     throw new PlatformError(
       "variables/incomplete",
-      `the variable ${found.incomplete} of ${stage} cannot be read: parts of it are missing`,
-      `set it again: tool env add ${found.incomplete} - -s ${stage}`,
+      `the variable ${result.incomplete} of ${stage} cannot be read: parts of it are missing`,
+      `set it again: tool env add ${result.incomplete} - -s ${stage}`,
     );
   }
 }
@@ -126,12 +126,12 @@ async function pagesOf<T>(
     token: string | undefined,
   ) => Promise<{ readonly items: readonly T[] | undefined; readonly next: string | undefined }>,
 ): Promise<T[]> {
-  const found: T[] = [];
+  const all: T[] = [];
   const seen = new Set<string>();
   for (let token: string | undefined; ; ) {
     const { items, next } = await page(token);
-    found.push(...(items ?? []).filter((item) => item !== null));
-    if (!next) return found;
+    all.push(...(items ?? []).filter((item) => item !== null));
+    if (!next) return all;
     if (seen.has(next) || seen.size >= MAX_PAGES) {
       throw new PlatformError("variables/endless", "the parameter store's list has no end", "check TOOL_AWS_ENDPOINT");
     }
@@ -217,15 +217,15 @@ export async function setVariables(
   { stage, values, isEncrypted, description, onSet }: SetRequest,
 ): Promise<SetResult> {
   const prefix = `${parameterPrefix(store.app)}${stage}/`;
-  const known = new Map((await describeBelow(store, prefix)).map((one) => [one.Name!.slice(prefix.length), one]));
+  const existing = new Map((await describeBelow(store, prefix)).map((one) => [one.Name!.slice(prefix.length), one]));
   const added: string[] = [];
   const changed: string[] = [];
   const recoded: string[] = [];
   for (const [name, value] of Object.entries(values)) {
-    const before = known.get(name);
+    const before = existing.get(name);
     const path = `${prefix}${name}`;
     await setOne(store, { path, value, isEncrypted, before, description });
-    if ([...known.keys()].some((one) => one.startsWith(`${name}/`))) await removeOldParts(store, path);
+    if ([...existing.keys()].some((one) => one.startsWith(`${name}/`))) await removeOldParts(store, path);
     (before === undefined ? added : changed).push(name);
     if (before !== undefined && (before.Type === "SecureString") !== isEncrypted) recoded.push(name);
     onSet(name);
@@ -285,8 +285,8 @@ async function setOne(store: Store, { path, value, isEncrypted, before, descript
 async function removeOldParts(store: Store, path: string): Promise<void> {
   const { ssm, signal } = store;
   const described = await describeBelow(store, `${path}/`);
-  const found = await ssm.getParameters({ Names: [path], WithDecryption: true }, { abortSignal: signal });
-  const [head] = found.Parameters ?? [];
+  const answer = await ssm.getParameters({ Names: [path], WithDecryption: true }, { abortSignal: signal });
+  const [head] = answer.Parameters ?? [];
   const decoded = decodeHead(head?.Value ?? "");
   const named = decoded?.kind === "parts" ? `${path}/${decoded.id}/` : undefined;
   const nowMs = head?.LastModifiedDate?.getTime() ?? 0;
@@ -307,9 +307,9 @@ async function removeOldParts(store: Store, path: string): Promise<void> {
 /** Removes variables of a stage, with their parts. */
 export async function removeVariables(store: Store, stage: string, names: readonly string[]): Promise<string[]> {
   const prefix = `${parameterPrefix(store.app)}${stage}/`;
-  const known = (await describeBelow(store, prefix)).map(({ Name }) => Name!.slice(prefix.length));
-  const own = known.filter((path) => names.includes(path));
-  const parts = known.filter((path) => names.some((name) => path.startsWith(`${name}/`)));
+  const existing = (await describeBelow(store, prefix)).map(({ Name }) => Name!.slice(prefix.length));
+  const own = existing.filter((path) => names.includes(path));
+  const parts = existing.filter((path) => names.some((name) => path.startsWith(`${name}/`)));
   // The parts last: without them the others could not be read.
   await removeParameters(
     store,

@@ -32,9 +32,9 @@ export const EMPTY_PART = "=";
 
 /** A text of ASCII in pieces that each fit one parameter. */
 export function slices(text: string): string[] {
-  const found: string[] = [];
-  for (let at = 0; at < text.length; at += MAX_PARAMETER_BYTES) found.push(text.slice(at, at + MAX_PARAMETER_BYTES));
-  return found;
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; at += MAX_PARAMETER_BYTES) pieces.push(text.slice(at, at + MAX_PARAMETER_BYTES));
+  return pieces;
 }
 
 /** What a head says: the value itself, or where its parts are. Undefined if it is damaged, or a later version's. */

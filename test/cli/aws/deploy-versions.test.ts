@@ -42,7 +42,7 @@ async function open(t: Test) {
   const lambda = new Lambda(aws.client);
   const watched = { signal: new AbortController().signal, report() {} };
   const endpoint = { apiId: "api", url: "https://app.example.com/", isBehind: false };
-  const gateway = { askedHash: async () => "asked", find: async () => endpoint, ensure: async () => endpoint };
+  const gateway = { stackConfigHash: async () => "asked", find: async () => endpoint, ensure: async () => endpoint };
   return {
     aws,
     cloud,
