@@ -41,7 +41,7 @@ export type Invocation = { readonly globals: Globals } & (
   | ({ readonly kind: "misuse" } & Misuse)
 );
 
-/** What is wrong with the arguments, and what to write instead. */
+/** A mistake in the arguments, and what to write instead. */
 export interface Misuse {
   readonly message: string;
   readonly hint?: string;
@@ -132,7 +132,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
         : undefined;
     const place = command?.name ?? (isGroup ? named : undefined);
     const help = place === undefined ? "tool help" : `tool help ${place}`;
-    // What is near a flag is no secret.
+    // A word that is near a flag is no secret.
     if (place !== undefined && HOLDS_VALUES.includes(place) && near === undefined) {
       fail(
         `a word of tool ${place} begins with - and is no flag`,
@@ -199,7 +199,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
         continue;
       }
       const glued = at + 1 < text.length ? text.slice(at + 1).replace(/^=/, "") : undefined;
-      // What follows the letter may be a part of a value, which no message about the flag may quote.
+      // The text after the letter may be a part of a value, which no message about the flag may quote.
       if (glued !== undefined && command !== undefined && HOLDS_VALUES.includes(command.name) && text[at + 1] !== "=") {
         unknown(text, "", []);
         break;

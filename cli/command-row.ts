@@ -13,7 +13,7 @@ export interface Row {
 /** `--open`, `-s, --stage <stage>`, `--file <path...>`, `--no-build` */
 type FlagSpelling = `--${string}` | `-${string}, --${string}`;
 
-/** What help says about a flag; with its default, or that it is a number, if it has either. */
+/** The text of help about a flag; with its default, or that it is a number, if it has either. */
 export type FlagText = string | FlagDetails;
 
 /** Help says the default, and the command gets it if the flag is absent. */
@@ -25,7 +25,7 @@ type FlagDetails =
 export interface NumberFlag {
   /** The smallest one. */
   readonly from: number;
-  /** What is counted, and a number to write instead of a wrong one. */
+  /** The noun of what is counted, and a number to write instead of a wrong one. */
   readonly of: string;
   readonly example: number;
 }

@@ -15,7 +15,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** What a command runs with: the effects, the global flags, and the ways to print and to end. */
+/** The surroundings of a command: the effects, the global flags, and the ways to print and to end. */
 export interface Context {
   readonly io: Io;
   /** Absolute: where `-C` points, else the working directory. */

@@ -6,7 +6,7 @@ import { type Command, describeRow, type NameOf, type OptionsOf, type Table } fr
 /** The stage that commands mean if none is given: a mistake there reaches no user. */
 export const DEFAULT_STAGE = "staging";
 
-/** What commands for variables call all stages together. */
+/** The name of all stages together in commands for variables. */
 const ALL_STAGES = "all";
 
 const SANDBOX = "Use the sandbox on this machine, not the cloud (or set TOOL_SANDBOX=1)";

@@ -33,7 +33,7 @@ export interface ArtifactFile {
   readonly bytes: number;
 }
 
-/** What happens while an artifact is built. */
+/** The events of a build of an artifact. */
 export type BuildEvent =
   | { readonly kind: "command"; readonly hook: HookName; readonly command: string }
   | { readonly kind: "commanded"; readonly hook: HookName; readonly command: string; readonly durationMs: number }

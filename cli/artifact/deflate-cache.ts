@@ -31,8 +31,8 @@ const MAX_CACHE_BYTES = 1 << 30;
 const ABANDONED_MS = 3_600_000;
 
 /**
- * What was deflated for earlier artifacts of a project. The cache cannot make an artifact wrong: each entry has a checksum,
- * the file is replaced as a whole, and errors of reading and writing are ignored.
+ * The files that were deflated for earlier artifacts of a project. The cache cannot make an artifact wrong: each entry
+ * has a checksum, the file is replaced as a whole, and errors of reading and writing are ignored.
  */
 export function openDeflateCache(folder: string | undefined, project: string): DeflateCache {
   if (folder === undefined) return { get: () => undefined, keep() {} };

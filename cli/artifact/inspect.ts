@@ -6,7 +6,7 @@ import { foreignBinaries, foreignTarget, headOf } from "./binaries.ts";
 import type { Collected, FoundFile } from "./collect.ts";
 import type { BuildProblem } from "./problem.ts";
 
-/** What will not run on the platform, and what may not, found before anything is uploaded. */
+/** The files that will not run on the platform, and those that may not, found before anything is uploaded. */
 export interface Findings {
   readonly problems: readonly BuildProblem[];
   readonly warnings: readonly BuildProblem[];

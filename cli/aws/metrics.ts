@@ -79,7 +79,7 @@ export async function readMetrics(
   };
 }
 
-/** What these requests and invocations cost. Pure. */
+/** The cost of these requests and invocations. Pure. */
 export function costOf(
   {
     requests,

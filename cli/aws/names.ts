@@ -25,7 +25,10 @@ export const runtimeLayerKey = (executableSha256: string) => `${RUNTIME_LAYER}/$
 
 export const parameterPrefix = (app: string) => `/tool/${app}/`;
 
-/** What versions of the function read at a cold start is below this, beside the stages. No stage's name begins with a dot. */
+/**
+ * The variables that versions of the function read at a cold start are below this name, beside the stages. No stage's
+ * name begins with a dot.
+ */
 export const SNAPSHOTS = ".deployed";
 
 export const stageAlias = (stage: string) => stage;

@@ -64,7 +64,7 @@ function modelOf(client, { client: packageName, protocol, operations: names }) {
       const status = awsQueryError?.[1] ?? httpError;
       if (status === undefined) continue;
       statuses[value[2]] = status;
-      // What it is called in the query protocol, and where a service that spoke it speaks JSON now.
+      // Its name in the query protocol, also in a service that spoke it and speaks JSON now.
       if (awsQueryError !== undefined) statuses[awsQueryError[0]] = status;
     }
   }

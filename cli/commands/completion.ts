@@ -55,7 +55,7 @@ const LINES: Readonly<Record<Shell, (candidate: Candidate, typed: string) => str
   fish: ({ value, description }) => (description === undefined ? value : `${value}\t${description}`),
 };
 
-/** What tool.json adds, as far as it can be read. Its problems are not shown while a command is typed. */
+/** The words that tool.json adds, as far as it can be read. Its problems are not shown while a command is typed. */
 function projectWords(context: Context, words: readonly string[]): ProjectWords {
   const at = words.findLastIndex((word, i) => i < words.length - 2 && (word === "-C" || word === "--chdir"));
   const directory = at < 0 ? context.directory : resolve(context.directory, words[at + 1]!);

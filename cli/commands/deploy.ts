@@ -72,7 +72,7 @@ async function refuseForeign({ sandbox, inference, resolved, stage }: OpenedProj
   }
 }
 
-/** What the steps around a deploy work with. */
+/** The values that the steps around a deploy work with. */
 interface Work {
   readonly context: Context;
   readonly project: OpenedProject;
@@ -115,7 +115,7 @@ async function runHook(hook: HookName, { context, project, variables, commit, st
   const env = {
     ...hookEnvironment(context, config, stage, variables),
     ...commitVariable(commit),
-    // What a hook runs of the tool works on the same place.
+    // Commands of the tool that a hook runs work on the same place.
     TOOL_SANDBOX: project.sandbox === undefined ? "0" : "1",
   };
   const progress = buildProgress(context);
@@ -187,7 +187,7 @@ async function printResult(
   await context.print(JSON.stringify(document, null, 2));
 }
 
-/** What was done so far, and what the next run does. */
+/** Says what was done so far, and what the next run does. */
 function interruptedText(stage: string, { done, current }: DeployProgress): string {
   const phase = current();
   const isActive = done.includes("activate");

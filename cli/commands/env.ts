@@ -191,7 +191,7 @@ type VariablesInput =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "words"; readonly assignments: readonly Assignment[]; readonly isTyped: boolean };
 
-/** What the words and flags name; values from stdin, the terminal or a file are not read yet. */
+/** The variables that the words and flags name; values from stdin, the terminal or a file are not read yet. */
 function variablesInput(context: Context, { variable: words, file }: Options<"env add">): VariablesInput {
   if (file !== undefined) {
     if (words.length > 0) {
@@ -320,7 +320,7 @@ function refuseOtherNames(context: Context, names: readonly string[]): void {
   if (!names.every(isName)) context.misuse("this is not the name of a variable", "tool env ls lists the variables");
 }
 
-/** What a stage has: its own variables, and those of all stages that it has no own ones for. */
+/** The variables of a stage: its own, and those of all stages that it has no own ones for. */
 function ofStage(all: readonly StoredVariable[], stage: string): StoredVariable[] {
   const own = all.filter((one) => one.stage === stage);
   if (stage === ALL_STAGES) return own;
@@ -345,7 +345,7 @@ interface Affected {
   readonly own: readonly { readonly stage: string; readonly name: string }[];
 }
 
-/** What a change means for stages. */
+/** The stages that a change affects. */
 async function stagesAffected(
   variables: Variables,
   { stage, names }: { readonly stage: string; readonly names: readonly string[] },
@@ -378,7 +378,7 @@ async function sayAffected(context: Context, stage: string, { redeploy, own }: A
 
 const forStage = (stage: string) => (stage === ALL_STAGES ? "for all stages" : `for ${stage}`);
 
-/** What was written when several were to be, and what was not. */
+/** Says which of several variables were written, and which were not. */
 function howFar(done: readonly string[], names: readonly string[], stage: string): string {
   const left = names.filter((name) => !done.includes(name));
   if (done.length === 0) return `nothing was set ${forStage(stage)}`;

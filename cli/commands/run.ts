@@ -33,7 +33,7 @@ export async function run(context: Context, { hook, stage, ...flags }: Options<"
     commands.length > 0 ? await stageVariables(context, { config: file.config, resolved, stage, flags }) : {};
   const env = {
     ...hookEnvironment(context, config, stage, variables),
-    // What a hook runs of the tool works on the same place.
+    // Commands of the tool that a hook runs work on the same place.
     ...(flags.sandbox && { TOOL_SANDBOX: "1" }),
   };
   const done = await runCommands(context, commands, {

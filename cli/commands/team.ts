@@ -94,7 +94,7 @@ interface State {
   readonly trouble?: TeamError;
 }
 
-/** What the service says of a credential, asked within the time that a person waits. */
+/** The service's answer about a credential, requested within the time that a person waits. */
 async function stateOf(
   context: Context,
   credential: KeyedCredential,

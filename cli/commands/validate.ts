@@ -108,7 +108,7 @@ interface Report extends CheckedFile {
   readonly configName?: string;
 }
 
-/** What a format puts on stdout. */
+/** The kind of document that a format puts on stdout. */
 const DOCUMENTS: Readonly<Record<Format, string | undefined>> = {
   text: undefined,
   json: "JSON document",

@@ -72,7 +72,7 @@ export function namedProblem(
   return { message, hint, isKnown: code !== "config/variable-name" };
 }
 
-/** What may be asked for: the path of a parameter has no other characters. */
+/** Whether a variable of this name may be looked up: the path of a parameter has no other characters. */
 export function isName(word: string): boolean {
   return /^[\w.-]{1,200}$/.test(word);
 }

@@ -105,7 +105,7 @@ class FastGroups {
     return this.#groups.size === 0;
   }
 
-  /** What was collected, and forgets it. */
+  /** Returns the groups that were collected, and forgets them. */
   takeGroups(): PackedByteGroups {
     const packed = this.#groups.pack();
     this.#groups = this.#newGroups();
@@ -145,7 +145,7 @@ class FastGroups {
     return rows;
   }
 
-  /** What was collected as a run of the stages packs it, and forgets it. */
+  /** Returns the groups that were collected as a run of the stages packs them, and forgets them. */
   takePacked(): Packed {
     const { keys, keyEnds, counts, numbers } = this.takeGroups();
     const { aggregates } = this.#stage;

@@ -72,7 +72,7 @@ export class FoundLines {
     return this.#byteCount + this.#texts.length;
   }
 
-  /** What was collected since the last call. */
+  /** Returns the output that was collected since the last call. */
   take(): Buffer | string {
     this.#endRun();
     const taken = this.#texts !== "" ? this.#texts : this.#bytes.subarray(0, this.#byteCount);

@@ -32,7 +32,7 @@ export type OnLine = (bytes: Buffer, start: number, end: number, line: EntryLine
 /** Scans a block; returns whether to continue with the next. */
 export interface LineScan {
   (block: Block, onLine: OnLine): boolean;
-  /** What was read of the line with which `onLine` is called, if it was not parsed as a whole. */
+  /** The fields that were read of the line with which `onLine` is called, if it was not parsed as a whole. */
   partialEntry(): Entry;
 }
 

@@ -12,7 +12,7 @@ import type { Block } from "./line-blocks.ts";
 import { lineScan, type OnLine, type Wanted } from "./line-scan.ts";
 import { SegmentReader } from "./segment-scan.ts";
 
-/** What is asked of the entries of a file. Plain data, as it is passed to other threads. */
+/** A query with stages for the entries of a file. Plain data, as it is passed to other threads. */
 export interface PipesRequest {
   readonly wanted: Wanted;
   readonly pipeline: Pipeline;
@@ -22,7 +22,7 @@ export interface PipesRequest {
   readonly budgetBytes?: number | undefined;
 }
 
-/** What threads hand over to each other. */
+/** The collected lines that threads hand over to each other. */
 export interface PackedLines {
   readonly run: Packed;
   readonly fast: PackedByteGroups | undefined;
@@ -30,7 +30,7 @@ export interface PackedLines {
 
 const LF = 0x0a;
 
-/** What is collected outside of the run, and of its memory, is at most so much. */
+/** The limit of what is collected outside of the run, and so outside of its memory. */
 const MOST_FAST_BYTES = 64 * 1024 * 1024;
 
 /** The selected entries of lines, collected by the stages that come first. */
@@ -49,7 +49,7 @@ export class PipeLines {
     this.#run = newRun(request);
   }
 
-  /** What the stages give of all that was collected. */
+  /** The result of the stages for all that was collected. */
   result(): PipesResult {
     const rows = this.#run.isEmpty ? this.#fast?.rows() : undefined;
     if (rows !== undefined) return this.#run.result(rows);
@@ -95,7 +95,7 @@ export class PipeLines {
     if (fast.bytes > MOST_FAST_BYTES) this.#run.merge(fast.takePacked());
   }
 
-  /** What was collected, and forgets it. */
+  /** Returns the lines that were collected, and forgets them. */
   take(): PackedLines {
     const packed = { run: this.#run.pack(), fast: this.#fast?.takeGroups() };
     this.#run = newRun(this.#request);
@@ -142,15 +142,15 @@ export interface PipeTask {
 
 export interface PipeResult {
   readonly id: number;
-  /** What was collected from this segment and those before; undefined if it is kept for later. */
+  /** The lines that were collected from this segment and those before; undefined if they are kept for later. */
   readonly packed: PackedLines | undefined;
   /** Set if there are more groups, or steps of time, than may be. */
   readonly tooMany: Pick<TooManyGroups, "count" | "what"> | undefined;
 }
 
 /**
- * What a worker keeps before it hands it over. Groups of several segments are mostly the same, and are merged once; but all
- * that workers keep comes on top of the memory for groups of the main thread.
+ * The size of the groups that a worker keeps before it hands them over. Groups of several segments are mostly the same,
+ * and are merged once; but all that workers keep comes on top of the memory for groups of the main thread.
  */
 const KEPT_BYTES = 16 * 1024 * 1024;
 

@@ -45,7 +45,7 @@ export async function printAggregated(
     if (result.kind !== "table") return;
     progress.erase();
     const lines = text(result).replace(/\n$/, "").split("\n");
-    // What has left the top of the screen cannot be written again.
+    // Lines that have left the top of the screen cannot be written again.
     const fitting = fitted(lines, Math.max(3, stdout.rows - 1), !pipes.some((pipe) => factsOf(pipe).reorders));
     await stdout.write(`${erased(lineCount)}${fitting.join("\n")}\n`);
     lineCount = fitting.length;
@@ -131,7 +131,7 @@ async function printEntries(
   await io.stdout.write(lines.take());
 }
 
-/** What a reader of the table should know. */
+/** Prints remarks that a reader of the table should know. */
 async function sayNotes(context: Context, { rows, notes }: Table, isPartial: boolean): Promise<void> {
   if (!isPartial && rows.length === 0 && context.io.stderr.isTerminal) await context.say("no rows");
   for (const [name, count] of notes.leftOut)

@@ -89,7 +89,7 @@ export function namesInside({ query, pipes }: Pipeline): NameInside[] {
   };
   visit(query.expr, true);
   for (const pipe of pipes) {
-    // What comes after rows names columns.
+    // A stage after one that gives rows names columns.
     if (givesRows(pipe)) break;
     visit(conditionOf(pipe), false);
   }

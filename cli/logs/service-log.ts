@@ -59,8 +59,8 @@ export async function discoveredFields(question: ServiceQuestion, signal: AbortS
 }
 
 /**
- * What the service makes of stages. Undefined where the events have to be read instead: if the stages give events, if there
- * are more rows than it answers, and if it is older than the operation.
+ * The result of stages that the service computes. Undefined if the events have to be read instead: if the stages give
+ * events, if there are more rows than it answers, and if it is older than the operation.
  */
 export async function aggregateInService(
   question: ServiceQuestion,

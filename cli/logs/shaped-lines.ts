@@ -15,7 +15,7 @@ import { skip } from "./partial-entry.ts";
 /** A value that is read of every line: a field by its keys, or the entry's level. */
 export type SoughtValue = { readonly at: "fields"; readonly path: readonly string[] } | { readonly at: "level" };
 
-/** What a line has as a value. */
+/** The kinds of values that a line may have. */
 export const MISSING = 0;
 export const TEXT = 1;
 export const NUMBER = 2;
@@ -121,7 +121,7 @@ export class ShapedLines {
 const UNUSUAL = -1;
 const UNKNOWN = -2;
 
-/** What a line has between two literals; an object is part of them, so that "object" is none of its values. */
+/** The kinds of values between two literals; an object is part of them, so that "object" is none of a line's values. */
 type Kind = "text" | "number" | "other" | "object" | "end";
 
 /** Bytes between two values, and the value after them. */

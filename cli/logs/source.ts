@@ -14,20 +14,21 @@ export interface Source {
   /** Whether a limit takes the newest entries instead of the first. */
   readonly limitsToNewest: boolean;
   /**
-   * What is known about the log if nothing is found: the entries, as all of them are read here; the names of fields, which
-   * the function asks for; or only the period, as others filter.
+   * The evidence that explains why nothing is found: the entries, as all of them are read here; the names of fields,
+   * which the function asks for; or only the period, as others filter.
    */
   readonly evidence: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
-  /** What was not read; printed if nothing is found. */
+  /** The part of the log that was not read; printed if nothing is found. */
   readonly unread?: string;
   /** A followed source that yields `CAUGHT_UP` between existing and new lines. */
   readonly saysWhenCaughtUp?: boolean;
-  /** What could not be read of the inputs so far, although they did not fail; undefined for nothing. */
+  /** The parts of the inputs that could not be read so far, although they did not fail; undefined if there are none. */
   missing?(): string | undefined;
   /** Size of all inputs together, if it is known. */
   readonly totalBytes: number | undefined;
   /**
-   * What stages that make rows give, where the source computes it itself; undefined if its entries have to be read for that.
+   * The result of stages that make rows, if the source computes it itself; undefined if its entries have to be read for
+   * that.
    */
   aggregate?(aggregation: SourceAggregation): Promise<PipesResult | undefined>;
   /** The inputs, one after another: files to open and read once, and blocks of anything else. */

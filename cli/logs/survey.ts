@@ -36,7 +36,7 @@ interface Near {
 }
 
 /**
- * What the entries of the period contain, while a query has matched none of them: how many there are, which fields they
+ * A summary of the entries of the period, while a query has matched none of them: how many there are, which fields they
  * have, and whether a query with another term would have matched.
  */
 export class Survey {
@@ -133,7 +133,7 @@ export class Survey {
     return [`no entry found${among}${period}`, ...absent, ...near, ...elsewhere].join("; ");
   }
 
-  /** What stages were given nothing of; undefined if every entry that was looked at may be what was meant. */
+  /** Says which fields of stages no entry has; undefined if every entry that was read may be one that was meant. */
   explainPipes(totalBytes: number | undefined): string | undefined {
     if (!this.#isFound && !this.#isPartial) return this.explain(totalBytes);
     if (this.#count === 0 || this.#absent.size === 0) return undefined;

@@ -28,7 +28,10 @@ export function cellText(cell: Cell, column: RowColumn, stepMs: number | undefin
   return visible(text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}\u2026` : text);
 }
 
-/** What a stage computed; all other numbers are of the log, and two of them that differ must not look the same. */
+/**
+ * Whether a stage computed the numbers of a column. All other numbers are of the log, and two of them that differ must
+ * not look the same.
+ */
 export const isComputed = ({ type, isGroup }: RowColumn) => type === "number" && !isGroup;
 
 function computedText(value: number, { unit }: RowColumn): string {

@@ -100,7 +100,7 @@ const greatest = (values: readonly (number | null)[]): number | null =>
 
 const dimmed = (text: string, color: boolean) => (color && text !== "" ? `\u001b[2m${text}\u001b[0m` : text);
 
-/** What a column of the chart stands for. Steps are of UTC, while entries are printed in local time. */
+/** The time that a column of the chart stands for. Steps are of UTC, while entries are printed in local time. */
 const stepText = (stepMs: number, stepsEach: number) =>
   stepsEach === 1
     ? `steps of ${humanDuration(stepMs)} (UTC)`

@@ -59,7 +59,7 @@ const NEEDED_OR_HIDDEN = new RegExp(
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What joins characters into one. The segmenter, which takes microseconds for each, is only used for it. */
+/** Characters that join others into one. The segmenter, which takes microseconds for each, is only used for them. */
 const JOINING = /[\p{M}\p{Cf}\p{Extended_Pictographic}\p{Regional_Indicator}\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7ff]/u;
 
 function graphemes(text: string): readonly string[] {

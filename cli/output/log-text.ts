@@ -17,7 +17,7 @@ export interface LogTextOptions {
   readonly offsetMinutes?: (timeMs: number) => number;
 }
 
-/** What the lines so far determine about the next: formatting the next part of a log starts from it. */
+/** The state that the lines so far leave for the next: formatting the next part of a log starts from it. */
 export interface TextState {
   readonly day: number;
   readonly levelWidth: number;

@@ -57,7 +57,7 @@ function resourceRow({ about, type, state }: StackResource): Row {
   return { left: `    ${nameOf(about, type)}`, type, note: state.endsWith("_COMPLETE") ? "" : wordsOf(state) };
 }
 
-/** What the owner of the domains has to enter elsewhere. */
+/** The DNS records that the owner of the domains has to enter elsewhere. */
 function dnsBlocks({ stages, zones }: StackStatus, options: TextOptions): string[] {
   const { dim } = painters(options);
   const pointed = stages.filter(({ domain, target }) => {
@@ -88,7 +88,7 @@ function domainsHere({ resources }: StackStatus, options: TextOptions, { endpoin
   return block("Domains", options, lines);
 }
 
-/** What `apply` would do, for people. */
+/** The changes that `apply` would make, for people. */
 export function renderPlan(plan: StackPlan, options: TextOptions, sandbox?: Here): string {
   const { bold, dim, green, yellow, red } = painters(options);
   const waiting = plan.certificates.flatMap((one) => certificateLines(one, options));

@@ -6,14 +6,14 @@ import { type ServiceToken, tokenForService } from "../team/token-for-service.ts
 export interface ServiceAddress {
   readonly url: string;
   readonly token: string;
-  /** What to do if the service refuses the token. */
+  /** The advice if the service refuses the token. */
   readonly remedy: string;
   readonly project: string;
   /** The team whose project it is; undefined if only the service knows. */
   readonly team: string | undefined;
 }
 
-/** What is read or written, for people: `project api of the team night at https://logs.example.com`. */
+/** The project that is read or written, for people: `project api of the team night at https://logs.example.com`. */
 export function placeText({ project, team, url }: Pick<ServiceAddress, "project" | "team" | "url">): string {
   return `project ${project}${team === undefined ? " of" : ` of the team ${team} at`} ${url}`;
 }

@@ -41,7 +41,7 @@ export function currentCredential({ source, config }: Credentials): KeyedCredent
   throw new TeamError("no team is chosen", `choose one of ${keys}: tool team switch ${config.credentials[0]!.key}`);
 }
 
-/** What to type if the service does not know the token of a credential. */
+/** The command to type if the service does not know the token of a credential. */
 export function remedyOf(source: Credentials["source"], credential: KeyedCredential): string {
   return source === "file" ? loginCommand(credential) : TOOL_CONFIG_REMEDY;
 }

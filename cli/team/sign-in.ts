@@ -17,7 +17,7 @@ export interface SignInOptions {
   readonly email: string;
   /** The team to act for; undefined leaves it to the service. */
   readonly team: string | undefined;
-  /** What the mail says that asks: the program, and the machine. */
+  /** The program and the machine that ask, as the mail says. */
   readonly device: string;
   readonly progress: DeployProgress;
   readonly signal: AbortSignal;

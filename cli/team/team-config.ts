@@ -18,7 +18,7 @@ export interface KeyedCredential extends Credential {
   readonly key: string;
 }
 
-/** What config.json and TOOL_CONFIG hold. */
+/** The contents of config.json and TOOL_CONFIG. */
 export interface TeamConfig {
   readonly credentials: readonly KeyedCredential[];
   /** The credential that commands use. */

@@ -75,7 +75,7 @@ export interface StageLook extends StageBefore {
   readonly record: DeployRecord | undefined;
 }
 
-/** What is deployed, and what the stage was before. */
+/** The artifact and settings to deploy, and the stage as it was before. */
 export interface StageRequest {
   readonly before: StageLook;
   readonly artifact: StageArtifact;
@@ -289,7 +289,7 @@ export async function deployStage(
 const snapshotText = ({ names, bytes }: Snapshot) =>
   `${names.length} outside the function's configuration, ${humanBytes(bytes)}`;
 
-/** What variables outside of the function's configuration cost, and what they need that a deploy does not see to. */
+/** Says what variables outside of the function's configuration cost, and what they need beyond a deploy. */
 function snapshotRemarks(
   { role, vpc }: FunctionSettings,
   { names, readMs }: Snapshot & StoredSnapshot,

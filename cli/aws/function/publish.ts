@@ -51,7 +51,7 @@ export async function createFunction(lambda: Lambda, publication: Publication): 
               FunctionName: functionName,
               ...configurationOf(settings, { roleArn, runtimeLayerArn }),
               PackageType: "Zip",
-              // What is built (Go, Python's libraries) is built for this one.
+              // Compiled code (Go, Python's libraries) is built for this one.
               Architectures: ["x86_64"],
               Code: code,
               Publish: true,

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
 /**
- * What a version of the function contains, stored in the description of the aliases that name it. The record of a stage
- * changes in the same call that activates another version, so the two never disagree: one call shows whether there is
- * anything to deploy, and what an interrupted deploy has not done is missing from the record.
+ * The contents of a version of the function, stored in the description of the aliases that name it. The record of a
+ * stage changes in the same call that activates another version, so the two never disagree: one call shows whether
+ * there is anything to deploy, and what an interrupted deploy has not done is missing from the record.
  */
 export interface DeployRecord {
   /** The version that the alias named when this was written. If it names another one, the record is ignored. */

@@ -63,7 +63,7 @@ export async function codeSource(cloud: Cloud, archive: Archive, options: Upload
   return { S3Bucket: bucket, S3Key: key };
 }
 
-/** What exists already. Throws if the bucket belongs to another account, as bucket names are global. */
+/** Returns what exists already. Throws if the bucket belongs to another account, as bucket names are global. */
 export async function head(
   s3: S3,
   input: { Bucket: string; Key: string; ExpectedBucketOwner: string },

@@ -16,9 +16,9 @@ import {
   runnerPackage,
 } from "./engine.ts";
 
-/** What is stored next to the archive of a runtime. */
+/** The record that is stored next to the archive of a runtime. */
 export interface RuntimeRecord {
-  /** What it was built from; `sourceKey`. */
+  /** The key of the sources that it was built from; `sourceKey`. */
   readonly source: string;
   /** SHA-256 of the executable, hexadecimal. The archive differs between versions of zlib. */
   readonly executable: string;

@@ -28,7 +28,7 @@ const MAX_RACES = 5;
 /** A change set is computed in seconds. */
 const CHANGE_SET_POLL_MS = 500;
 
-/** What `apply` would do, from a change set that is created and deleted again. */
+/** Lists the changes that `apply` would make, from a change set that is created and deleted again. */
 export async function planStack(cloud: Cloud, input: StackInput, { signal }: Watched): Promise<StackPlan> {
   const survey = await surveyStack(cloud, input, { signal, request: false });
   if (survey.state === undefined) return planOf(cloud, survey, additions(survey.wanted.template));

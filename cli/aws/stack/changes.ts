@@ -3,7 +3,7 @@ import type { Change, PropertyChange } from "../../platform/stack.ts";
 import { needsConfirmation } from "./confirmation.ts";
 import type { Resource, Template } from "./resource.ts";
 
-/** What creating the stack adds. */
+/** The resources that creating the stack adds. */
 export function additions(template: Template): Change[] {
   return order(
     Object.entries(template.Resources).map(([id, resource]) => ({

@@ -7,7 +7,7 @@ export interface HelperFunction {
   readonly source: string;
   readonly timeoutSeconds: number;
   readonly environment: Readonly<Record<string, unknown>>;
-  /** What its role may do. It may not write logs, so that no log group remains. */
+  /** The permissions of its role. It may not write logs, so that no log group remains. */
   readonly statements: readonly unknown[];
 }
 

@@ -9,13 +9,13 @@ import { describeStack, templateOf } from "./state.ts";
 /** The stack as a resource of itself. */
 const STACK_TYPE = "AWS::CloudFormation::Stack";
 
-/** What happens to a stack during an operation. */
+/** A step of an operation on a stack, or a remark about it. */
 export type StackEvent =
   | {
       readonly kind: "resource";
       readonly logicalId: string;
       readonly type: string;
-      /** What the resource is, from the template's metadata. */
+      /** A name of the resource for people, from the template's metadata. */
       readonly about: string;
       readonly stage: string | undefined;
       /** `CREATE_IN_PROGRESS` and the like. */
@@ -31,7 +31,7 @@ export type StackEvent =
 export interface Watch {
   readonly report: (event: StackEvent) => void;
   readonly signal: AbortSignal;
-  /** What the resources are for, by logical id. */
+  /** The purposes of the resources, by logical id. */
   readonly about: Readonly<Record<string, About>>;
 }
 

@@ -327,7 +327,7 @@ async function ownVariables(
   const store = { ssm: await cloud.ssm(), app, signal };
   const prefix = parameterPrefix(app);
   const of = (path: string) => path.slice(prefix.length).split("/");
-  // What is in no stage is not ours.
+  // A parameter that is in no stage is not ours.
   const names = (await allBelow(store, prefix, false)).map(({ Name }) => Name!).filter((name) => of(name).length > 1);
   const snapshots = names.filter((name) => of(name)[0] === SNAPSHOTS);
   const stages = [...new Set(names.map((name) => of(name)[0]!))].filter((stage) => stage !== SNAPSHOTS).sort();

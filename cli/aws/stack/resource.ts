@@ -20,7 +20,7 @@ export interface Resource {
   readonly Metadata: { readonly tool: About };
 }
 
-/** What a resource is for: shown to the user, and used to find what belongs to a stage. */
+/** The purpose of a resource: shown to the user, and used to find what belongs to a stage. */
 export interface About {
   /** In the words of tool.json: `domain api.example.com`. */
   readonly about: string;
@@ -55,7 +55,7 @@ export interface AppStack extends StackInput {
   readonly config: ResolvedConfig;
 }
 
-/** What the template depends on besides tool.json. */
+/** All that the template depends on besides tool.json. */
 export interface StackContext {
   /** The remote stages that the stack has. */
   readonly stages: readonly string[];

@@ -11,7 +11,7 @@ import { describeStack, type StackState, stateOf, templateOf } from "./state.ts"
 import { buildTemplate, resolved, type StackTemplate, wantedStages } from "./template.ts";
 import { findZones, isInZone, zoneOf } from "./zones.ts";
 
-/** What tool.json asks for, and everything in the account that it depends on. */
+/** The stack that tool.json asks for, and everything in the account that it depends on. */
 export interface StackSurvey {
   readonly input: StackInput;
   readonly state: StackState | undefined;

@@ -93,7 +93,7 @@ export function unpackSnapshot(hash: string, parts: readonly string[]): Values |
 
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
-/** What `SNAPSHOT_VARIABLE` says; undefined if a version has no snapshot. */
+/** Reads `SNAPSHOT_VARIABLE`; undefined if a version has no snapshot. */
 export function readSnapshotName(
   environment: Values | undefined,
 ): { readonly hash: string; readonly count: number } | undefined {

@@ -11,7 +11,7 @@ import { withoutQuoted } from "./without-quoted.ts";
 /** The path of a snapshot's parts, with a slash at its end. */
 const prefixOf = (app: string, hash = "") => `${parameterPrefix(app)}${SNAPSHOTS}/${hash === "" ? "" : `${hash}/`}`;
 
-/** What was written is read again until it is there everywhere. */
+/** A snapshot that was written is read again until it is there everywhere. */
 const VISIBLE_WITHIN_MS = 10_000;
 
 export interface StoredSnapshot {

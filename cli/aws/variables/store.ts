@@ -68,7 +68,7 @@ export async function readOne(store: Store, stage: string, name: string): Promis
   return value === undefined ? undefined : { stage: from, value };
 }
 
-/** What is encrypted is left out unless it is asked for, and so is what cannot be read then. */
+/** Encrypted values are left out unless they are asked for, and so are those that cannot be read without them. */
 async function readOnce(store: Store, stage: string, withSecrets: boolean) {
   const prefix = `${parameterPrefix(store.app)}${stage}/`;
   const heads = new Map<string, string>();
@@ -159,7 +159,7 @@ export function allBelow(
   });
 }
 
-/** What the store says about the parameters below a path, without their values. */
+/** The store's metadata of the parameters below a path, without their values. */
 function describeBelow({ ssm, signal }: Store, prefix: string): Promise<ParameterMetadata[]> {
   const ParameterFilters = [{ Key: "Path", Option: "Recursive", Values: [prefix.replace(/\/$/, "")] }];
   return pagesOf(async (NextToken) => {
@@ -322,7 +322,7 @@ export async function removeVariables(store: Store, stage: string, names: readon
   return own.sort();
 }
 
-/** What is gone already is no error. */
+/** A parameter that is gone already is no error. */
 export async function removeParameters(
   { ssm, signal }: Pick<Store, "ssm" | "signal">,
   names: readonly string[],

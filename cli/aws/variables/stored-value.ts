@@ -8,7 +8,7 @@ export const MAX_PARAMETER_BYTES = 4096;
 /** Begins an encoded value. A value that begins so itself is encoded, too. */
 const MARK = "tool:v1:";
 
-/** What the parameter with the variable's own name holds, and the parameters below it. */
+/** The contents of the parameter with the variable's own name, and of the parameters below it. */
 export interface StoredValue {
   readonly head: string;
   /** In the order of the value; empty unless it takes more than one parameter. */
@@ -37,7 +37,7 @@ export function slices(text: string): string[] {
   return pieces;
 }
 
-/** What a head says: the value itself, or where its parts are. Undefined if it is damaged, or a later version's. */
+/** The meaning of a head: the value, or where its parts are. Undefined if it is damaged, or a later version's. */
 export type Decoded =
   | { readonly kind: "value"; readonly value: string }
   | { readonly kind: "parts"; readonly id: string; readonly count: number };
