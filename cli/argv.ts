@@ -13,7 +13,7 @@ export interface Flag {
 }
 
 /** The part of a command's description that reading its arguments needs. */
-export interface Shape {
+export interface CommandShape {
   /** One word or several: `logs`, `stack plan`, `team members add`. */
   readonly name: string;
   /** `run <hook>` */
@@ -32,7 +32,7 @@ export interface Globals {
   readonly format: Format | undefined;
 }
 
-export type Invocation = { readonly globals: Globals } & (
+export type ParsedArgv = { readonly globals: Globals } & (
   | { readonly kind: "command"; readonly name: string; readonly argv: readonly string[] }
   | { readonly kind: "help"; readonly topic: readonly string[] }
   | { readonly kind: "version" }
@@ -82,11 +82,11 @@ export function globalFlagsOf(name: string | undefined): readonly Flag[] {
 }
 
 /** Reads the arguments after `tool`. Pure: looks at no file. */
-export function readArgv(argv: readonly string[], commands: readonly Shape[]): Invocation {
+export function readArgv(argv: readonly string[], commands: readonly CommandShape[]): ParsedArgv {
   const words: string[] = [];
   const flags: { flag: Flag; value: string | undefined }[] = [];
   let misuse: Misuse | undefined;
-  let command: Shape | undefined;
+  let command: CommandShape | undefined;
   /** The words so far that name a command, or begin the names of several; a first word that does neither, too. */
   let named: string | undefined;
   /** Whether `named` begins the names of several commands, none of which was named. */
@@ -112,7 +112,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   const unknown = (written: string, name: string, rest: readonly string[]) => {
     // After an unknown command every flag is unknown; the error is about the command.
     if (named !== undefined && command === undefined && !isGroup) return;
-    const owns = ({ flags }: Shape) => flags.some((flag) => name === flag.long || name === flag.short);
+    const owns = ({ flags }: CommandShape) => flags.some((flag) => name === flag.long || name === flag.short);
     const below = isGroup ? commandsBelow(named!, commands) : commands;
     const later = below.find((one) => isGroup && rest.some((word) => one.name === `${named} ${word}`));
     const owner = later !== undefined && owns(later) ? later : (below.find(owns) ?? commands.find(owns));
@@ -276,12 +276,12 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
 }
 
 /** The commands whose names continue these words. */
-export function commandsBelow<S extends Shape>(words: string, commands: readonly S[]): S[] {
+export function commandsBelow<S extends CommandShape>(words: string, commands: readonly S[]): S[] {
   return commands.filter(({ name }) => name.startsWith(`${words} `));
 }
 
 /** The words that come next in the names of these commands. */
-function nextWords(words: string, commands: readonly Shape[]): string[] {
+function nextWords(words: string, commands: readonly CommandShape[]): string[] {
   const next = commandsBelow(words, commands).map(({ name }) => name.slice(words.length + 1).split(" ", 1)[0]!);
   return [...new Set(next)];
 }
@@ -290,7 +290,7 @@ function nextWords(words: string, commands: readonly Shape[]): string[] {
 export function unknownBelow(
   words: string,
   [next, ...rest]: readonly [string, ...string[]],
-  commands: readonly Shape[],
+  commands: readonly CommandShape[],
 ): Misuse {
   const candidates = nextWords(words, commands);
   const near = didYouMean(next, candidates);
@@ -308,7 +308,7 @@ export function unknownBelow(
 }
 
 /** A command with the words that it needs: `tool run <hook>`. */
-export function neededUsage({ usage }: Shape): string {
+export function neededUsage({ usage }: CommandShape): string {
   return `tool ${usage.replace(/ \[.*?\]/g, "")}`;
 }
 
@@ -322,7 +322,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   email: "an email address",
 };
 
-function wordCount(command: Shape, words: readonly string[]): Misuse {
+function wordCount(command: CommandShape, words: readonly string[]): Misuse {
   if (words.length < command.minWords) {
     const needed = [...command.usage.matchAll(/<([\w-]+)>/g)].map(([, word]) => word!);
     const missing = needed[words.length] ?? needed[0] ?? "word";

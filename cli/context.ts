@@ -47,7 +47,7 @@ export interface Context {
   attempt<T>(work: Promise<T>): Promise<T | undefined>;
 }
 
-export function contextOf(io: Io, globals: Globals): Context {
+export function createContext(io: Io, globals: Globals): Context {
   const directory = resolve(io.cwd, globals.chdir);
   let changed = (text: string) => text;
   const error = async (message: string, hint?: string) => {

@@ -12,7 +12,7 @@ import {
   ROOT,
   vainRule,
 } from "../../schema/ignore/index.ts";
-import type { OpenFile } from "../io.ts";
+import type { FileIdentity } from "../io.ts";
 import type { BuildProblem } from "./problem.ts";
 
 /** A file of the deployment. Names are separated by `/`; the name of a folder ends with `/`. */
@@ -46,7 +46,7 @@ export interface CollectOptions {
   /** Patterns that are applied before those of .toolignore, with what they exclude in words. */
   readonly usual?: readonly { readonly pattern: string; readonly why: string }[];
   /** Files that this process is writing to, such as a redirected stdout. */
-  readonly written?: readonly OpenFile[];
+  readonly written?: readonly FileIdentity[];
   /** Folders of the project's root that are included although their names start with a dot. */
   readonly needed?: readonly string[];
 }
@@ -149,7 +149,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
       }
       return entries;
     } catch (error) {
-      problems.push(unreadable(prefix === "" ? "the project's folder" : prefix, error));
+      problems.push(unreadableFile(prefix === "" ? "the project's folder" : prefix, error));
       return undefined;
     }
   }
@@ -176,7 +176,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
         }
       } else leftOut.push({ path: name, reason: `no file but ${typeOf(entry)}` });
     } catch (error) {
-      problems.push(unreadable(name, error));
+      problems.push(unreadableFile(name, error));
     }
   }
 
@@ -212,7 +212,7 @@ function typeOf(entry: Dirent): string {
 }
 
 /** The problem for a file that cannot be read, with the system's reason. Rethrows other errors. */
-export function unreadable(name: string, error: unknown): BuildProblem {
+export function unreadableFile(name: string, error: unknown): BuildProblem {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   const reasons: Record<string, string> = {

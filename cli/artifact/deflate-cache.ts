@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 
 /** The content of a file in the form that it has in an archive. */
-export interface Packed {
+export interface PackedContent {
   readonly crc32: number;
   readonly unpackedBytes: number;
   readonly isDeflated: boolean;
@@ -13,9 +13,9 @@ export interface Packed {
 
 export interface DeflateCache {
   /** `hash` is the SHA-256 of the content, one character for each byte. */
-  get(hash: string): Packed | undefined;
+  get(hash: string): PackedContent | undefined;
   /** Stores these contents and removes all others. Does nothing if they are the same as before. */
-  keep(used: ReadonlyMap<string, Packed>): void;
+  keep(used: ReadonlyMap<string, PackedContent>): void;
 }
 
 /** A project has one cache file: opening twelve thousand files would take longer than deflating them. */
@@ -60,7 +60,7 @@ export function openDeflateCache(folder: string | undefined, project: string): D
   };
 }
 
-interface Kept extends Packed {
+interface Kept extends PackedContent {
   readonly about: Uint8Array;
   readonly entryCrc32: number;
 }
@@ -93,7 +93,7 @@ function readPack(path: string): Map<string, Kept> {
   return entries;
 }
 
-function packOf(used: ReadonlyMap<string, Packed>): Buffer {
+function packOf(used: ReadonlyMap<string, PackedContent>): Buffer {
   let bytes = MAGIC.length;
   for (const { data } of used.values()) bytes += HEAD_BYTES + data.length;
   const pack = Buffer.allocUnsafe(bytes);

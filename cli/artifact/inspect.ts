@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { type Config, type Inference, type Injection, servesStatic, withDefaults } from "../../schema/index.ts";
-import { foreignBinaries, foreignTarget, headOf } from "./binaries.ts";
+import { fileHead, foreignBinaries, foreignTarget } from "./binaries.ts";
 import type { Collected, FoundFile } from "./collect.ts";
 import type { BuildProblem } from "./problem.ts";
 
@@ -46,7 +46,7 @@ export function inspect(
     if (file !== undefined) requireFile(plain(file), `inject puts ${file} into pages, and it is not in the deployment`);
   }
   const started = program === undefined ? undefined : byName.get(program);
-  const foreignProgram = started?.kind === "file" ? foreignTarget(headOf(started.path)) : undefined;
+  const foreignProgram = started?.kind === "file" ? foreignTarget(fileHead(started.path)) : undefined;
   if (foreignProgram !== undefined) {
     problems.push({
       code: "artifact/foreign-binary",

@@ -53,7 +53,7 @@ export const TAGS = {
   tags: "tool:tags",
 } as const;
 
-export const endpointOf = (apiId: string, region: string, stage: string) =>
+export const stageEndpoint = (apiId: string, region: string, stage: string) =>
   `https://${apiId}.execute-api.${region}.${domainSuffix(region)}/${stage}/`;
 
 /** China has its own domain. */

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { type Candidate, complete, type ProjectWords } from "../completion/complete.ts";
+import { type CompletionWord, complete, type ProjectWords } from "../completion/complete.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
 import { afterBreak, splitLine } from "../completion/shell-words.ts";
 import { CONFIG_FILE } from "../config-file.ts";
@@ -48,7 +48,7 @@ function isShell(name: string): name is Shell {
 }
 
 /** A candidate and its description in the form that each shell takes; bash shows no descriptions. */
-const LINES: Readonly<Record<Shell, (candidate: Candidate, typed: string) => string>> = {
+const LINES: Readonly<Record<Shell, (candidate: CompletionWord, typed: string) => string>> = {
   bash: ({ value }, typed) => afterBreak(typed, value),
   zsh: ({ value, description }) =>
     `${value.replaceAll(":", "\\:")}${description === undefined ? "" : `:${description}`}`,

@@ -3,7 +3,7 @@ import { forStage } from "../../schema/index.ts";
 import { type Artifact, buildArtifact } from "../artifact/artifact.ts";
 import { deliveryOf } from "../artifact/delivery.ts";
 import { type Context, EXIT } from "../context.ts";
-import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
+import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import { type Interruption, interruptible } from "../interruption.ts";
 import { type OpenedProject, openProjectTarget } from "../open-project.ts";
 import { usesSandbox } from "../open-sandbox.ts";
@@ -120,7 +120,7 @@ async function runHook(hook: HookName, { context, project, variables, commit, st
   };
   const progress = buildProgress(context);
   stop.pause();
-  const done = await runCommands(context, commandsOf(hook, config, inference), {
+  const done = await runCommands(context, commandsForHook(hook, config, inference), {
     env: withPackageBinaries(env, context.directory),
     output: context.verbose ? "shown-on-stderr" : "kept",
     onBegin: (command) => progress.report({ kind: "command", hook, command }),

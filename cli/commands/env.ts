@@ -4,7 +4,7 @@ import { didYouMean } from "../../grammar/did-you-mean.ts";
 import type { Config } from "../../schema/index.ts";
 import { readConfigForVariables } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { type Assignment, isName, readAssignments, valueProblem } from "../env/assignments.ts";
+import { type Assignment, isVariableName, readAssignments, valueProblem } from "../env/assignments.ts";
 import { readEnvFile } from "../env/env-file.ts";
 import { readSecret } from "../env/read-secret.ts";
 import { shellAssignment } from "../env/shell-assignment.ts";
@@ -317,7 +317,8 @@ function refuseOtherStage(context: Context, stage: string, config: Pick<Config, 
 }
 
 function refuseOtherNames(context: Context, names: readonly string[]): void {
-  if (!names.every(isName)) context.misuse("this is not the name of a variable", "tool env ls lists the variables");
+  if (!names.every(isVariableName))
+    context.misuse("this is not the name of a variable", "tool env ls lists the variables");
 }
 
 /** The variables of a stage: its own, and those of all stages that it has no own ones for. */

@@ -1,7 +1,7 @@
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
-import { accessPolicy, openStack } from "../open-platform.ts";
+import { neededAccessPolicy, openStack } from "../open-platform.ts";
 import { openSandbox, placed } from "../open-sandbox.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
@@ -140,7 +140,7 @@ export async function policy(context: Context): Promise<number> {
   const { function: settings, stages = {} } = file.config;
   const named = [settings, ...Object.values(stages).map((stage) => stage.function)].flatMap((one) => one?.role ?? []);
   const app = { name: config.name, region: config.regions[0]!, roles: [...new Set(named)] };
-  await context.print(JSON.stringify(await accessPolicy(app), null, 2));
+  await context.print(JSON.stringify(await neededAccessPolicy(app), null, 2));
   return EXIT.ok;
 }
 

@@ -18,7 +18,7 @@ import { isEmailAddress } from "../team/email-address.ts";
 import { TeamError } from "../team/error.ts";
 import { LOGIN, loginCommand } from "../team/login-command.ts";
 import { readOrigin } from "../team/origin.ts";
-import { type SignInOptions, signIn, type Team } from "../team/sign-in.ts";
+import { runSignIn, type SignInOptions, type Team } from "../team/sign-in.ts";
 import { forCurrentTeam, teamCommand } from "../team/team-command.ts";
 import {
   type Credential,
@@ -160,7 +160,7 @@ type SignInRequest = Pick<SignInOptions, "url" | "email" | "team" | "progress" |
 /** Signs in and writes the token into the file. A token that cannot be kept is ended again. */
 async function signInAndKeep(context: Context, request: SignInRequest) {
   const { url, team: wanted } = request;
-  const { credential, email, teams } = await signIn(context, {
+  const { credential, email, teams } = await runSignIn(context, {
     ...request,
     device: `tool ${version} on ${hostname()}`,
   });

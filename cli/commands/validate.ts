@@ -32,7 +32,7 @@ import { publishedReference } from "../docs/reference-file.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
 import { renderGithub } from "../output/github.ts";
 import { toSarif } from "../output/sarif.ts";
-import { checkableFiles, type Language, languageOf } from "../project/checkable-files.ts";
+import { checkableFiles, type FileLanguage, languageOf } from "../project/checkable-files.ts";
 import { diskDirectory } from "../project/directory.ts";
 import { readStream } from "../read-stream.ts";
 import type { Options } from "../table.ts";
@@ -228,7 +228,7 @@ function pages(name: string, configPath: string, problems: readonly Problem[]): 
 
 /** The problems of a file that is not a tool.json. The project's tool.json, if there is one, has the names it may use. */
 async function problemsOf(
-  language: Exclude<Language, "config">,
+  language: Exclude<FileLanguage, "config">,
   path: string,
   text: string,
 ): Promise<readonly Problem[]> {

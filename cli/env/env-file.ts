@@ -1,7 +1,7 @@
 // A file of variables, as programs that load `.env` read it: NAME=VALUE lines, `export`, comments, single and double
 // quotes over several lines. Where such programs disagree, or leave a line out without a word, this is an error. Pure.
 import type { Problem } from "../../grammar/problem.ts";
-import { isName, NAMES, namedProblem } from "./assignments.ts";
+import { isVariableName, NAMES, namedProblem } from "./assignments.ts";
 
 export type EnvFile =
   /** `leftOut` are names that the tool sets itself. */
@@ -20,7 +20,7 @@ export function readEnvFile(text: string): EnvFile {
     const problem = namedProblem(name);
     const span: [number, number] = [at, at + name.length];
     // A text with other characters than a name may be a part of a value.
-    if (!isName(name)) fail("name", span, "the name is not valid", NAMES);
+    if (!isVariableName(name)) fail("name", span, "the name is not valid", NAMES);
     else if (values.has(name)) fail("duplicate", span, `${name} is set before, too`, "remove one of them");
     // A variable that is set for every app is in many files, and nothing is lost without it.
     else if (name === "PORT") leftOut.push(name);

@@ -19,7 +19,11 @@ export const HOOKS = [
 ] as const satisfies HookName[];
 
 /** A hook's commands: those of tool.json for the stage. Build and clean are otherwise inferred from marker files. */
-export function commandsOf(hook: HookName, config: Pick<Config, "hooks">, inference: Inference): readonly string[] {
+export function commandsForHook(
+  hook: HookName,
+  config: Pick<Config, "hooks">,
+  inference: Inference,
+): readonly string[] {
   if (config.hooks?.[hook] !== undefined) return hookCommands(config.hooks, hook);
   const inferred = hook === "build" ? inference.build : hook === "clean" ? inference.clean : undefined;
   return inferred === undefined ? [] : [inferred];

@@ -6,14 +6,14 @@ import { type Block, CAUGHT_UP } from "./line-blocks.ts";
 import { lineScan, type OnLine } from "./line-scan.ts";
 import { parallelPipes } from "./parallel-pipes.ts";
 import { newRun, PipeLines, type PipesRequest } from "./pipe-scan.ts";
-import type { Progress } from "./progress.ts";
+import type { ScanProgress } from "./progress.ts";
 import { InputError, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
-import type { Source } from "./source.ts";
+import type { EntrySource } from "./source.ts";
 import type { Survey } from "./survey.ts";
 import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
 export interface Aggregation extends PipesRequest {
-  readonly progress: Progress;
+  readonly progress: ScanProgress;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Told of what is read. */
@@ -41,7 +41,10 @@ export interface KeptEntry extends Entry {
  * make of the entries that it selects. What neither the query nor its stages ask about is not read. Undefined if nothing
  * could be read at all.
  */
-export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<PipesResult | undefined> {
+export async function aggregateEntries(
+  source: EntrySource,
+  aggregation: Aggregation,
+): Promise<PipesResult | undefined> {
   const { pipeline, progress, signal, clock, survey, refresh, onError } = aggregation;
   const merged = isMergeable(pipeline) ? new PipeLines(aggregation) : undefined;
   const lines = merged ?? new LinesInOrder(aggregation);

@@ -5,8 +5,8 @@ import type { Context } from "../context.ts";
 import { hasCredentials } from "../open-platform.ts";
 import { refused } from "../refused.ts";
 import type { Block } from "./line-blocks.ts";
-import { followFiles, type OnRead, readRotated, readStream, reasonOf, STDIN } from "./read-files.ts";
-import type { Chosen, Source } from "./source.ts";
+import { followFiles, type OnRead, readFailureReason, readRotated, readStreamLines, STDIN } from "./read-files.ts";
+import type { Chosen, EntrySource } from "./source.ts";
 
 /**
  * Chooses the first that applies: `--file`; `--service`; stdin, if it is a FIFO or a regular file and nothing is followed;
@@ -98,7 +98,7 @@ async function fileSource(
   if (follow && paths.includes("-") && paths.length > 1) {
     return refused("stdin cannot be followed together with files", "omit -f, or the files");
   }
-  const source: Source = {
+  const source: EntrySource = {
     sinceMs,
     note: undefined,
     live: follow || paths.includes("-"),
@@ -137,7 +137,7 @@ function unreadable(path: string, follow: boolean): string | undefined {
     if (statSync(path).isFile()) closeSync(openSync(path, "r"));
     return undefined;
   } catch (error) {
-    return follow && (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : reasonOf(error);
+    return follow && (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : readFailureReason(error);
   }
 }
 
@@ -173,7 +173,7 @@ async function* stdinBlocks({ io }: Context, signal: AbortSignal, onRead: OnRead
     }
   };
   try {
-    yield* readStream(STDIN, chunks());
+    yield* readStreamLines(STDIN, chunks());
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -9,7 +9,7 @@ import { LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
 import { asTheyCome, mergeByTime } from "../time/merge-by-time.ts";
 import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
 import { InputError, type OnRead } from "./read-files.ts";
-import type { Source } from "./source.ts";
+import type { EntrySource } from "./source.ts";
 
 export interface DeployedLogRequest {
   readonly query: Query;
@@ -30,8 +30,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export async function deployedSource(
   context: Context,
   request: DeployedLogRequest,
-  development: Source | undefined,
-): Promise<Source | undefined> {
+  development: EntrySource | undefined,
+): Promise<EntrySource | undefined> {
   const { io, directory } = context;
   if (!existsSync(join(directory, "tool.json"))) return undefined;
   if (!usesSandbox(context, request.sandbox) && !(await hasCredentials(io.env))) return undefined;
@@ -72,7 +72,7 @@ export async function deployedSource(
       return context.fail(`${config.name} is not deployed in the sandbox`, "tool deploy --sandbox deploys it");
     }
     if (error.code === "logs/not-deployed") return undefined;
-    const failing: Source = {
+    const failing: EntrySource = {
       sinceMs,
       note: development?.note,
       live: request.follow,
@@ -133,7 +133,7 @@ interface Joining {
 async function* joined(
   first: IteratorResult<readonly LogLine[]>,
   rest: AsyncGenerator<readonly LogLine[]>,
-  development: Source | undefined,
+  development: EntrySource | undefined,
   { follow, signal, onRead }: Joining,
 ): AsyncGenerator<Block> {
   let failure: PlatformError | undefined;
@@ -167,7 +167,7 @@ async function* joined(
   if (failure !== undefined) throw new RemoteError(failure);
 }
 
-async function* linesOf(source: Source, signal: AbortSignal): AsyncGenerator<readonly LogLine[]> {
+async function* linesOf(source: EntrySource, signal: AbortSignal): AsyncGenerator<readonly LogLine[]> {
   let timeMs = 0;
   for await (const input of source.inputs(signal, () => {})) {
     if ("path" in input) throw new Error("the development log is read as blocks");

@@ -10,7 +10,7 @@ import {
   TIME_KEY,
 } from "../../grammar/query/index.ts";
 import { timeReader } from "../time/time-reader.ts";
-import { type ByteSearch, byteSearch, NONE } from "./byte-search.ts";
+import { type ByteSearch, byteSearch, NO_HIT } from "./byte-search.ts";
 import { type EntryLine, readEntryLine } from "./entry-line.ts";
 import type { Block } from "./line-blocks.ts";
 import { partialReader } from "./partial-entry.ts";
@@ -106,7 +106,7 @@ export function lineScan(
       const length = isOutside!(bytes, at);
       if (length > 0) {
         const lineEnd = bytes.indexOf(LF, at + length);
-        let hit = NONE;
+        let hit = NO_HIT;
         for (let i = 0; i < hits.length; i++) {
           if (hits[i]! < at + length) hits[i] = searches[i]!(area, at + length);
           hit = Math.min(hit, hits[i]!);
@@ -137,7 +137,7 @@ export function lineScan(
     const hits = searches.map((search) => search(area, start));
     for (;;) {
       const hit = Math.min(...hits);
-      if (hit === NONE) break;
+      if (hit === NO_HIT) break;
       let lineStart = hit;
       while (lineStart > start && bytes[lineStart - 1] !== LF) lineStart--;
       const lineEnd = judge(bytes, lineStart, onLine);
@@ -174,11 +174,11 @@ const SLASH = 0x2f;
 function searchOf({ bytes: needle, isQuoted, accepts }: Needle): ByteSearch {
   const search = byteSearch(needle);
   return (area, from) => {
-    for (let hit = search(area, from); hit !== NONE; hit = search(area, hit + 1)) {
+    for (let hit = search(area, from); hit !== NO_HIT; hit = search(area, hit + 1)) {
       if (isQuoted && area[hit - 1] !== 0x22) continue;
       if (accepts === undefined || accepts(area, hit + needle.length)) return hit;
     }
-    return NONE;
+    return NO_HIT;
   };
 }
 
@@ -189,7 +189,7 @@ function escapeSearch(units: ReadonlySet<number>): ByteSearch {
     for (let hit = area.indexOf(needle, from); hit >= 0; hit = area.indexOf(needle, hit + 1)) {
       if (units.has(Number.parseInt(area.toString("latin1", hit + 2, hit + 6), 16))) return hit;
     }
-    return NONE;
+    return NO_HIT;
   };
 }
 

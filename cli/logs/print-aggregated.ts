@@ -13,10 +13,10 @@ import { tableCsv } from "../output/table-csv.ts";
 import { tableJson, tableText } from "../output/table-text.ts";
 import { type Aggregation, aggregateEntries, type KeptEntry } from "./aggregate-entries.ts";
 import { FoundLines } from "./found-lines.ts";
-import type { Source } from "./source.ts";
+import type { EntrySource } from "./source.ts";
 
-export interface Aggregated {
-  readonly source: Source;
+export interface PrintAggregatedOptions {
+  readonly source: EntrySource;
   readonly isFollowed: boolean;
   readonly format: Format;
   readonly aggregation: Aggregation;
@@ -28,7 +28,7 @@ export interface Aggregated {
  */
 export async function printAggregated(
   context: Context,
-  { source, isFollowed, format, aggregation }: Aggregated,
+  { source, isFollowed, format, aggregation }: PrintAggregatedOptions,
 ): Promise<void> {
   const { stdout } = context.io;
   const { signal, progress } = aggregation;

@@ -54,7 +54,7 @@ export function segmentScanner({
 }
 
 /** The lines of a segment; or, if a line is too long for segments, where to continue reading sequentially. */
-export interface Segment {
+export interface SegmentBlock {
   readonly block: Block | undefined;
   readonly tooLongAt: number | undefined;
   /** The position in the file of the first byte of the block's buffer. */
@@ -76,7 +76,7 @@ export class SegmentReader {
   }
 
   /** Valid until the next call. */
-  read(start: number, end: number): Segment {
+  read(start: number, end: number): SegmentBlock {
     // Includes the byte before: if it is an LF, a line starts at `start`.
     const from = Math.max(0, start - 1);
     let length = this.#fill(from, 0, end - from);
@@ -102,7 +102,7 @@ export class SegmentReader {
   }
 
   /** The lines that start between two offsets, if one of them is too long: in parts, as a reader of the whole file has them. */
-  *inParts(start: number, end: number): Generator<Segment & { readonly block: Block }> {
+  *inParts(start: number, end: number): Generator<SegmentBlock & { readonly block: Block }> {
     const lines = new LineBlocks();
     let offset = start;
     for (let at = start; ; ) {

@@ -1,24 +1,24 @@
-import type { Output } from "../io.ts";
+import type { OutputStream } from "../io.ts";
 import { FoundLines, type LineOptions } from "./found-lines.ts";
 import { type Block, CAUGHT_UP } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
 import { NewestLines } from "./newest-lines.ts";
 import { parallelScan } from "./parallel-scan.ts";
-import type { Progress } from "./progress.ts";
+import type { ScanProgress } from "./progress.ts";
 import { InputError, type OnRead, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
-import type { Source } from "./source.ts";
+import type { EntrySource } from "./source.ts";
 import type { Survey } from "./survey.ts";
 import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
-export interface Selection {
+export interface EntrySelection {
   readonly wanted: Wanted;
   readonly lineOptions: LineOptions;
   /** Infinite for all. */
   readonly limit: number;
   /** How many of the existing entries are shown before a source is followed; undefined for all. */
   readonly pastLimit?: number | undefined;
-  readonly output: Output;
-  readonly progress: Progress;
+  readonly output: OutputStream;
+  readonly progress: ScanProgress;
   readonly signal: AbortSignal;
   /** Gets the blocks that were read as long as nothing was found, or as long as it needs more. */
   readonly survey?: Survey | undefined;
@@ -33,7 +33,7 @@ const BATCH_BYTES = 64 * 1024;
  * Reads a source to its end (or the limit, or the signal) and writes the selected entries. The memory used does not depend
  * on the length of the input. Returns the number of entries.
  */
-export async function selectEntries(source: Source, selection: Selection): Promise<number> {
+export async function selectEntries(source: EntrySource, selection: EntrySelection): Promise<number> {
   const { wanted, lineOptions, limit, pastLimit, output, progress, signal, survey, onError } = selection;
   const lines = new FoundLines(lineOptions);
   const newest = source.limitsToNewest && limit !== Number.POSITIVE_INFINITY ? new NewestLines(limit) : undefined;

@@ -16,11 +16,11 @@ import { skip } from "./partial-entry.ts";
 export type SoughtValue = { readonly at: "fields"; readonly path: readonly string[] } | { readonly at: "level" };
 
 /** The kinds of values that a line may have. */
-export const MISSING = 0;
-export const TEXT = 1;
-export const NUMBER = 2;
-export const TRUE = 3;
-export const FALSE = 4;
+export const TYPE_MISSING = 0;
+export const TYPE_TEXT = 1;
+export const TYPE_NUMBER = 2;
+export const TYPE_TRUE = 3;
+export const TYPE_FALSE = 4;
 
 /** After so many shapes no more are learned: each costs memory, and time for every line. */
 const MAX_SHAPES = 200;
@@ -65,7 +65,7 @@ export class ShapedLines {
 
   #read(bytes: Uint8Array, from: number): number {
     const { types, starts, ends } = this;
-    for (let i = 0; i < types.length; i++) types[i] = MISSING;
+    for (let i = 0; i < types.length; i++) types[i] = TYPE_MISSING;
     let at = from;
     let steps = this.#first;
     for (;;) {
@@ -175,9 +175,9 @@ const kindOf = (byte: number): Kind =>
         : "other";
 
 function typeOf(kind: Kind, first: number): number {
-  if (kind === "text") return TEXT;
-  if (kind === "number") return NUMBER;
-  return first === 0x74 ? TRUE : first === 0x66 ? FALSE : first === 0x6e ? MISSING : -1;
+  if (kind === "text") return TYPE_TEXT;
+  if (kind === "number") return TYPE_NUMBER;
+  return first === 0x74 ? TYPE_TRUE : first === 0x66 ? TYPE_FALSE : first === 0x6e ? TYPE_MISSING : -1;
 }
 
 /** A line in its parts; undefined if it is not a JSON object, or has anything unusual. */

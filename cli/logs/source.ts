@@ -1,10 +1,10 @@
 import type { Pipeline, PipesResult } from "../../grammar/query/index.ts";
-import type { Refused } from "../refused.ts";
+import type { FailedResult } from "../refused.ts";
 import type { Block } from "./line-blocks.ts";
 import type { OnRead, PlainFile } from "./read-files.ts";
 
 /** Where entries come from. */
-export interface Source {
+export interface EntrySource {
   /** The start of the period; undefined for no bound, as files and stdin have by default. Other logs go back a day. */
   readonly sinceMs: number | undefined;
   /** Printed once on stderr before the first entry. */
@@ -32,7 +32,7 @@ export interface Source {
    */
   aggregate?(aggregation: SourceAggregation): Promise<PipesResult | undefined>;
   /** The inputs, one after another: files to open and read once, and blocks of anything else. */
-  inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
+  inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<SourceInput>;
 }
 
 export interface SourceAggregation {
@@ -42,7 +42,7 @@ export interface SourceAggregation {
   readonly signal: AbortSignal;
 }
 
-export type Input = PlainFile | AsyncIterable<Block>;
+export type SourceInput = PlainFile | AsyncIterable<Block>;
 
 /** A source, or what is wrong with the options that name it. */
-export type Chosen = { readonly ok: true; readonly source: Source } | Refused;
+export type Chosen = { readonly ok: true; readonly source: EntrySource } | FailedResult;

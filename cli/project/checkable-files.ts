@@ -2,9 +2,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The language of a file, by its name: an error page, a saved query, a .toolignore, else a tool.json. */
-export type Language = "config" | "query" | "template" | "ignore";
+export type FileLanguage = "config" | "query" | "template" | "ignore";
 
-export function languageOf(name: string): Language {
+export function languageOf(name: string): FileLanguage {
   const base = name.slice(name.lastIndexOf("/") + 1);
   if (base.endsWith(".logq")) return "query";
   if (base === ".toolignore") return "ignore";

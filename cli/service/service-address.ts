@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { type Refused, refused } from "../refused.ts";
+import { type FailedResult, refused } from "../refused.ts";
 import { TeamError } from "../team/error.ts";
 import { type ServiceToken, tokenForService } from "../team/token-for-service.ts";
 
@@ -26,7 +26,7 @@ export async function serviceAddress(
   context: Context,
   url: string,
   project: string,
-): Promise<({ readonly ok: true } & ServiceAddress) | Refused> {
+): Promise<({ readonly ok: true } & ServiceAddress) | FailedResult> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     return refused(
       `${JSON.stringify(url)} is not an address of a log service`,

@@ -1,5 +1,5 @@
 import { parseJson } from "../../schema/json.ts";
-import { type Refused, refused } from "../refused.ts";
+import { type FailedResult, refused } from "../refused.ts";
 import { readOrigin } from "./origin.ts";
 
 /** A token of the command line, or of CI, with what it is for. */
@@ -32,7 +32,7 @@ interface Document {
   readonly teams?: Readonly<Record<string, object>>;
 }
 
-type Read = { readonly ok: true; readonly value: TeamConfig } | Refused;
+type Read = { readonly ok: true; readonly value: TeamConfig } | FailedResult;
 
 export const NO_TEAMS: TeamConfig = configOf({}, []);
 

@@ -23,7 +23,7 @@ export async function deployedStages(lambda: Lambda, app: string, signal: AbortS
   const stages = aliases.map(async ({ Name, FunctionVersion, Description }): Promise<DeployedStage[]> => {
     const version = numbered(FunctionVersion);
     // Other aliases name the previous deployment and commits.
-    if (version === undefined || readRecord(Description, version)?.stackConfig === undefined) return [];
+    if (version === undefined || readRecord(Description, version)?.stack === undefined) return [];
     const { Environment } = await lambda.getFunctionConfiguration(
       { FunctionName: name, Qualifier: version },
       { abortSignal: signal },

@@ -1,11 +1,11 @@
 import type { Lambda } from "@aws-sdk/client-lambda";
 import { RUNTIME_LAYER } from "../names.ts";
-import type { CodeSource } from "./upload.ts";
+import type { FunctionCode } from "./upload.ts";
 
 export interface RuntimeLayer {
   /** SHA-256 of the executable, hexadecimal; its archive differs by the version of zlib. */
   readonly hash: string;
-  readonly code: () => Promise<CodeSource>;
+  readonly code: () => Promise<FunctionCode>;
 }
 
 /**

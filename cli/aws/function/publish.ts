@@ -5,7 +5,7 @@ import { accountOf } from "../names.ts";
 import { polling, retrying } from "../retrying.ts";
 import { withoutValues } from "../without-values.ts";
 import { configurationOf, type FunctionSettings, hasEnvironment, isConfigured } from "./settings.ts";
-import type { CodeSource } from "./upload.ts";
+import type { FunctionCode } from "./upload.ts";
 
 export interface Publication {
   readonly functionName: string;
@@ -17,7 +17,7 @@ export interface Publication {
   readonly onRoleRefused: () => Promise<void>;
   readonly runtimeLayerArn: string | undefined;
   readonly tags: Readonly<Record<string, string>>;
-  readonly code: () => Promise<CodeSource>;
+  readonly code: () => Promise<FunctionCode>;
   readonly sha256Base64: string;
   readonly signal: AbortSignal;
   readonly clock: Clock;

@@ -25,7 +25,7 @@ export interface DeployRecord {
   /** On a stage's alias: the id of the REST API, absent until the API has the stage. */
   readonly api?: string;
   /** On a stage's alias: the hash of everything in tool.json that the stack was made from at that deploy. */
-  readonly stackConfig?: string;
+  readonly stack?: string;
   /** On a commit's alias: its full SHA and its author. */
   readonly sha?: string;
   readonly author?: string;
@@ -44,7 +44,7 @@ const KEYS = {
   before: "o",
   identity: "i",
   api: "a",
-  stackConfig: "t",
+  stack: "t",
   tags: "g",
   sha: "h",
   author: "n",
@@ -64,7 +64,7 @@ export function identityOf(
 
 /** The record without the fields that only the alias of a stage has. */
 export function ofVersion(record: DeployRecord): DeployRecord {
-  const { api: _, previous: __, before: ___, stackConfig: ____, tags: _____, ...own } = record;
+  const { api: _, previous: __, before: ___, stack: ____, tags: _____, ...own } = record;
   return own;
 }
 

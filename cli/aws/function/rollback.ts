@@ -65,7 +65,7 @@ export async function rollbackStage(
       previous: currentVersion,
       ...(identity !== undefined && { before: identity }),
       ...(record?.api !== undefined && { api: record.api }),
-      ...(record?.stackConfig !== undefined && { stackConfig: record.stackConfig }),
+      ...(record?.stack !== undefined && { stack: record.stack }),
       // Tags belong to the function, not to the version.
       ...(record?.tags !== undefined && { tags: record.tags }),
     };

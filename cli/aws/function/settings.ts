@@ -45,7 +45,7 @@ export function fixedVariables(
 }
 
 /** Pure. */
-export function settingsOf(input: SettingsInput): FunctionSettings {
+export function functionSettings(input: SettingsInput): FunctionSettings {
   const { written, config, environment, runtime, runtimeLayerHash } = input;
   const { memory, timeout, vpc, layers } = config.function;
   const role = written.function?.role;

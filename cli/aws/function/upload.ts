@@ -5,7 +5,7 @@ import type { Cloud } from "../clients.ts";
 import { bucketName, TAGS } from "../names.ts";
 
 /** An archive in the form that the Lambda service accepts. */
-export type CodeSource = { readonly ZipFile: Uint8Array } | { readonly S3Bucket: string; readonly S3Key: string };
+export type FunctionCode = { readonly ZipFile: Uint8Array } | { readonly S3Bucket: string; readonly S3Key: string };
 
 export interface Archive {
   /** The bytes, or the path of a file that holds them. */
@@ -28,7 +28,7 @@ const MAX_DIRECT_BYTES = 50 * 1024 * 1024;
 /**
  * The archive itself if it is small enough for a call; otherwise it is uploaded under its hash, unless it is there already.
  */
-export async function codeSource(cloud: Cloud, archive: Archive, options: UploadOptions): Promise<CodeSource> {
+export async function functionCode(cloud: Cloud, archive: Archive, options: UploadOptions): Promise<FunctionCode> {
   if (archive.bytes <= MAX_DIRECT_BYTES && !options.accelerate) {
     return { ZipFile: typeof archive.zip === "string" ? await readFile(archive.zip) : archive.zip };
   }

@@ -8,11 +8,11 @@ import { writeZip } from "../../artifact/zip.ts";
 import { PlatformError } from "../../platform/error.ts";
 import {
   type Architecture,
+  type BuildMachine,
   builderPackage,
   type Engine,
   engineBinary,
   installEngine,
-  type Machine,
   runnerPackage,
 } from "./engine.ts";
 
@@ -37,7 +37,7 @@ export interface MakeOptions {
   /** The path of bootstrap.cjs, the program. */
   readonly program: string;
   readonly engine: Engine;
-  readonly machine: Machine;
+  readonly machine: BuildMachine;
   readonly target: Architecture;
   /** For temporary files; removed afterwards. */
   readonly workFolder: string;

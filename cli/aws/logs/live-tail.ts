@@ -1,6 +1,6 @@
 import type { CloudWatchLogs, StartLiveTailResponseStream } from "@aws-sdk/client-cloudwatch-logs";
 import { asTheyCome } from "../../time/merge-by-time.ts";
-import type { LogEvent } from "./read-events.ts";
+import type { CloudLogEvent } from "./read-events.ts";
 
 export interface LiveTailRequest {
   readonly groupArn: string;
@@ -19,7 +19,7 @@ export async function* liveTail(
   client: CloudWatchLogs,
   { groupArn, patterns, onSampled }: LiveTailRequest,
   signal: AbortSignal,
-): AsyncGenerator<readonly LogEvent[]> {
+): AsyncGenerator<readonly CloudLogEvent[]> {
   let isSampled = false;
   const starting = new Set(patterns.keys());
   const session = async function* (pattern: string, i: number): AsyncGenerator<readonly SessionEvent[]> {
@@ -50,14 +50,14 @@ export async function* liveTail(
 
 interface SessionEvent {
   readonly session: number;
-  readonly event: LogEvent;
+  readonly event: CloudLogEvent;
 }
 
 function readPart({ sessionUpdate }: StartLiveTailResponseStream) {
   return {
     sampled: sessionUpdate?.sessionMetadata?.sampled,
     events: (sessionUpdate?.sessionResults ?? []).map(
-      ({ logStreamName = "", timestamp = 0, message = "" }): LogEvent => ({
+      ({ logStreamName = "", timestamp = 0, message = "" }): CloudLogEvent => ({
         id: `${logStreamName} ${timestamp} ${message}`,
         stream: logStreamName,
         timeMs: timestamp,

@@ -5,10 +5,10 @@ import type { StackPlan } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
 import { type KnownCertificate, tagCertificates, writeValidationRecord } from "./certificates.ts";
-import { additions, changesOf } from "./changes.ts";
+import { additions, stackChanges } from "./changes.ts";
 import { isRace, newParameters, stackOptions } from "./ensure-stage.ts";
-import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
-import { aboutOf, type StackInput, tagsOf } from "./resource.ts";
+import { type OperationEvent, operate, removeRemains, untilIdle, type Watch } from "./operation.ts";
+import { aboutOf, resourceTags, type StackInput } from "./resource.ts";
 import { readStack } from "./state.ts";
 import { type StackSurvey, surveyStack } from "./survey.ts";
 
@@ -19,7 +19,7 @@ export interface Applied {
 
 interface Watched {
   readonly signal: AbortSignal;
-  readonly report: (event: StackEvent) => void;
+  readonly report: (event: OperationEvent) => void;
 }
 
 /** How often another run may change the stack after we looked at it and before we change it. */
@@ -35,7 +35,7 @@ export async function planStack(cloud: Cloud, input: StackInput, { signal }: Wat
   const set = await makeChangeSet(cloud, survey, signal);
   if (set === undefined) return planOf(cloud, survey, []);
   await removeChangeSet(cloud, set.id);
-  return planOf(cloud, survey, changesOf(set.changes, survey.before!, survey.wanted.template));
+  return planOf(cloud, survey, stackChanges(set.changes, survey.before!, survey.wanted.template));
 }
 
 /** Creates or updates the stack to match tool.json. Certificates are requested before anything is changed. */
@@ -109,7 +109,7 @@ async function update(
   const { template } = survey.wanted;
   const set = await makeChangeSet(cloud, survey, watched.signal);
   if (set === undefined) return { outcome: "unchanged", plan: planOf(cloud, survey, []) };
-  const plan = planOf(cloud, survey, changesOf(set.changes, survey.before!, template));
+  const plan = planOf(cloud, survey, stackChanges(set.changes, survey.before!, template));
   let isConfirmed = false;
   try {
     isConfirmed = await confirm(plan);
@@ -118,7 +118,7 @@ async function update(
   }
   if (!isConfirmed) return { outcome: "cancelled", plan };
   // Before the stack's tags, by which the old ones are known if this is interrupted in between.
-  const tags = { wanted: tagsOf(survey.input), before: survey.tagsBefore };
+  const tags = { wanted: resourceTags(survey.input), before: survey.tagsBefore };
   await tagCertificates(cloud, survey.certificates, tags, watched.signal);
   const client = await cloud.cloudFormation();
   await operate(

@@ -5,12 +5,12 @@ import { aliasZone } from "./alias-targets.ts";
 import { logicalId } from "./logical-id.ts";
 import {
   type AppStack,
-  type Output,
   type Parts,
   type Resources,
+  resourceTags,
   type StackContext,
+  type StackOutput,
   type TemplateProblem,
-  tagsOf,
 } from "./resource.ts";
 
 /** The custom domain of a stage, as the gateway spells it. */
@@ -42,7 +42,7 @@ export function zonesOf(config: ResolvedConfig, stages: readonly string[]): stri
 /** The zones that have to be created, and the records of `dns`. */
 export function zoneResources({ name, config }: AppStack, context: StackContext): Partial<Parts> {
   const resources: Resources = {};
-  const outputs: Record<string, Output> = {};
+  const outputs: Record<string, StackOutput> = {};
   const problems: TemplateProblem[] = [];
   const zones = zonesOf(config, context.stages);
   for (const zone of zones) {
@@ -53,7 +53,7 @@ export function zoneResources({ name, config }: AppStack, context: StackContext)
       Properties: {
         Name: zone,
         HostedZoneConfig: { Comment: `made by tool for ${name}` },
-        HostedZoneTags: tagsOf({ name, config }),
+        HostedZoneTags: resourceTags({ name, config }),
       },
       // Never deleted with the stack: it may hold records of others, and a new one has other name servers.
       DeletionPolicy: "RetainExceptOnCreate",
@@ -139,7 +139,7 @@ export function zoneResources({ name, config }: AppStack, context: StackContext)
 export function domainResources(input: AppStack, context: StackContext): Partial<Parts> {
   const { config } = input;
   const resources: Resources = {};
-  const outputs: Record<string, Output> = {};
+  const outputs: Record<string, StackOutput> = {};
   const problems: TemplateProblem[] = [];
   for (const stage of context.stages) {
     const domain = stageDomain(config, stage);
@@ -174,7 +174,7 @@ export function domainResources(input: AppStack, context: StackContext): Partial
         CertificateArn: certificate,
         EndpointConfiguration: { Types: ["EDGE"] },
         SecurityPolicy: "TLS_1_2",
-        Tags: tagsOf(input, owner.stage),
+        Tags: resourceTags(input, owner.stage),
       },
       Metadata: { tool: { ...owner, about: `domain ${domain}` } },
     };

@@ -19,7 +19,7 @@ export function helperFunction(id: string, helper: HelperFunction): Resources {
       Properties: {
         AssumeRolePolicyDocument: trust("lambda.amazonaws.com"),
         ...(helper.statements.length > 0 && {
-          Policies: [{ PolicyName: "tool", PolicyDocument: policy(helper.statements) }],
+          Policies: [{ PolicyName: "tool", PolicyDocument: policyDocument(helper.statements) }],
         }),
       },
       Metadata: { tool: { about: `role of ${helper.about}` } },
@@ -42,6 +42,6 @@ export function helperFunction(id: string, helper: HelperFunction): Resources {
 
 /** A policy that lets an AWS service assume a role. */
 export const trust = (Service: string) =>
-  policy([{ Effect: "Allow", Principal: { Service }, Action: "sts:AssumeRole" }]);
+  policyDocument([{ Effect: "Allow", Principal: { Service }, Action: "sts:AssumeRole" }]);
 
-export const policy = (Statement: readonly unknown[]) => ({ Version: "2012-10-17", Statement });
+export const policyDocument = (Statement: readonly unknown[]) => ({ Version: "2012-10-17", Statement });

@@ -4,7 +4,7 @@ import type { TargetOptions } from "../../platform/target.ts";
 import { openCloud } from "../clients.ts";
 import { explained } from "../errors.ts";
 import { applyStack, planStack } from "./apply.ts";
-import type { StackEvent as OwnEvent } from "./operation.ts";
+import type { OperationEvent } from "./operation.ts";
 import { ownedResources, removeAll } from "./remove.ts";
 import type { StackInput } from "./resource.ts";
 import { readStatus } from "./status.ts";
@@ -54,10 +54,10 @@ export function openStack({ env, clock, config, resolved, sandbox }: TargetOptio
 
 /** Translates CloudFormation's events for the commands. */
 function translated({ signal, report }: StackWatch) {
-  return { signal, report: (event: OwnEvent) => report(translate(event)) };
+  return { signal, report: (event: OperationEvent) => report(translate(event)) };
 }
 
-function translate(event: OwnEvent): StackEvent {
+function translate(event: OperationEvent): StackEvent {
   if (event.kind === "note") return event;
   const { logicalId, status, ...rest } = event;
   return {

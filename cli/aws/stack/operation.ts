@@ -4,13 +4,13 @@ import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
 import { explainFailure, readable } from "./failure.ts";
 import { type About, aboutOf } from "./resource.ts";
-import { describeStack, templateOf } from "./state.ts";
+import { describeStack, readTemplate } from "./state.ts";
 
 /** The stack as a resource of itself. */
 const STACK_TYPE = "AWS::CloudFormation::Stack";
 
 /** A step of an operation on a stack, or a remark about it. */
-export type StackEvent =
+export type OperationEvent =
   | {
       readonly kind: "resource";
       readonly logicalId: string;
@@ -29,7 +29,7 @@ export type StackEvent =
   | { readonly kind: "note"; readonly text: string };
 
 export interface Watch {
-  readonly report: (event: StackEvent) => void;
+  readonly report: (event: OperationEvent) => void;
   readonly signal: AbortSignal;
   /** The purposes of the resources, by logical id. */
   readonly about: Readonly<Record<string, About>>;
@@ -76,7 +76,7 @@ export async function untilIdle(cloud: Cloud, name: string, watch: Watch): Promi
   });
   const since = new Date(cloud.clock.nowMs());
   const isSince = ({ Timestamp }: CloudEvent) => Timestamp !== undefined && Timestamp >= since;
-  const template = await templateOf(cloud, stack.StackId!, watch.signal).catch(() => undefined);
+  const template = await readTemplate(cloud, stack.StackId!, watch.signal).catch(() => undefined);
   const about = template === undefined ? watch.about : aboutOf(template);
   await untilSettled(cloud, stack.StackId!, isSince, { ...watch, about });
   return (await describeStack(cloud, name, watch.signal))?.StackStatus;

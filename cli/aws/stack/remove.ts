@@ -16,14 +16,14 @@ import {
 } from "../names.ts";
 import { allBelow, removeParameters } from "../variables/store.ts";
 import { CERTIFICATE_REGION, changeRecord } from "./certificates.ts";
-import { operate, type StackEvent, untilIdle } from "./operation.ts";
-import { aboutOf, type Template } from "./resource.ts";
-import { describeStack, stateOf, templateOf, type ZoneState } from "./state.ts";
+import { type OperationEvent, operate, untilIdle } from "./operation.ts";
+import { aboutOf, type TemplateDocument } from "./resource.ts";
+import { describeStack, readTemplate, stateOf, type ZoneState } from "./state.ts";
 import { idOf, zoneOf } from "./zones.ts";
 
 interface Watched {
   readonly signal: AbortSignal;
-  readonly report: (event: StackEvent) => void;
+  readonly report: (event: OperationEvent) => void;
 }
 
 /** Something of the app in the account: how to delete it, or why it is kept. */
@@ -45,7 +45,7 @@ export async function ownedResources(
   const name = stackName(app);
   const stack = await describeStack(cloud, name, signal);
   const state = stack === undefined ? undefined : stateOf(stack, cloud);
-  const template = state === undefined ? undefined : await templateOf(cloud, state.id, signal).catch(() => undefined);
+  const template = state === undefined ? undefined : await readTemplate(cloud, state.id, signal).catch(() => undefined);
   const [zones, certificates] = await Promise.all([
     ownZones(cloud, app, state?.zones ?? [], signal),
     ownCertificates(cloud, app, signal),
@@ -94,7 +94,7 @@ export async function removeAll(
 async function removeStack(
   cloud: Cloud,
   name: string,
-  template: Template | undefined,
+  template: TemplateDocument | undefined,
   watched: Watched,
 ): Promise<undefined> {
   const watch = { ...watched, about: template === undefined ? {} : aboutOf(template) };

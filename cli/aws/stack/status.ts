@@ -5,8 +5,8 @@ import { stackName } from "../names.ts";
 import { findCertificates } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
 import type { StackInput } from "./resource.ts";
-import { describeStack, stateOf, templateOf } from "./state.ts";
-import { partialHash, resolved, wantedStages } from "./template.ts";
+import { describeStack, readTemplate, stateOf } from "./state.ts";
+import { partialHash, resolveInput, wantedStages } from "./template.ts";
 import { findZones, nameserversOf, zoneOf } from "./zones.ts";
 
 /** Everything that `stack status` shows; undefined if there is no stack. */
@@ -18,12 +18,12 @@ export async function readStatus(
   const stack = await describeStack(cloud, stackName(input.name), signal);
   if (stack === undefined) return undefined;
   const state = stateOf(stack, cloud);
-  const { config } = resolved(input);
+  const { config } = resolveInput(input);
   const present = state.stages.map(({ name }) => name);
   const stages = wantedStages(input.config, present);
   const domains = [...new Set(stages.flatMap((stage) => stageDomain(config, stage) ?? []))];
   const [template, resources, otherZones, certificates] = await Promise.all([
-    templateOf(cloud, state.id, signal),
+    readTemplate(cloud, state.id, signal),
     listResources(cloud, state.id, signal),
     findZones(
       cloud,

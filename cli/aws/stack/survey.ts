@@ -6,9 +6,9 @@ import { functionName, stackName } from "../names.ts";
 import { findCertificates, type KnownCertificate, requestCertificate, writeValidationRecord } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
 import { logicalId } from "./logical-id.ts";
-import { type StackInput, type Template, tagsOf } from "./resource.ts";
-import { describeStack, type StackState, stateOf, templateOf } from "./state.ts";
-import { buildTemplate, resolved, type StackTemplate, wantedStages } from "./template.ts";
+import { resourceTags, type StackInput, type TemplateDocument } from "./resource.ts";
+import { describeStack, readTemplate, type StackState, stateOf } from "./state.ts";
+import { buildTemplate, resolveInput, type StackTemplate, wantedStages } from "./template.ts";
 import { findZones, isInZone, zoneOf } from "./zones.ts";
 
 /** The stack that tool.json asks for, and everything in the account that it depends on. */
@@ -18,7 +18,7 @@ export interface StackSurvey {
   /** The stack's tags until now; none if there is no stack. */
   readonly tagsBefore: readonly Tag[];
   /** The current template. */
-  readonly before: Template | undefined;
+  readonly before: TemplateDocument | undefined;
   readonly wanted: StackTemplate;
   readonly certificates: readonly KnownCertificate[];
 }
@@ -37,10 +37,10 @@ export async function surveyStack(cloud: Cloud, input: StackInput, options: Surv
   const isMade = stack !== undefined && !/^(REVIEW_IN_PROGRESS|ROLLBACK_|CREATE_FAILED)/.test(stack.StackStatus!);
   const state = isMade ? stateOf(stack, cloud) : undefined;
   const [before, aliases] = await Promise.all([
-    state === undefined ? undefined : templateOf(cloud, state.id, signal),
+    state === undefined ? undefined : readTemplate(cloud, state.id, signal),
     aliasesOf(cloud, input.name, signal),
   ]);
-  const { config } = resolved(input);
+  const { config } = resolveInput(input);
   const stages = wantedStages(input.config, [...(state?.stages.map((stage) => stage.name) ?? []), ...aliases]);
   const ours = Object.fromEntries((state?.zones ?? []).map((zone) => [zone.name, zone.id]));
   const wantedZones = zonesOf(config, stages);
@@ -67,7 +67,7 @@ export async function surveyStack(cloud: Cloud, input: StackInput, options: Surv
     } else if (state === "pending" && !isMailed) {
       certificates.push(await writeValidationRecord(cloud, certificate, zones, signal));
     } else {
-      const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), tags: tagsOf(input), zones };
+      const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), tags: resourceTags(input), zones };
       certificates.push(await requestCertificate(cloud, request, signal));
     }
   }
@@ -105,7 +105,7 @@ async function aliasesOf(cloud: Cloud, app: string, signal: AbortSignal): Promis
 }
 
 /** The certificates in a template, by domain. */
-function certificatesIn(template: Template | undefined): Record<string, string> {
+function certificatesIn(template: TemplateDocument | undefined): Record<string, string> {
   const domains = Object.values(template?.Resources ?? {}).filter(({ Type }) => Type === "AWS::ApiGateway::DomainName");
   return Object.fromEntries(
     domains.map(({ Properties }) => [Properties.DomainName as string, Properties.CertificateArn as string]),
@@ -116,7 +116,11 @@ function certificatesIn(template: Template | undefined): Record<string, string> 
  * A stage whose new domain waits for its certificate keeps its old domain until then, unless it has no domain in tool.json
  * any more.
  */
-function heldDomains(before: Template | undefined, stages: readonly string[], isIssued: (stage: string) => boolean) {
+function heldDomains(
+  before: TemplateDocument | undefined,
+  stages: readonly string[],
+  isIssued: (stage: string) => boolean,
+) {
   const certificates: Record<string, string> = {};
   const held = new Map<string, { readonly domain: string; readonly path: string }>();
   for (const stage of stages) {

@@ -1,7 +1,7 @@
 import type { Cloud } from "../clients.ts";
 import { createBucket, head } from "../function/upload.ts";
 import { bucketName, domainSuffix, templateKey } from "../names.ts";
-import { type StackInput, sha256, type Template } from "./resource.ts";
+import { type StackInput, sha256, type TemplateDocument } from "./resource.ts";
 
 /** The largest template in a call; in a bucket it may have 1 MB (CloudFormation quotas). */
 const MAX_BODY_BYTES = 51_200;
@@ -10,7 +10,7 @@ const MAX_BODY_BYTES = 51_200;
 export async function templateBody(
   cloud: Cloud,
   { name, accountId }: StackInput,
-  template: Template,
+  template: TemplateDocument,
   signal: AbortSignal,
 ): Promise<{ readonly TemplateBody: string } | { readonly TemplateURL: string }> {
   const body = JSON.stringify(template);

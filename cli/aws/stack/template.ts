@@ -8,13 +8,13 @@ import {
   type StackContext,
   type StackInput,
   sha256,
-  type Template,
+  type TemplateDocument,
   type TemplateProblem,
 } from "./resource.ts";
 import { warmingResources } from "./warming.ts";
 
 export interface StackTemplate {
-  readonly template: Template;
+  readonly template: TemplateDocument;
   /** Values of the parameters: secrets, which must not be in the template. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly problems: readonly TemplateProblem[];
@@ -25,7 +25,7 @@ export interface StackTemplate {
  * tool.json is an unchanged part of the stack. The function and its aliases are only referred to.
  */
 export function buildTemplate(input: StackInput, context: StackContext): StackTemplate {
-  const app = resolved(input);
+  const app = resolveInput(input);
   const parts = partsOf(app, context);
   const hash = hashOf(app, context);
   return {
@@ -57,7 +57,7 @@ export function buildTemplate(input: StackInput, context: StackContext): StackTe
  * the stack has.
  */
 export function templateHash(input: StackInput, present: readonly string[]): string {
-  const { config } = resolved(input);
+  const { config } = resolveInput(input);
   const stages = wantedStages(input.config, present);
   return partialHash(
     input,
@@ -68,7 +68,7 @@ export function templateHash(input: StackInput, present: readonly string[]): str
 
 /** The hash of a stack with only these stages and domains of tool.json. */
 export function partialHash(input: StackInput, stages: readonly string[], domains: readonly string[]): string {
-  return hashOf(resolved(input), {
+  return hashOf(resolveInput(input), {
     stages,
     deployed: new Set(),
     certificates: Object.fromEntries(domains.map((domain) => [domain, "issued"])),
@@ -77,7 +77,7 @@ export function partialHash(input: StackInput, stages: readonly string[], domain
 }
 
 /** Fills in the defaults. The environment would only decide the region, which is known. */
-export const resolved = (input: StackInput): AppStack => ({
+export const resolveInput = (input: StackInput): AppStack => ({
   ...input,
   config: withDefaults(input.config, { env: {} }),
 });

@@ -5,7 +5,7 @@ import type { Values } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS } from "../names.ts";
 import { polling } from "../retrying.ts";
 import { readSnapshotName, type Snapshot, unpackSnapshot } from "./pack.ts";
-import { allBelow, removeParameters, type Store } from "./store.ts";
+import { allBelow, removeParameters, type VariableStore } from "./store.ts";
 import { withoutQuoted } from "./without-quoted.ts";
 
 /** The path of a snapshot's parts, with a slash at its end. */
@@ -26,7 +26,7 @@ export interface StoredSnapshot {
  * version names it.
  */
 export async function storeSnapshot(
-  store: Store & { readonly clock: Clock },
+  store: VariableStore & { readonly clock: Clock },
   { hash, parts }: Snapshot,
 ): Promise<StoredSnapshot> {
   const { ssm, app, signal, clock } = store;
@@ -73,7 +73,7 @@ export async function storeSnapshot(
 }
 
 /** The values of the snapshot that a version names; undefined if it names none, or that one is not whole. */
-export async function readSnapshot(store: Store, environment: Values | undefined): Promise<Values | undefined> {
+export async function readSnapshot(store: VariableStore, environment: Values | undefined): Promise<Values | undefined> {
   const named = readSnapshotName(environment);
   if (named === undefined) return undefined;
   const prefix = prefixOf(store.app, named.hash);
@@ -93,7 +93,7 @@ function partsOf(parameters: readonly Parameter[], prefix: string): string[] {
  * one yet writes its first part. `named` is called after the snapshots are listed.
  */
 export async function removeSnapshots(
-  store: Store & { readonly clock: Clock },
+  store: VariableStore & { readonly clock: Clock },
   { named, youngMs }: { readonly named: () => Promise<readonly (Values | undefined)[]>; readonly youngMs: number },
 ): Promise<string[]> {
   const prefix = prefixOf(store.app);

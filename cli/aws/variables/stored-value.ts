@@ -22,10 +22,10 @@ export function encodeValue(value: string, partsId: string): StoredValue {
   const text = `${MARK}text:${encoded}`;
   if (text.length <= MAX_PARAMETER_BYTES) return { head: text, parts: [] };
   const parts = slices(encoded);
-  return { head: headOf(partsId, parts.length), parts };
+  return { head: partsHead(partsId, parts.length), parts };
 }
 
-export const headOf = (partsId: string, count: number) => `${MARK}parts:${partsId}:${count}`;
+export const partsHead = (partsId: string, count: number) => `${MARK}parts:${partsId}:${count}`;
 
 /** The one part of an empty value, as no parameter is empty. */
 export const EMPTY_PART = "=";

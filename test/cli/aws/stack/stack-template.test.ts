@@ -10,7 +10,7 @@ import t from "tap";
 import { CHAT_SOURCE } from "../../../../cli/aws/stack/chat-function.ts";
 import { CONFIRMATIONS, needsConfirmation } from "../../../../cli/aws/stack/confirmation.ts";
 import { logicalId } from "../../../../cli/aws/stack/logical-id.ts";
-import type { Resource, StackContext, StackInput } from "../../../../cli/aws/stack/resource.ts";
+import type { StackContext, StackInput, TemplateResource } from "../../../../cli/aws/stack/resource.ts";
 import { buildTemplate, templateHash, wantedStages } from "../../../../cli/aws/stack/template.ts";
 import { withStage } from "../../../../cli/aws/stack/with-stage.ts";
 import { type Config, checkConfig } from "../../../../schema/index.ts";
@@ -506,7 +506,7 @@ t.test("every reference is to something that is there", (t) => {
       }
     };
     visit(template);
-    for (const { DependsOn } of Object.values(template.Resources) as Resource[]) {
+    for (const { DependsOn } of Object.values(template.Resources) as TemplateResource[]) {
       for (const id of DependsOn ?? []) t.ok(names.has(id), id);
     }
   }
