@@ -13,7 +13,7 @@ export interface Flag {
 }
 
 /** The part of a command's description that reading its arguments needs. */
-export interface Shape {
+export interface CommandShape {
   /** One word or several: `logs`, `stack plan`, `team members add`. */
   readonly name: string;
   /** `run <hook>` */
@@ -32,7 +32,7 @@ export interface Globals {
   readonly format: Format | undefined;
 }
 
-export type Invocation = { readonly globals: Globals } & (
+export type ParsedArgv = { readonly globals: Globals } & (
   | { readonly kind: "command"; readonly name: string; readonly argv: readonly string[] }
   | { readonly kind: "help"; readonly topic: readonly string[] }
   | { readonly kind: "version" }
@@ -41,7 +41,7 @@ export type Invocation = { readonly globals: Globals } & (
   | ({ readonly kind: "misuse" } & Misuse)
 );
 
-/** What is wrong with the arguments, and what to write instead. */
+/** A mistake in the arguments, and what to write instead. */
 export interface Misuse {
   readonly message: string;
   readonly hint?: string;
@@ -82,37 +82,37 @@ export function globalFlagsOf(name: string | undefined): readonly Flag[] {
 }
 
 /** Reads the arguments after `tool`. Pure: looks at no file. */
-export function readArgv(argv: readonly string[], commands: readonly Shape[]): Invocation {
+export function readArgv(argv: readonly string[], commands: readonly CommandShape[]): ParsedArgv {
   const words: string[] = [];
   const flags: { flag: Flag; value: string | undefined }[] = [];
   let misuse: Misuse | undefined;
-  let command: Shape | undefined;
+  let command: CommandShape | undefined;
   /** The words so far that name a command, or begin the names of several; a first word that does neither, too. */
   let named: string | undefined;
   /** Whether `named` begins the names of several commands, none of which was named. */
   let isGroup = false;
 
-  const known = () => [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
+  const availableFlags = () => [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
   const fail = (message: string, hint?: string) => {
     misuse ??= hint === undefined ? { message } : { message, hint };
   };
   const word = (text: string) => {
     const longer = named === undefined ? text : `${named} ${text}`;
-    const found = commands.find(({ name }) => name === longer);
+    const match = commands.find(({ name }) => name === longer);
     const isLongerGroup = commandsBelow(longer, commands).length > 0;
-    const isArgument = named !== undefined && (!isGroup || words.length > 0 || (found === undefined && !isLongerGroup));
+    const isArgument = named !== undefined && (!isGroup || words.length > 0 || (match === undefined && !isLongerGroup));
     if (isArgument) {
       words.push(text);
       return;
     }
     named = longer;
-    command = found;
+    command = match;
     isGroup = isLongerGroup;
   };
   const unknown = (written: string, name: string, rest: readonly string[]) => {
     // After an unknown command every flag is unknown; the error is about the command.
     if (named !== undefined && command === undefined && !isGroup) return;
-    const owns = ({ flags }: Shape) => flags.some((flag) => name === flag.long || name === flag.short);
+    const owns = ({ flags }: CommandShape) => flags.some((flag) => name === flag.long || name === flag.short);
     const below = isGroup ? commandsBelow(named!, commands) : commands;
     const later = below.find((one) => isGroup && rest.some((word) => one.name === `${named} ${word}`));
     const owner = later !== undefined && owns(later) ? later : (below.find(owns) ?? commands.find(owns));
@@ -127,12 +127,12 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       name.length > 1
         ? didYouMean(
             name,
-            known().map(({ long }) => long),
+            availableFlags().map(({ long }) => long),
           )
         : undefined;
     const place = command?.name ?? (isGroup ? named : undefined);
     const help = place === undefined ? "tool help" : `tool help ${place}`;
-    // What is near a flag is no secret.
+    // A word that is near a flag is no secret.
     if (place !== undefined && HOLDS_VALUES.includes(place) && near === undefined) {
       fail(
         `a word of tool ${place} begins with - and is no flag`,
@@ -175,7 +175,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     if (text.startsWith("--")) {
       const equals = text.indexOf("=");
       const name = text.slice(2, equals < 0 ? undefined : equals);
-      const flag = known().find(({ long }) => long === name);
+      const flag = availableFlags().find(({ long }) => long === name);
       if (flag === undefined) unknown(`--${name}`, name, argv.slice(i + 1));
       else if (flag.value === undefined && equals >= 0) fail(`--${name} takes no value`, `write --${name} alone`);
       else if (flag.value === undefined) flags.push({ flag, value: undefined });
@@ -185,7 +185,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     // A cluster: -fe, -vC dir, -S1d, -S=1d.
     for (let at = 1; at < text.length; at++) {
       const letter = text[at]!;
-      const flag = known().find(({ short }) => short === letter);
+      const flag = availableFlags().find(({ short }) => short === letter);
       if (flag === undefined) {
         unknown(`-${letter}`, letter, argv.slice(i + 1));
         break;
@@ -199,7 +199,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
         continue;
       }
       const glued = at + 1 < text.length ? text.slice(at + 1).replace(/^=/, "") : undefined;
-      // What follows the letter may be a part of a value, which no message about the flag may quote.
+      // The text after the letter may be a part of a value, which no message about the flag may quote.
       if (glued !== undefined && command !== undefined && HOLDS_VALUES.includes(command.name) && text[at + 1] !== "=") {
         unknown(text, "", []);
         break;
@@ -212,9 +212,9 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   const last = (long: string) => flags.findLast(({ flag }) => flag.long === long);
   const written = last("format")?.value;
   const formats = formatsOf(command?.name);
-  const format = formats.find((known) => known === written);
+  const format = formats.find((one) => one === written);
   if (written !== undefined && format === undefined) {
-    const others = commands.filter(({ name }) => formatsOf(name).some((known) => known === written));
+    const others = commands.filter(({ name }) => formatsOf(name).some((one) => one === written));
     const hint =
       formats.length === 2
         ? "write --format text or --format json"
@@ -276,12 +276,12 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
 }
 
 /** The commands whose names continue these words. */
-export function commandsBelow<S extends Shape>(words: string, commands: readonly S[]): S[] {
+export function commandsBelow<S extends CommandShape>(words: string, commands: readonly S[]): S[] {
   return commands.filter(({ name }) => name.startsWith(`${words} `));
 }
 
 /** The words that come next in the names of these commands. */
-function nextWords(words: string, commands: readonly Shape[]): string[] {
+function nextWords(words: string, commands: readonly CommandShape[]): string[] {
   const next = commandsBelow(words, commands).map(({ name }) => name.slice(words.length + 1).split(" ", 1)[0]!);
   return [...new Set(next)];
 }
@@ -290,10 +290,10 @@ function nextWords(words: string, commands: readonly Shape[]): string[] {
 export function unknownBelow(
   words: string,
   [next, ...rest]: readonly [string, ...string[]],
-  commands: readonly Shape[],
+  commands: readonly CommandShape[],
 ): Misuse {
-  const known = nextWords(words, commands);
-  const near = didYouMean(next, known);
+  const candidates = nextWords(words, commands);
+  const near = didYouMean(next, candidates);
   const meant = commands.find(({ name }) => name === `${words} ${near}`);
   const inGroup = commands.find(({ name }) => name === `${words} ${near} ${rest[0]}`);
   const usage = meant ?? inGroup;
@@ -301,12 +301,14 @@ export function unknownBelow(
   return {
     message: `tool ${words} has no command ${JSON.stringify(next)}`,
     hint:
-      usage === undefined ? (group ?? `its commands are: ${known.join(", ")}`) : `did you mean ${neededUsage(usage)}?`,
+      usage === undefined
+        ? (group ?? `its commands are: ${candidates.join(", ")}`)
+        : `did you mean ${neededUsage(usage)}?`,
   };
 }
 
 /** A command with the words that it needs: `tool run <hook>`. */
-export function neededUsage({ usage }: Shape): string {
+export function neededUsage({ usage }: CommandShape): string {
   return `tool ${usage.replace(/ \[.*?\]/g, "")}`;
 }
 
@@ -320,7 +322,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   email: "an email address",
 };
 
-function wordCount(command: Shape, words: readonly string[]): Misuse {
+function wordCount(command: CommandShape, words: readonly string[]): Misuse {
   if (words.length < command.minWords) {
     const needed = [...command.usage.matchAll(/<([\w-]+)>/g)].map(([, word]) => word!);
     const missing = needed[words.length] ?? needed[0] ?? "word";

@@ -1,4 +1,4 @@
-// What `npm start` and `npm test` do first on a clone: install where the lockfile changed, build where a source did.
+// The first steps of `npm start` and `npm test` on a clone: install if the lockfile changed, build if a source did.
 // Plain JavaScript on Node alone: it runs before anything is installed or compiled.
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -21,7 +21,7 @@ const OWN_HOST = "tool.localhost";
 /** Before the log service is started again, which is tried for as long as the app runs. */
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 30_000;
-/** What ends sooner did not start. */
+/** A process that ends sooner did not start. */
 const STABLE_MS = 10_000;
 /** A little more than the log service takes to answer what is under way; one that is stopped answers nothing. */
 const STOP_MS = 12_000;
@@ -75,16 +75,16 @@ function step(stampPath, stamp, name, args) {
 /** Every file that the build reads. */
 function sources() {
   const folders = ["grammar", "schema", "language-server", "vscode-extension", "cli", "runtime", "logservice", "test"];
-  const found = ["package.json", "tsconfig.json"];
+  const paths = ["package.json", "tsconfig.json"];
   const walk = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory() && entry.name !== "node_modules") walk(path);
-      else if (/\.(tsx?|mjs|ohm|json|css)$/.test(entry.name) && !entry.name.includes(".generated.")) found.push(path);
+      else if (/\.(tsx?|mjs|ohm|json|css)$/.test(entry.name) && !entry.name.includes(".generated.")) paths.push(path);
     }
   };
   for (const folder of folders) if (existsSync(join(root, folder))) walk(folder);
-  return found.sort();
+  return paths.sort();
 }
 
 function hash(paths) {
@@ -279,7 +279,7 @@ function runService(address) {
   };
 }
 
-/** What a command of ours prints, as one line; "" where it is not wanted, undefined where it failed, which is said. */
+/** The output of a command of ours, as one line; "" if it is not wanted, undefined if it failed, which is printed. */
 function runTool(words, isWanted) {
   if (!isWanted) return "";
   const { status, stdout, stderr } = spawnSync(process.execPath, ["dist/bin/cli.cjs", ...words], {

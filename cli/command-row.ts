@@ -1,9 +1,9 @@
-import type { Flag, Shape } from "./argv.ts";
+import type { CommandShape, Flag } from "./argv.ts";
 
 /** Commands by their usage: `logs [query]`, `service token <do> [id]`. */
-export type Table = Readonly<Record<string, Row>>;
+export type CommandTable = Readonly<Record<string, CommandRow>>;
 
-export interface Row {
+export interface CommandRow {
   readonly summary: string;
   readonly flags?: Readonly<Record<FlagSpelling, FlagText>>;
   /** Each begins with the command's name, or with `$ ` if it is another program's. */
@@ -13,7 +13,7 @@ export interface Row {
 /** `--open`, `-s, --stage <stage>`, `--file <path...>`, `--no-build` */
 type FlagSpelling = `--${string}` | `-${string}, --${string}`;
 
-/** What help says about a flag; with its default, or that it is a number, if it has either. */
+/** The text of help about a flag; with its default, or that it is a number, if it has either. */
 export type FlagText = string | FlagDetails;
 
 /** Help says the default, and the command gets it if the flag is absent. */
@@ -25,7 +25,7 @@ type FlagDetails =
 export interface NumberFlag {
   /** The smallest one. */
   readonly from: number;
-  /** What is counted, and a number to write instead of a wrong one. */
+  /** The noun of what is counted, and a number to write instead of a wrong one. */
   readonly of: string;
   readonly example: number;
 }
@@ -42,7 +42,7 @@ export type NameOf<Usage> = Usage extends `${infer Name} <${string}`
  * switch is a boolean; a flag with a value is a string or a number, undefined if it is absent and has no default; one
  * that may be repeated is an array.
  */
-export type OptionsOf<T extends Table, Name> = Flat<
+export type OptionsOf<T extends CommandTable, Name> = Flat<
   { [Usage in keyof T & string]: NameOf<Usage> extends Name ? Words<Usage> & Flags<T[Usage]> : never }[keyof T & string]
 >;
 
@@ -58,7 +58,7 @@ type WordOf<Word extends string> = Word extends `<${infer Name}>`
       ? { readonly [N in Name]: string | undefined }
       : unknown;
 
-type Flags<R extends Row> = R extends { readonly flags: infer F }
+type Flags<R extends CommandRow> = R extends { readonly flags: infer F }
   ? { readonly [Spelling in keyof F & string as LongOf<Spelling>]: ValueOf<Spelling, F[Spelling]> }
   : unknown;
 
@@ -84,12 +84,12 @@ type AbsentOf<Text> = Text extends { readonly default: string | number } ? never
 type Flat<T> = { [K in keyof T]: T[K] };
 
 /** A command as help shows it and as the reader of the arguments needs it. */
-export interface Command extends Shape {
+export interface Command extends CommandShape {
   readonly summary: string;
   readonly examples: readonly string[];
 }
 
-export function describeRow(usage: string, { summary, flags = {}, examples }: Row): Command {
+export function describeRow(usage: string, { summary, flags = {}, examples }: CommandRow): Command {
   const { name, words } = readUsage(usage);
   return {
     name,

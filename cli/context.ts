@@ -15,7 +15,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** What a command runs with: the effects, the global flags, and the ways to print and to end. */
+/** The surroundings of a command: the effects, the global flags, and the ways to print and to end. */
 export interface Context {
   readonly io: Io;
   /** Absolute: where `-C` points, else the working directory. */
@@ -47,7 +47,7 @@ export interface Context {
   attempt<T>(work: Promise<T>): Promise<T | undefined>;
 }
 
-export function contextOf(io: Io, globals: Globals): Context {
+export function createContext(io: Io, globals: Globals): Context {
   const directory = resolve(io.cwd, globals.chdir);
   let changed = (text: string) => text;
   const error = async (message: string, hint?: string) => {

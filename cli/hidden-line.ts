@@ -1,7 +1,7 @@
 // A value typed or pasted on a terminal, which shows nothing of it. A pasted text may have several lines.
 import type { Clock, Timer } from "../grammar/units/clock.ts";
 
-/** What the terminal is told. */
+/** The operations of the terminal that reading a hidden line needs. */
 export interface HiddenTerminal {
   /** Echo and line editing are off from then on, and Ctrl-C is a character. */
   setRaw(isRaw: boolean): void;

@@ -10,8 +10,8 @@ export interface Io {
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
   readonly stdin: NodeJS.ReadStream;
-  readonly stdout: Output;
-  readonly stderr: Output;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
   /** The one source of time: durations, waits and timers. */
   readonly clock: Clock;
   /** The clock's `nowMs`. */
@@ -36,7 +36,7 @@ export interface Io {
 
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-export interface Output {
+export interface OutputStream {
   readonly isTerminal: boolean;
   readonly columns: number;
   /** Lines of a terminal. */
@@ -49,13 +49,13 @@ export interface Output {
   /** Aborted when the reader is gone: `tool logs | head`. */
   readonly closed: AbortSignal;
   /** The file that the stream is redirected to; undefined for terminals and pipes. */
-  file(): OpenFile | undefined;
+  file(): FileIdentity | undefined;
   /** Whether anything was written. */
   readonly hasWritten: boolean;
 }
 
 /** Identifies a file, whatever its name is. */
-export interface OpenFile {
+export interface FileIdentity {
   readonly dev: number;
   readonly ino: number;
 }
@@ -105,7 +105,7 @@ function workingFolder(env: Io["env"]): string {
   }
 }
 
-function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
+function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): OutputStream {
   const closed = new AbortController();
   let hasWritten = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -138,8 +138,8 @@ function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
     },
     file() {
       // 1 or 2: a stream that is not a file has no descriptor of its own.
-      const found = fstatSync(stream === process.stderr ? 2 : 1);
-      return found.isFile() ? { dev: found.dev, ino: found.ino } : undefined;
+      const stats = fstatSync(stream === process.stderr ? 2 : 1);
+      return stats.isFile() ? { dev: stats.dev, ino: stats.ino } : undefined;
     },
     flush: () =>
       closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => stream.write("", () => resolve())),

@@ -1,7 +1,7 @@
 // The process: reads the arguments by the table, runs the command that they name, and exits with its code.
 import { commandsBelow, readArgv, unknownBelow } from "./argv.ts";
 import type { Command } from "./command-row.ts";
-import { type Context, contextOf, EXIT } from "./context.ts";
+import { type Context, createContext, EXIT } from "./context.ts";
 import { renderHelp } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
 import { readOptions } from "./read-options.ts";
@@ -82,7 +82,7 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
 export async function run(io: Io, argv: readonly string[]): Promise<number> {
   const commands = describeTable();
   let invocation = readArgv(argv, commands);
-  const context = contextOf(io, invocation.globals);
+  const context = createContext(io, invocation.globals);
   // `tool production`: the name of a stage deploys it. No other word does.
   if (invocation.kind === "unknown" && stagesHere(context.directory).includes(invocation.word)) {
     invocation = readArgv(["deploy", ...argv], commands);
@@ -176,7 +176,7 @@ export async function main(): Promise<void> {
 /** Explains what ended a command early and returns the exit code. stdout stays one valid document. */
 async function fail(io: Io, argv: readonly string[], error: unknown): Promise<number> {
   const invocation = readArgv(argv, describeTable());
-  const context = contextOf(io, invocation.globals);
+  const context = createContext(io, invocation.globals);
   const code = await context.explain(error);
   if (code === EXIT.internal && !io.stdout.hasWritten) {
     const { failedDocument } = await import("./output/failed-document.ts");

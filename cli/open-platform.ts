@@ -28,7 +28,7 @@ export async function openStack(options: TargetOptions): Promise<Stack> {
  * The least that an account has to allow for deploying and running an app, in the form that the account's console takes.
  * Makes no call.
  */
-export async function accessPolicy(app: {
+export async function neededAccessPolicy(app: {
   readonly name: string;
   readonly region: string;
   /** Roles that tool.json names for the function. */
@@ -63,5 +63,5 @@ export async function openLog(source: LogSource): Promise<AppLog> {
  * would only wait for a timeout.
  */
 export async function hasCredentials(env: TargetOptions["env"]): Promise<boolean> {
-  return (await import("./aws/logs/open-log.ts")).hasCredentials(env);
+  return (await import("./aws/logs/open-log.ts")).hasCloudCredentials(env);
 }

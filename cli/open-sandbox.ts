@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import type { SandboxAccess } from "./platform/sandbox.ts";
 import type { Sandbox } from "./sandbox/connect.ts";
 
-/** What a command works on the sandbox for. */
+/** The use that a command makes of the sandbox. */
 interface SandboxUse {
   /** The name in tool.json; absent for what belongs to no app. */
   readonly app?: string;

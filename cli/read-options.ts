@@ -1,23 +1,23 @@
 import sade, { type Sade } from "sade";
 import type { Misuse } from "./argv.ts";
 import {
+  type CommandRow,
+  type CommandTable,
   detailsOf,
   type NameOf,
   type NumberFlag,
   type OptionsOf,
-  type Row,
   readSpelling,
   readUsage,
-  type Table,
 } from "./command-row.ts";
 
 /** The options of a command, or what is wrong with the values of its flags. */
-type ReadOptions<T extends Table, Name> =
+type ReadOptions<T extends CommandTable, Name> =
   | { readonly ok: true; readonly value: OptionsOf<T, Name> }
   | { readonly ok: false; readonly problems: readonly Misuse[] };
 
 /** Parses arguments, spelled as `readArgv` spells them, into the options of the command that they name. */
-export function readOptions<T extends Table, Name extends NameOf<keyof T>>(
+export function readOptions<T extends CommandTable, Name extends NameOf<keyof T>>(
   table: T,
   name: Name,
   argv: readonly string[],
@@ -57,7 +57,7 @@ export function readOptions<T extends Table, Name extends NameOf<keyof T>>(
 const ABSENT = "";
 
 /** With one command: among all, sade would take `team members add` for `team`, as `team members` is no command. */
-function programOf(usage: string, { summary, flags = {} }: Row): Sade {
+function programOf(usage: string, { summary, flags = {} }: CommandRow): Sade {
   const program = sade("tool");
   program.command(usage, summary);
   for (const spelling of Object.keys(flags)) {

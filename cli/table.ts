@@ -1,12 +1,12 @@
 // The map of the command line: every command with its words, its flags and its examples. Help, completion and the reader
 // of arguments are made from it, and so are the types of the options that a command gets: `Options<"logs">`. It is data
 // alone and imports nothing at run time, as every start of the command loads it.
-import { type Command, describeRow, type NameOf, type OptionsOf, type Table } from "./command-row.ts";
+import { type Command, type CommandTable, describeRow, type NameOf, type OptionsOf } from "./command-row.ts";
 
 /** The stage that commands mean if none is given: a mistake there reaches no user. */
 export const DEFAULT_STAGE = "staging";
 
-/** What commands for variables call all stages together. */
+/** The name of all stages together in commands for variables. */
 const ALL_STAGES = "all";
 
 const SANDBOX = "Use the sandbox on this machine, not the cloud (or set TOOL_SANDBOX=1)";
@@ -545,7 +545,7 @@ export const TABLE = {
     summary: "Show help for a command",
     examples: ["help logs", "help stack policy"],
   },
-} as const satisfies Table;
+} as const satisfies CommandTable;
 
 export type CommandName = NameOf<keyof typeof TABLE>;
 
@@ -554,5 +554,5 @@ export type Options<Name extends CommandName> = OptionsOf<typeof TABLE, Name>;
 
 /** All commands, in the order of the table. */
 export function describeTable(): Command[] {
-  return Object.entries<Table[string]>(TABLE).map(([usage, row]) => describeRow(usage, row));
+  return Object.entries<CommandTable[string]>(TABLE).map(([usage, row]) => describeRow(usage, row));
 }

@@ -1,4 +1,4 @@
 import { version } from "./version.ts";
 
-/** What services see as the program that calls: `tool/1.2.0 (linux)`. */
+/** The program that calls, as services see it: `tool/1.2.0 (linux)`. */
 export const userAgent = () => `tool/${version} (${process.platform})`;

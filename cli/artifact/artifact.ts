@@ -4,10 +4,10 @@ import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { type Config, forStage, type Inference } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
-import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
+import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import type { Values } from "../platform/variables.ts";
 import { hookEnvironment, withPackageBinaries } from "../project/app-environment.ts";
-import { collectFiles, type FoundFile, type LeftOut, unreadable } from "./collect.ts";
+import { collectFiles, type FoundFile, type LeftOut, unreadableFile } from "./collect.ts";
 import { deflateFiles, type MadeFile } from "./deflate.ts";
 import { openDeflateCache } from "./deflate-cache.ts";
 import { type Delivery, deliveryOf, runtimeFiles } from "./delivery.ts";
@@ -24,16 +24,16 @@ export interface Artifact extends Delivery {
   /** Size of the zip. */
   readonly bytes: number;
   readonly unpackedBytes: number;
-  readonly files: readonly ArtifactFile[];
+  readonly files: readonly PackedFile[];
   readonly leftOut: readonly LeftOut[];
 }
 
-export interface ArtifactFile {
+export interface PackedFile {
   readonly name: string;
   readonly bytes: number;
 }
 
-/** What happens while an artifact is built. */
+/** The events of a build of an artifact. */
 export type BuildEvent =
   | { readonly kind: "command"; readonly hook: HookName; readonly command: string }
   | { readonly kind: "commanded"; readonly hook: HookName; readonly command: string; readonly durationMs: number }
@@ -142,7 +142,7 @@ async function runBuildHooks(options: BuildOptions): Promise<{ readonly ok: true
     context.directory,
   );
   for (const hook of BUILD_HOOKS) {
-    const done = await runCommands(context, commandsOf(hook, config, inference), {
+    const done = await runCommands(context, commandsForHook(hook, config, inference), {
       env,
       output: context.verbose ? "shown-on-stderr" : "kept",
       onBegin: (command) => report({ kind: "command", hook, command }),
@@ -181,7 +181,7 @@ function readIgnore(directory: string): Ignore {
     return { ok: true, text: readFileSync(join(directory, ".toolignore"), "utf8") };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ok: true, text: "" };
-    return { ok: false, problems: [unreadable(".toolignore", error)] };
+    return { ok: false, problems: [unreadableFile(".toolignore", error)] };
   }
 }
 

@@ -56,14 +56,14 @@ export function foreignBinaries(files: readonly FoundFile[]): ForeignBinary[] {
 function targetOf(name: string, path: string): string | undefined {
   const python = /\.cpython-(\d)(\d+)/.exec(name);
   if (python !== null && `${python[1]}${python[2]}` !== PYTHON_TAG) return `Python ${python[1]}.${python[2]}`;
-  const target = foreignTarget(headOf(path));
+  const target = foreignTarget(fileHead(path));
   // The C library that it needs is only found among its strings.
   if (target === undefined && readFileSync(path).includes("libc.musl-")) return "Linux with musl";
   return target;
 }
 
 /** The start of a file, which tells the system of a binary. */
-export function headOf(path: string): Buffer {
+export function fileHead(path: string): Buffer {
   const head = Buffer.alloc(64);
   const file = openSync(path, "r");
   try {

@@ -12,7 +12,7 @@ import {
   ROOT,
   vainRule,
 } from "../../schema/ignore/index.ts";
-import type { OpenFile } from "../io.ts";
+import type { FileIdentity } from "../io.ts";
 import type { BuildProblem } from "./problem.ts";
 
 /** A file of the deployment. Names are separated by `/`; the name of a folder ends with `/`. */
@@ -46,7 +46,7 @@ export interface CollectOptions {
   /** Patterns that are applied before those of .toolignore, with what they exclude in words. */
   readonly usual?: readonly { readonly pattern: string; readonly why: string }[];
   /** Files that this process is writing to, such as a redirected stdout. */
-  readonly written?: readonly OpenFile[];
+  readonly written?: readonly FileIdentity[];
   /** Folders of the project's root that are included although their names start with a dot. */
   readonly needed?: readonly string[];
 }
@@ -94,33 +94,33 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
     for (const entry of entries) {
       const name = prefix + entry.name;
       const isFolder = entry.isDirectory();
-      const shown = isFolder ? `${name}/` : name;
+      const fullName = isFolder ? `${name}/` : name;
       const own = entry.name === ".git" ? "Git's own files" : prefix === "" ? OURS[entry.name] : undefined;
       if (own !== undefined) {
-        leftOut.push({ path: shown, reason: own });
+        leftOut.push({ path: fullName, reason: own });
         continue;
       }
       const decision = decide(folder, entry.name, isFolder, ignore);
       if (decision.reason !== undefined) {
         const rule = isFolder ? vainRule(decision, ignore) : undefined;
-        if (rule !== undefined) vain.set(rule, `${shown} is excluded with everything in it: ${reasonOf(decision)}`);
+        if (rule !== undefined) vain.set(rule, `${fullName} is excluded with everything in it: ${reasonOf(decision)}`);
         const before = { files: files.length, leftOut: leftOut.length };
-        if (isFolder && mayHold(decision, ignore)) await walk(shown, join(path, entry.name), decision);
+        if (isFolder && mayHold(decision, ignore)) await walk(fullName, join(path, entry.name), decision);
         // One line for a folder, unless something in it is included.
         if (files.length === before.files) {
           leftOut.length = before.leftOut;
-          leftOut.push({ path: shown, reason: reasonOf(decision) });
+          leftOut.push({ path: fullName, reason: reasonOf(decision) });
         }
         continue;
       }
       if (isFolder) {
         const before = { files: files.length, leftOut: leftOut.length };
-        await walk(shown, join(path, entry.name), decision);
+        await walk(fullName, join(path, entry.name), decision);
         const rule = decision.broughtBack;
         if (rule !== undefined && files.length === before.files && leftOut.length > before.leftOut) {
           vain.set(
             rule,
-            `it re-includes the folder ${shown} but not its contents: write ${rule.text.replace(/\/$/, "")}/**`,
+            `it re-includes the folder ${fullName} but not its contents: write ${rule.text.replace(/\/$/, "")}/**`,
           );
         }
       } else addFile(entry, name, join(path, entry.name));
@@ -138,10 +138,10 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
       if (entries.some(({ name }) => name.includes("\ufffd"))) {
         for (const bytes of readdirSync(path, { encoding: "buffer" })) {
           if (Buffer.from(bytes.toString()).equals(bytes)) continue;
-          const shown = prefix + bytes.toString("latin1").replace(/[\x80-\xff]/g, escaped);
+          const escapedName = prefix + bytes.toString("latin1").replace(/[\x80-\xff]/g, escaped);
           problems.push({
             code: "artifact/name",
-            message: `the name of ${shown} is not UTF-8`,
+            message: `the name of ${escapedName} is not UTF-8`,
             hint: "rename it: an archive and the platform know names in UTF-8 only",
           });
         }
@@ -149,7 +149,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
       }
       return entries;
     } catch (error) {
-      problems.push(unreadable(prefix === "" ? "the project's folder" : prefix, error));
+      problems.push(unreadableFile(prefix === "" ? "the project's folder" : prefix, error));
       return undefined;
     }
   }
@@ -176,7 +176,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
         }
       } else leftOut.push({ path: name, reason: `no file but ${typeOf(entry)}` });
     } catch (error) {
-      problems.push(unreadable(name, error));
+      problems.push(unreadableFile(name, error));
     }
   }
 
@@ -212,7 +212,7 @@ function typeOf(entry: Dirent): string {
 }
 
 /** The problem for a file that cannot be read, with the system's reason. Rethrows other errors. */
-export function unreadable(name: string, error: unknown): BuildProblem {
+export function unreadableFile(name: string, error: unknown): BuildProblem {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   const reasons: Record<string, string> = {

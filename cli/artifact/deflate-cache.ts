@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 
 /** The content of a file in the form that it has in an archive. */
-export interface Packed {
+export interface PackedContent {
   readonly crc32: number;
   readonly unpackedBytes: number;
   readonly isDeflated: boolean;
@@ -13,9 +13,9 @@ export interface Packed {
 
 export interface DeflateCache {
   /** `hash` is the SHA-256 of the content, one character for each byte. */
-  get(hash: string): Packed | undefined;
+  get(hash: string): PackedContent | undefined;
   /** Stores these contents and removes all others. Does nothing if they are the same as before. */
-  keep(used: ReadonlyMap<string, Packed>): void;
+  keep(used: ReadonlyMap<string, PackedContent>): void;
 }
 
 /** A project has one cache file: opening twelve thousand files would take longer than deflating them. */
@@ -31,22 +31,22 @@ const MAX_CACHE_BYTES = 1 << 30;
 const ABANDONED_MS = 3_600_000;
 
 /**
- * What was deflated for earlier artifacts of a project. The cache cannot make an artifact wrong: each entry has a checksum,
- * the file is replaced as a whole, and errors of reading and writing are ignored.
+ * The files that were deflated for earlier artifacts of a project. The cache cannot make an artifact wrong: each entry
+ * has a checksum, the file is replaced as a whole, and errors of reading and writing are ignored.
  */
 export function openDeflateCache(folder: string | undefined, project: string): DeflateCache {
   if (folder === undefined) return { get: () => undefined, keep() {} };
   const path = join(folder, project);
-  const known = readPack(path);
+  const entries = readPack(path);
   return {
     get(hash) {
-      const packed = known.get(hash);
+      const packed = entries.get(hash);
       if (packed === undefined || crc32(packed.data, crc32(packed.about)) === packed.entryCrc32) return packed;
-      known.delete(hash);
+      entries.delete(hash);
       return undefined;
     },
     keep(used) {
-      if (used.size === known.size && [...used.keys()].every((hash) => known.has(hash))) return;
+      if (used.size === entries.size && [...used.keys()].every((hash) => entries.has(hash))) return;
       try {
         mkdirSync(folder, { recursive: true });
         const temporary = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
@@ -60,27 +60,27 @@ export function openDeflateCache(folder: string | undefined, project: string): D
   };
 }
 
-interface Kept extends Packed {
+interface Kept extends PackedContent {
   readonly about: Uint8Array;
   readonly entryCrc32: number;
 }
 
 function readPack(path: string): Map<string, Kept> {
-  const known = new Map<string, Kept>();
+  const entries = new Map<string, Kept>();
   let pack: Buffer;
   try {
     pack = readFileSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    return known;
+    return entries;
   }
-  if (pack.toString("latin1", 0, MAGIC.length) !== MAGIC) return known;
+  if (pack.toString("latin1", 0, MAGIC.length) !== MAGIC) return entries;
   for (let at = MAGIC.length; at + HEAD_BYTES <= pack.length; ) {
     const head = at + HASH_BYTES;
     const dataAt = at + HEAD_BYTES;
     const dataEnd = dataAt + pack.readUInt32LE(head + 8);
     if (dataEnd > pack.length) break;
-    known.set(pack.toString("latin1", at, head), {
+    entries.set(pack.toString("latin1", at, head), {
       crc32: pack.readUInt32LE(head),
       unpackedBytes: pack.readUInt32LE(head + 4),
       isDeflated: pack[head + 12] === 1,
@@ -90,10 +90,10 @@ function readPack(path: string): Map<string, Kept> {
     });
     at = dataEnd;
   }
-  return known;
+  return entries;
 }
 
-function packOf(used: ReadonlyMap<string, Packed>): Buffer {
+function packOf(used: ReadonlyMap<string, PackedContent>): Buffer {
   let bytes = MAGIC.length;
   for (const { data } of used.values()) bytes += HEAD_BYTES + data.length;
   const pack = Buffer.allocUnsafe(bytes);

@@ -3,10 +3,10 @@ import { closeSync, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { crc32, deflateRaw, deflateRawSync } from "node:zlib";
 import type { Clock } from "../../grammar/units/clock.ts";
-import { type FoundFile, unreadable } from "./collect.ts";
-import type { DeflateCache, Packed } from "./deflate-cache.ts";
+import { type FoundFile, unreadableFile } from "./collect.ts";
+import type { DeflateCache, PackedContent } from "./deflate-cache.ts";
 import type { BuildProblem } from "./problem.ts";
-import type { ZipEntry } from "./zip.ts";
+import type { ArchiveEntry } from "./zip.ts";
 
 /** A file of the artifact that the build generates. */
 export interface MadeFile {
@@ -38,7 +38,7 @@ const TURN_MS = 5;
 const READ_TRIES = 3;
 
 export interface Deflated {
-  readonly entries: readonly ZipEntry[];
+  readonly entries: readonly ArchiveEntry[];
   readonly problems: readonly BuildProblem[];
 }
 
@@ -48,11 +48,11 @@ export async function deflateFiles(
   cache: DeflateCache,
   { onProgress, clock }: { readonly onProgress: (done: number) => void; readonly clock: Clock },
 ): Promise<Deflated> {
-  const entries: ZipEntry[] = [];
+  const entries: ArchiveEntry[] = [];
   const problems: BuildProblem[] = [];
-  const used = new Map<string, Packed>();
+  const used = new Map<string, PackedContent>();
   const room = Buffer.allocUnsafeSlow(READ_BYTES);
-  const waiting = new Map<string, Promise<Packed>>();
+  const waiting = new Map<string, Promise<PackedContent>>();
   let waitingBytes = 0;
   let turnedMs = clock.monotonicMs();
   for (const [i, file] of files.entries()) {
@@ -64,13 +64,13 @@ export async function deflateFiles(
     const { content } = read;
     const mode = modeOf(file);
     const key = hashOf("sha256", content, "buffer").toString("latin1");
-    const found = used.get(key) ?? cache.get(key) ?? waiting.get(key) ?? pack(content);
-    if (!(found instanceof Promise)) {
-      used.set(key, found);
-      entries.push({ name: file.name, mode, ...found });
+    const packing = used.get(key) ?? cache.get(key) ?? waiting.get(key) ?? pack(content);
+    if (!(packing instanceof Promise)) {
+      used.set(key, packing);
+      entries.push({ name: file.name, mode, ...packing });
     } else {
       waitingBytes += content.length;
-      const done = found.then((packed) => {
+      const done = packing.then((packed) => {
         used.set(key, packed);
         entries.push({ name: file.name, mode, ...packed });
         waitingBytes -= content.length;
@@ -96,7 +96,7 @@ export async function deflateFiles(
 }
 
 /** Deflates a content. Keeps no reference to its buffer. */
-function pack(content: Buffer): Packed | Promise<Packed> {
+function pack(content: Buffer): PackedContent | Promise<PackedContent> {
   const about = { crc32: crc32(content), unpackedBytes: content.length };
   if (content.length >= THREAD_BYTES) return packInThread(Buffer.from(content), about);
   const deflated = deflateRawSync(content, { level: LEVEL });
@@ -105,7 +105,7 @@ function pack(content: Buffer): Packed | Promise<Packed> {
     : { ...about, isDeflated: false, data: Buffer.from(content) };
 }
 
-function packInThread(content: Buffer, about: Pick<Packed, "crc32" | "unpackedBytes">): Promise<Packed> {
+function packInThread(content: Buffer, about: Pick<PackedContent, "crc32" | "unpackedBytes">): Promise<PackedContent> {
   // One chunk, as each further one would wait for a thread again.
   const chunkSize = content.length + (content.length >> 10) + 64;
   return new Promise((resolve, reject) => {
@@ -145,7 +145,7 @@ function contentOf(file: FoundFile | MadeFile, room: Buffer): ReadContent {
       closeSync(handle);
     }
   } catch (error) {
-    return { ok: false, problems: [unreadable(file.name, error)] };
+    return { ok: false, problems: [unreadableFile(file.name, error)] };
   }
   return {
     ok: false,

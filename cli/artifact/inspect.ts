@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { type Config, type Inference, type Injection, servesStatic, withDefaults } from "../../schema/index.ts";
-import { foreignBinaries, foreignTarget, headOf } from "./binaries.ts";
+import { fileHead, foreignBinaries, foreignTarget } from "./binaries.ts";
 import type { Collected, FoundFile } from "./collect.ts";
 import type { BuildProblem } from "./problem.ts";
 
-/** What will not run on the platform, and what may not, found before anything is uploaded. */
+/** The files that will not run on the platform, and those that may not, found before anything is uploaded. */
 export interface Findings {
   readonly problems: readonly BuildProblem[];
   readonly warnings: readonly BuildProblem[];
@@ -46,7 +46,7 @@ export function inspect(
     if (file !== undefined) requireFile(plain(file), `inject puts ${file} into pages, and it is not in the deployment`);
   }
   const started = program === undefined ? undefined : byName.get(program);
-  const foreignProgram = started?.kind === "file" ? foreignTarget(headOf(started.path)) : undefined;
+  const foreignProgram = started?.kind === "file" ? foreignTarget(fileHead(started.path)) : undefined;
   if (foreignProgram !== undefined) {
     problems.push({
       code: "artifact/foreign-binary",
@@ -99,20 +99,20 @@ function plain(path: string): string {
 function developmentPackages(files: readonly FoundFile[], directory: string): BuildProblem | undefined {
   const folders = developmentFolders(directory);
   if (folders.size === 0) return undefined;
-  const found = new Set<string>();
+  const packages = new Set<string>();
   let bytes = 0;
   let allBytes = 0;
   for (const file of files) {
     allBytes += file.bytes;
     const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file.name)?.[0];
     if (folder === undefined || !folders.has(folder)) continue;
-    found.add(folder);
+    packages.add(folder);
     bytes += file.bytes;
   }
   if (bytes < MIN_DEVELOPMENT_BYTES) return undefined;
   return {
     code: "artifact/development-packages",
-    message: `${humanBytes(bytes)} of ${humanBytes(allBytes)} are ${found.size} development packages`,
+    message: `${humanBytes(bytes)} of ${humanBytes(allBytes)} are ${packages.size} development packages`,
     hint: 'exclude them: "postbuild": "npm prune --omit=dev" in hooks, with "clean": "npm install" to restore them',
   };
 }

@@ -1,5 +1,5 @@
 /** A file in an archive, with its content as stored. */
-export interface ZipEntry {
+export interface ArchiveEntry {
   /** The path, separated by `/`; a folder's ends with `/`. */
   readonly name: string;
   /** Type and permissions as in stat(2): `0o100644`, `0o120777`. */
@@ -37,7 +37,7 @@ const FOLDER_ATTRIBUTE = 0x10;
  * An archive of the entries, sorted by the bytes of their names, so that the same entries in any order give the same bytes.
  * Source: PKWARE's APPNOTE 6.3.10. Throws a RangeError for 4 GB or more, far above what can be deployed.
  */
-export function writeZip(entries: readonly ZipEntry[]): Buffer {
+export function writeZip(entries: readonly ArchiveEntry[]): Buffer {
   const sorted = entries
     .map((entry) => ({ entry, name: Buffer.from(entry.name) }))
     .sort((a, b) => Buffer.compare(a.name, b.name));
@@ -85,7 +85,7 @@ export function writeZip(entries: readonly ZipEntry[]): Buffer {
 }
 
 /** The 26 bytes that both headers of an entry share. */
-function writeAbout(zip: Buffer, at: number, entry: ZipEntry, name: Buffer): void {
+function writeAbout(zip: Buffer, at: number, entry: ArchiveEntry, name: Buffer): void {
   zip.writeUInt16LE(VERSION, at);
   zip.writeUInt16LE(name.length === entry.name.length ? 0 : UTF8, at + 2);
   zip.writeUInt16LE(entry.isDeflated ? DEFLATED : 0, at + 4);

@@ -88,7 +88,7 @@ export function openCloud({ env, clock, profile, region, sandbox }: CloudOptions
     retryMode: "standard",
     // Some calls use another host, such as streaming-logs, which a replaced endpoint does not have.
     ...(endpoint !== undefined && { endpoint, disableHostPrefix: true }),
-    // What the shell says of an account's endpoints.
+    // Settings of the shell for an account's endpoints do not apply to the sandbox.
     ...(sandbox !== undefined && { useFipsEndpoint: false, useDualstackEndpoint: false }),
     requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
     customUserAgent: [["tool", version]] as [string, string][],

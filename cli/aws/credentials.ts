@@ -11,7 +11,7 @@ export interface CredentialsOptions {
 }
 
 /** The SDK's form of credentials. */
-export interface Credentials {
+export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
@@ -20,7 +20,7 @@ export interface Credentials {
 
 export type CredentialsSource =
   | { readonly kind: "profile"; readonly name: string }
-  | { readonly kind: "keys"; readonly keys: Credentials }
+  | { readonly kind: "keys"; readonly keys: AwsCredentials }
   /** The SDK's own chain: AWS_* variables, the default profile, single sign-on, web identity, containers, instances. */
   | { readonly kind: "chain" }
   | { readonly kind: "wrong"; readonly message: string; readonly hint: string };
@@ -70,7 +70,7 @@ export const CREDENTIAL_VARIABLES = [
 ];
 
 /** A credentials provider for the clients. With keys, as in CI, nothing has to be loaded. */
-export function credentialsOf(options: CredentialsOptions): () => Promise<Credentials> {
+export function credentialsOf(options: CredentialsOptions): () => Promise<AwsCredentials> {
   const source = credentialsSource(options, (name) => profileNames(options.env).has(name));
   if (source.kind === "keys") return async () => source.keys;
   if (source.kind === "wrong") {
@@ -78,7 +78,7 @@ export function credentialsOf(options: CredentialsOptions): () => Promise<Creden
       throw new PlatformError("credentials/missing", source.message, source.hint);
     };
   }
-  let provider: Promise<() => Promise<Credentials>> | undefined;
+  let provider: Promise<() => Promise<AwsCredentials>> | undefined;
   return async () => {
     provider ??= import("@aws-sdk/credential-providers").then(({ fromNodeProviderChain }) =>
       fromNodeProviderChain({

@@ -17,8 +17,8 @@ export async function explained<T>(context: CallContext, run: () => Promise<T>):
 }
 
 /**
- * What a failed call means and what to do about it. Undefined for errors of another origin: an interruption, or a bug of
- * ours.
+ * Explains what a failed call means and what to do about it. Undefined for errors of another origin: an interruption,
+ * or a bug of ours.
  */
 export function explainError(thrown: unknown, context: CallContext): PlatformError | undefined {
   if (thrown instanceof PlatformError || !(thrown instanceof Error)) return undefined;
@@ -80,7 +80,7 @@ const SANDBOX_GONE = ["ECONNREFUSED", "ECONNRESET", "EPIPE"];
 
 const RUN_AGAIN = "run the command again: it continues with what exists";
 
-/** What the services call an error for too many calls. */
+/** The names that the services have for the error of too many calls. */
 const THROTTLING = [
   "Throttling",
   "ThrottlingException",

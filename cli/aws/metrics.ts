@@ -34,7 +34,7 @@ export async function readMetrics(
   const queries = queriesOf(config.name, stage, period);
   const results = await explained({ region, profile, isSandbox: sandbox !== undefined }, async () => {
     const client = await cloud.cloudWatch();
-    const found = new Map<string, number[]>();
+    const values = new Map<string, number[]>();
     for (let NextToken: string | undefined; ; ) {
       const page = await client.getMetricData(
         {
@@ -46,9 +46,9 @@ export async function readMetrics(
         { abortSignal: signal },
       );
       for (const { Id, Values = [] } of page.MetricDataResults ?? [])
-        found.set(Id!, [...(found.get(Id!) ?? []), ...Values]);
+        values.set(Id!, [...(values.get(Id!) ?? []), ...Values]);
       NextToken = page.NextToken;
-      if (NextToken === undefined) return found;
+      if (NextToken === undefined) return values;
     }
   });
   const sum = (id: string) => (results.get(id) ?? []).reduce((a, b) => a + b, 0);
@@ -79,7 +79,7 @@ export async function readMetrics(
   };
 }
 
-/** What these requests and invocations cost. Pure. */
+/** The cost of these requests and invocations. Pure. */
 export function costOf(
   {
     requests,

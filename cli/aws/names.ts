@@ -25,7 +25,10 @@ export const runtimeLayerKey = (executableSha256: string) => `${RUNTIME_LAYER}/$
 
 export const parameterPrefix = (app: string) => `/tool/${app}/`;
 
-/** What versions of the function read at a cold start is below this, beside the stages. No stage's name begins with a dot. */
+/**
+ * The variables that versions of the function read at a cold start are below this name, beside the stages. No stage's
+ * name begins with a dot.
+ */
 export const SNAPSHOTS = ".deployed";
 
 export const stageAlias = (stage: string) => stage;
@@ -50,7 +53,7 @@ export const TAGS = {
   tags: "tool:tags",
 } as const;
 
-export const endpointOf = (apiId: string, region: string, stage: string) =>
+export const stageEndpoint = (apiId: string, region: string, stage: string) =>
   `https://${apiId}.execute-api.${region}.${domainSuffix(region)}/${stage}/`;
 
 /** China has its own domain. */

@@ -12,8 +12,8 @@ import {
   readOne,
   readStage,
   removeVariables,
-  type Store,
   setVariables,
+  type VariableStore,
 } from "./variables/store.ts";
 
 /** The variables of the app that tool.json names. Makes no call yet. */
@@ -22,7 +22,7 @@ export function openVariables({ env, clock, config, resolved, sandbox }: TargetO
   const { profile } = resolved;
   const app = config.name;
   const cloud = openCloud({ env, clock, region, profile, sandbox });
-  const call = async <T>({ report, signal }: Watched, run: (store: Store) => Promise<T>) => {
+  const call = async <T>({ report, signal }: Watched, run: (store: VariableStore) => Promise<T>) => {
     const tell = (isOver: boolean) => () => report({ kind: "throttled", isOver });
     const stop = cloud.onThrottling({ throttled: tell(false), resumed: tell(true) });
     try {

@@ -40,14 +40,14 @@ export function openRegistrar({
 }
 
 async function listDomains(client: Route53Domains, signal: AbortSignal): Promise<OwnedDomain[]> {
-  const found: OwnedDomain[] = [];
+  const domains: OwnedDomain[] = [];
   for (let Marker: string | undefined; ; ) {
     const page = await client.listDomains({ ...(Marker && { Marker }) }, { abortSignal: signal });
     for (const { DomainName, Expiry, AutoRenew } of page.Domains ?? []) {
-      found.push({ domain: DomainName!, expires: Expiry?.toISOString(), renews: AutoRenew === true });
+      domains.push({ domain: DomainName!, expires: Expiry?.toISOString(), renews: AutoRenew === true });
     }
     Marker = page.NextPageMarker;
-    if (!Marker) return found;
+    if (!Marker) return domains;
   }
 }
 
@@ -73,7 +73,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 async function untilKnown(client: Route53Domains, domain: string, { signal, clock }: Waiting): Promise<string> {
   for (let attempt = 1; ; attempt++) {
-    const { Availability } = await asked(
+    const { Availability } = await explainingDomain(
       domain,
       client.checkDomainAvailability({ DomainName: domain }, { abortSignal: signal }),
     );
@@ -89,7 +89,7 @@ async function buyDomain(
   signal: AbortSignal,
 ): Promise<string> {
   const detail = detailOf(contact);
-  const { OperationId } = await asked(
+  const { OperationId } = await explainingDomain(
     domain,
     client.registerDomain(
       {
@@ -126,7 +126,7 @@ function detailOf(contact: Contact): ContactDetail {
 }
 
 /** Explains errors that are about the domain, not about the call. */
-async function asked<T>(domain: string, answer: Promise<T>): Promise<T> {
+async function explainingDomain<T>(domain: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

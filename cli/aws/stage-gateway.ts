@@ -6,7 +6,7 @@ import { isNotFound } from "./function/aliases.ts";
 import type { StageEndpoint, StageGateway } from "./function/deploy.ts";
 import { accountOf, functionName, partition, stageAlias } from "./names.ts";
 import { ensureStage } from "./stack/ensure-stage.ts";
-import type { StackEvent } from "./stack/operation.ts";
+import type { OperationEvent } from "./stack/operation.ts";
 import type { StackInput } from "./stack/resource.ts";
 import { readStack, type StackState } from "./stack/state.ts";
 import { templateHash } from "./stack/template.ts";
@@ -17,11 +17,11 @@ export function stageGateway(
   { config }: Pick<TargetOptions, "config">,
   { signal, report }: Watched,
 ): StageGateway {
-  const note = (event: StackEvent) =>
+  const note = (event: OperationEvent) =>
     report({ kind: "note", phase: "stack", text: textOf(event), isDetail: event.kind === "resource" });
   const inputFor = (accountId: string): StackInput => ({ name: config.name, config, region: cloud.region, accountId });
   return {
-    async askedHash(accountId) {
+    async stackHash(accountId) {
       const stages = new Set([...DEFAULT_STAGES, ...Object.keys(config.stages ?? {})]);
       return templateHash(inputFor(accountId), [...stages]);
     },
@@ -79,15 +79,15 @@ function endpointIn(
   stage: string,
   inputFor: (accountId: string) => StackInput,
 ): StageEndpoint | undefined {
-  const found = state?.stages.find(({ name }) => name === stage);
-  if (state?.apiId === undefined || found === undefined) return undefined;
+  const stageState = state?.stages.find(({ name }) => name === stage);
+  if (state?.apiId === undefined || stageState === undefined) return undefined;
   const present = state.stages.map(({ name }) => name);
   const isBehind = state.templateHash !== templateHash(inputFor(accountOf(state.id)), present);
-  return { apiId: state.apiId, url: found.endpoint, isBehind };
+  return { apiId: state.apiId, url: stageState.endpoint, isBehind };
 }
 
 /** `making the gateway`, `made the gateway`. */
-function textOf(event: StackEvent): string {
+function textOf(event: OperationEvent): string {
   if (event.kind === "note") return event.text;
   const { about, stage, status, reason } = event;
   const what = stage === undefined ? about : `${about} of ${stage}`;

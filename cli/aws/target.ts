@@ -29,7 +29,7 @@ export function openTarget({ env, clock, config, resolved, sandbox }: TargetOpti
     // Imported when first asked: a rollback, a list and most looks before a build ask nothing about the stack.
     const open = async () => (await import("./stage-gateway.ts")).stageGateway(cloud, { config }, watched);
     return {
-      askedHash: async (accountId) => (await open()).askedHash(accountId),
+      stackHash: async (accountId) => (await open()).stackHash(accountId),
       find: async (stage) => (await open()).find(stage),
       ensure: async (stage, accountId) => (await open()).ensure(stage, accountId),
     };

@@ -64,7 +64,7 @@ const withoutHttps = {
   },
 };
 
-/** What commands share, in files of what is used together; see shared-code.mjs. */
+/** The code that commands share, in files of parts that are used together; see shared-code.mjs. */
 const shared = [
   { name: "cloud", holds: /^cli\/(?:aws|platform)\// },
   { name: "sandbox", holds: /^cli\/sandbox\// },
@@ -72,7 +72,7 @@ const shared = [
   { name: "proxy", holds: /^runtime\// },
   { name: "reference", holds: /^schema\/(?:rpc-|openapi\.)/ },
   {
-    // What searches, completes and explains logs, and no check of tool.json needs.
+    // The code that searches, completes and explains logs, which no check of tool.json needs.
     name: "query",
     holds:
       /^grammar\/(?:highlight|(?:route|template)\/(?:highlight|render|print)|query\/(?:cloudwatch|combine|complete|expected|explain|highlight|near|predicate|reads|scan-plan))\b/,
@@ -166,7 +166,7 @@ await build({ ...options, entryPoints: { cli: join(root, "cli/cli.ts"), main: jo
 
 if (!isOwnOnly) await bundleSdk(join(outdir, "aws-sdk"), root);
 
-// What is put into a deployment: one file, minified, for it is uploaded and scanned at each cold start. It can be executed
+// The runtime of a deployment: one file, minified, as it is uploaded and scanned at each cold start. It can be executed
 // as it is: AWS_LAMBDA_EXEC_WRAPPER names it, and the platform calls it in place of its own runtime.
 await build({
   entryPoints: { bootstrap: join(root, "runtime/lambda/bootstrap.ts") },

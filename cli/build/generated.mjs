@@ -1,4 +1,4 @@
-// What the generated files are made of, so that they are made again when any of it changes and not otherwise.
+// The sources of the generated files, so that they are made again when any of these changes and not otherwise.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -65,7 +65,7 @@ export function requireLatePackages(folder) {
         const ending = new RegExp(`${file.replaceAll("/", "[\\\\/]").replaceAll(".", "\\.")}$`);
         pluginBuild.onLoad({ filter: ending }, () => requires(load, `${folder}/${name}.cjs`));
       }
-      // What is written there holds the grammar itself.
+      // The files that are written there hold the grammar itself.
       if (folder !== ".") {
         pluginBuild.onLoad({ filter: grammarFiles }, ({ path }) => {
           const name = `${grammarFiles.exec(path)[1]}-grammar`;

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 /** Not among our dependencies: 250 packages, some with install scripts, for what is needed at a release. */
 const VSCE = "3.9.2";
 
-/** What every installation of the extension downloads, and keeps next to earlier versions. */
+/** The limit for what every installation of the extension downloads, and keeps next to earlier versions. */
 const MAX_BYTES = 500_000;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -10,7 +10,7 @@ const folder = "logservice/events/duckdb";
 /** Packages with binaries of the platform. That of DuckDB is apart from its driver: duckdb-driver.mjs. */
 export const nativePackages = ["libsql"];
 
-/** What may be started, from the root. */
+/** The files that may be started, from the root. */
 export const processes = [`${folder}/flusher-process.ts`, `${folder}/sql/sql-process.ts`];
 
 /** They import nothing else of ours. */

@@ -64,7 +64,7 @@ function modelOf(client, { client: packageName, protocol, operations: names }) {
       const status = awsQueryError?.[1] ?? httpError;
       if (status === undefined) continue;
       statuses[value[2]] = status;
-      // What it is called in the query protocol, and where a service that spoke it speaks JSON now.
+      // Its name in the query protocol, also in a service that spoke it and speaks JSON now.
       if (awsQueryError !== undefined) statuses[awsQueryError[0]] = status;
     }
   }
@@ -116,8 +116,8 @@ class ShapeTable {
   #placeOf(schema) {
     if (Array.isArray(schema) && schema[0] === 0) return this.#placeOf(schema[4]);
     if (KINDS.has(schema)) return SIMPLE.indexOf(KINDS.get(schema));
-    const known = this.#places.get(schema);
-    if (known !== undefined) return known;
+    const existing = this.#places.get(schema);
+    if (existing !== undefined) return existing;
     const place = this.shapes.length;
     this.#places.set(schema, place);
     // Before its members, which may name it.

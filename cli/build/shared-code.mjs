@@ -44,9 +44,9 @@ function requireShared({ root, wanted, shared, index, isOwn, imports }) {
     setup(pluginBuild) {
       pluginBuild.onResolve({ filter: imports }, async ({ path, pluginData, ...args }) => {
         if (pluginData === RESOLVING || args.kind === "entry-point") return undefined;
-        const found = await pluginBuild.resolve(path, { ...args, pluginData: RESOLVING });
-        if (found.errors.length > 0 || found.external || found.namespace !== "file") return undefined;
-        const module = relative(root, found.path).split(sep).join("/");
+        const resolution = await pluginBuild.resolve(path, { ...args, pluginData: RESOLVING });
+        if (resolution.errors.length > 0 || resolution.external || resolution.namespace !== "file") return undefined;
+        const module = relative(root, resolution.path).split(sep).join("/");
         const at = isOwn.test(module) ? -1 : shared.findIndex(({ holds }) => holds.test(module));
         if (at <= index) return undefined;
         const { name } = shared[at];

@@ -27,8 +27,8 @@ const oneFirstChunk = {
     const late = "late";
     pluginBuild.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir, pluginData }) => {
       if (kind !== "dynamic-import" || pluginData === late) return undefined;
-      const found = await pluginBuild.resolve(path, { kind, resolveDir, pluginData: late });
-      return found.errors.length > 0 ? found : { path: found.path, namespace: late };
+      const result = await pluginBuild.resolve(path, { kind, resolveDir, pluginData: late });
+      return result.errors.length > 0 ? result : { path: result.path, namespace: late };
     });
     pluginBuild.onLoad({ filter: /.*/, namespace: late }, ({ path }) => ({
       contents: `import ${JSON.stringify(entries.main)};\nexport * from ${JSON.stringify(path)};`,
@@ -85,13 +85,13 @@ async function bundle(entryPoints, { splitting, define = {} }) {
 }
 
 /** The files that a file imports before it runs, and those that they import. */
-function staticImports({ outputs }, path, found = []) {
+function staticImports({ outputs }, path, paths = []) {
   for (const { path: imported, kind } of outputs[path].imports) {
-    if (kind !== "import-statement" || found.includes(imported)) continue;
-    found.push(imported);
-    staticImports({ outputs }, imported, found);
+    if (kind !== "import-statement" || paths.includes(imported)) continue;
+    paths.push(imported);
+    staticImports({ outputs }, imported, paths);
   }
-  return found;
+  return paths;
 }
 
 /** Made once here, so that the service compresses nothing. */

@@ -7,7 +7,7 @@ import { type Artifact, BUILD_HOOKS, buildArtifact } from "../artifact/artifact.
 import { bySize } from "../artifact/limits.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { commandsOf, stagesOf } from "../hooks/hooks.ts";
+import { commandsForHook, stagesOf } from "../hooks/hooks.ts";
 import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { sizesByFolder } from "../output/sizes-by-folder.ts";
 import { resolveProject } from "../project/resolve-config.ts";
@@ -23,7 +23,7 @@ export async function build(context: Context, { stage, size, ...flags }: Options
   const misuse = explainStageOf(stage, stagesOf(config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
   const { config: resolved, inference } = resolveProject(context, config, { development: false, stage });
-  const runsAny = BUILD_HOOKS.some((hook) => commandsOf(hook, forStage(config, stage), inference).length > 0);
+  const runsAny = BUILD_HOOKS.some((hook) => commandsForHook(hook, forStage(config, stage), inference).length > 0);
   const variables = runsAny ? await stageVariables(context, { config, resolved, stage, flags }) : {};
   const progress = buildProgress(context);
   const result = await buildArtifact({ context, config, inference, stage, variables, report: progress.report });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { type Candidate, complete, type ProjectWords } from "../completion/complete.ts";
+import { type CompletionWord, complete, type ProjectWords } from "../completion/complete.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
 import { afterBreak, splitLine } from "../completion/shell-words.ts";
 import { CONFIG_FILE } from "../config-file.ts";
@@ -32,10 +32,10 @@ export async function completion(context: Context, { shell, line }: Options<"com
     ) + 1,
   );
   const typed = words.at(-1) ?? "";
-  const found = complete(words, describeTable(), projectWords(context, words));
-  if (found.kind !== "words") await context.print(`:${found.kind}`);
+  const completion = complete(words, describeTable(), projectWords(context, words));
+  if (completion.kind !== "words") await context.print(`:${completion.kind}`);
   else {
-    const lines = found.candidates
+    const lines = completion.candidates
       .filter(({ value }) => value.startsWith(typed))
       .map((candidate) => LINES[shell](candidate, typed));
     if (lines.length > 0) await context.print(lines.join("\n"));
@@ -48,14 +48,14 @@ function isShell(name: string): name is Shell {
 }
 
 /** A candidate and its description in the form that each shell takes; bash shows no descriptions. */
-const LINES: Readonly<Record<Shell, (candidate: Candidate, typed: string) => string>> = {
+const LINES: Readonly<Record<Shell, (candidate: CompletionWord, typed: string) => string>> = {
   bash: ({ value }, typed) => afterBreak(typed, value),
   zsh: ({ value, description }) =>
     `${value.replaceAll(":", "\\:")}${description === undefined ? "" : `:${description}`}`,
   fish: ({ value, description }) => (description === undefined ? value : `${value}\t${description}`),
 };
 
-/** What tool.json adds, as far as it can be read. Its problems are not shown while a command is typed. */
+/** The words that tool.json adds, as far as it can be read. Its problems are not shown while a command is typed. */
 function projectWords(context: Context, words: readonly string[]): ProjectWords {
   const at = words.findLastIndex((word, i) => i < words.length - 2 && (word === "-C" || word === "--chdir"));
   const directory = at < 0 ? context.directory : resolve(context.directory, words[at + 1]!);

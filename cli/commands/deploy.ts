@@ -3,7 +3,7 @@ import { forStage } from "../../schema/index.ts";
 import { type Artifact, buildArtifact } from "../artifact/artifact.ts";
 import { deliveryOf } from "../artifact/delivery.ts";
 import { type Context, EXIT } from "../context.ts";
-import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
+import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import { type Interruption, interruptible } from "../interruption.ts";
 import { type OpenedProject, openProjectTarget } from "../open-project.ts";
 import { usesSandbox } from "../open-sandbox.ts";
@@ -72,7 +72,7 @@ async function refuseForeign({ sandbox, inference, resolved, stage }: OpenedProj
   }
 }
 
-/** What the steps around a deploy work with. */
+/** The values that the steps around a deploy work with. */
 interface Work {
   readonly context: Context;
   readonly project: OpenedProject;
@@ -115,12 +115,12 @@ async function runHook(hook: HookName, { context, project, variables, commit, st
   const env = {
     ...hookEnvironment(context, config, stage, variables),
     ...commitVariable(commit),
-    // What a hook runs of the tool works on the same place.
+    // Commands of the tool that a hook runs work on the same place.
     TOOL_SANDBOX: project.sandbox === undefined ? "0" : "1",
   };
   const progress = buildProgress(context);
   stop.pause();
-  const done = await runCommands(context, commandsOf(hook, config, inference), {
+  const done = await runCommands(context, commandsForHook(hook, config, inference), {
     env: withPackageBinaries(env, context.directory),
     output: context.verbose ? "shown-on-stderr" : "kept",
     onBegin: (command) => progress.report({ kind: "command", hook, command }),
@@ -187,7 +187,7 @@ async function printResult(
   await context.print(JSON.stringify(document, null, 2));
 }
 
-/** What was done so far, and what the next run does. */
+/** Says what was done so far, and what the next run does. */
 function interruptedText(stage: string, { done, current }: DeployProgress): string {
   const phase = current();
   const isActive = done.includes("activate");

@@ -11,18 +11,18 @@ export async function deploys(context: Context, { stage, sandbox }: Options<"dep
   const progress = deployProgress(context);
   return interruptible(context, { progress }, async ({ signal }) => {
     const all = await target.deploys({ signal, report: progress.report });
-    const shown = stage === undefined ? all : all.filter((deployment) => deployment.stage === stage);
+    const deployments = stage === undefined ? all : all.filter((deployment) => deployment.stage === stage);
     if (context.format === "json") {
-      const rows = shown.map(({ commit, author, ...row }) => ({
+      const rows = deployments.map(({ commit, author, ...row }) => ({
         ...row,
         commit: commit ?? null,
         author: author ?? null,
       }));
       await context.print(JSON.stringify({ deployments: rows }, null, 2));
-    } else if (shown.length === 0) {
+    } else if (deployments.length === 0) {
       await context.say(`${stage ?? config.name} was never deployed`);
     } else {
-      await context.print(renderTable(shown));
+      await context.print(renderTable(deployments));
     }
     return EXIT.ok;
   });

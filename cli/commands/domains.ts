@@ -74,7 +74,7 @@ export async function buy(context: Context, options: Options<"domains buy">): Pr
 interface Question {
   readonly field: keyof Contact;
   readonly question: string;
-  /** What is wrong with an answer. */
+  /** Returns the problem of an answer; undefined if there is none. */
   readonly problem: (answer: string) => string | undefined;
 }
 

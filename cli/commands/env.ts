@@ -4,7 +4,7 @@ import { didYouMean } from "../../grammar/did-you-mean.ts";
 import type { Config } from "../../schema/index.ts";
 import { readConfigForVariables } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { type Assignment, isName, readAssignments, valueProblem } from "../env/assignments.ts";
+import { type Assignment, isVariableName, readAssignments, valueProblem } from "../env/assignments.ts";
 import { readEnvFile } from "../env/env-file.ts";
 import { readSecret } from "../env/read-secret.ts";
 import { shellAssignment } from "../env/shell-assignment.ts";
@@ -27,8 +27,8 @@ export async function add(context: Context, options: Options<"env add">): Promis
   const { stage, desc } = options;
   const project = await openProject(context, options, { changes: true });
   refuseOtherStage(context, stage, project.config);
-  const given = givenVariables(context, options);
-  if (desc !== undefined && (given.kind === "file" || given.assignments.length > 1)) {
+  const input = variablesInput(context, options);
+  if (desc !== undefined && (input.kind === "file" || input.assignments.length > 1)) {
     return context.misuse("--desc is for one variable", "set that one alone");
   }
   if ((desc?.length ?? 0) > MAX_DESCRIPTION) {
@@ -39,8 +39,8 @@ export async function add(context: Context, options: Options<"env add">): Promis
   const interrupted = () => `interrupted: ${howFar(done, names, stage)}`;
   return project.run({ interrupted }, async ({ variables, watched }) => {
     // Before a secret is typed, which would be lost.
-    if (given.kind === "words" && given.isTyped) await variables.names(watched);
-    const values = given.kind === "file" ? await valuesOfFile(context, given.path) : await valuesOf(context, given);
+    if (input.kind === "words" && input.isTyped) await variables.names(watched);
+    const values = input.kind === "file" ? await valuesOfFile(context, input.path) : await valuesOf(context, input);
     names = Object.keys(values);
     const progress = countedPhase(watched, names.length);
     const onSet = (name: string) => {
@@ -82,16 +82,16 @@ export async function get(context: Context, { stage, variable, sandbox }: Option
   const project = await openProject(context, { sandbox });
   refuseOtherNames(context, [variable]);
   return project.run({}, async ({ variables, watched }) => {
-    const found = await variables.readOne(stage, variable, watched);
-    if (found === undefined) {
+    const entry = await variables.readOne(stage, variable, watched);
+    if (entry === undefined) {
       refuseOtherStage(context, stage, project.config);
       const where = stage === ALL_STAGES ? "for all stages" : `for ${stage}, nor for all stages`;
       const hint = await whereElse(variables, [variable], watched, { verb: "get" });
       return context.fail(`there is no variable ${variable} ${where}`, hint);
     }
-    const { value } = found;
+    const { value } = entry;
     if (context.format === "json") {
-      const document = { stage, name: variable, value, from: found.stage };
+      const document = { stage, name: variable, value, from: entry.stage };
       await context.print(JSON.stringify(document, null, 2));
     } else await context.io.stdout.write(context.io.stdout.isTerminal ? `${value}\n` : value);
     return EXIT.ok;
@@ -106,10 +106,10 @@ export async function ls(context: Context, { stage, sandbox }: Options<"env ls">
     if (stage !== undefined && !all.some((one) => one.stage === stage)) {
       refuseOtherStage(context, stage, project.config);
     }
-    const shown = stage === undefined ? all : ofStage(all, stage);
+    const selection = stage === undefined ? all : ofStage(all, stage);
     const redeploy = outdated?.filter((one) => stage === undefined || stage === ALL_STAGES || stage === one);
     if (context.format === "json") {
-      const rows = shown.map(({ isEncrypted, value, description, changedBy, ...row }) => ({
+      const rows = selection.map(({ isEncrypted, value, description, changedBy, ...row }) => ({
         ...row,
         encrypted: isEncrypted,
         value: value ?? null,
@@ -119,10 +119,10 @@ export async function ls(context: Context, { stage, sandbox }: Options<"env ls">
       await context.print(JSON.stringify({ variables: rows, redeploy: redeploy ?? null }, null, 2));
       return EXIT.ok;
     }
-    if (shown.length === 0) {
+    if (selection.length === 0) {
       await context.say(`there are no variables${stage === undefined ? "" : ` ${forStage(stage)}`}`);
       await context.say("  tool env add NAME VALUE sets one for all stages");
-    } else await context.print(variablesTable(shown, context.io.stdout));
+    } else await context.print(variablesTable(selection, context.io.stdout));
     for (const one of redeploy ?? []) {
       await context.say(`${one} is deployed with other variables: tool deploy ${one}`);
     }
@@ -137,13 +137,13 @@ export async function rm(context: Context, options: Options<"env rm">): Promise<
   const project = await openProject(context, { sandbox }, { changes: true });
   refuseOtherNames(context, names);
   return project.run({}, async ({ variables, watched }) => {
-    const known = await variables.names(watched);
-    const own = known.filter((one) => one.stage === stage).map(({ name }) => name);
+    const existing = await variables.names(watched);
+    const own = existing.filter((one) => one.stage === stage).map(({ name }) => name);
     if (own.length === 0) refuseOtherStage(context, stage, project.config);
     const unknown = names.filter((name) => !own.includes(name));
     if (unknown.length > 0) {
       const which = unknown.length === 1 ? `is no variable ${unknown[0]}` : `are no variables ${unknown.join(" and ")}`;
-      const hint = await whereElse(variables, unknown, watched, { verb: "rm", known });
+      const hint = await whereElse(variables, unknown, watched, { verb: "rm", existing });
       return context.fail(`there ${which} ${forStage(stage)}, and nothing was removed`, hint);
     }
     const removed = await variables.remove({ stage, names }, watched);
@@ -154,7 +154,9 @@ export async function rm(context: Context, options: Options<"env rm">): Promise<
     }
     await context.print(`removed ${forStage(stage)}: ${shortList(removed)}`);
     const inFile = removed.filter((name) => Object.hasOwn(project.config.environment ?? {}, name));
-    const below = known.filter((one) => one.stage === ALL_STAGES && stage !== ALL_STAGES && names.includes(one.name));
+    const below = existing.filter(
+      (one) => one.stage === ALL_STAGES && stage !== ALL_STAGES && names.includes(one.name),
+    );
     const still = below.map(({ name }) => name);
     if (still.length > 0) await context.say(`still set for all stages: ${shortList(still)}`);
     const file = inFile.filter((name) => !still.includes(name));
@@ -185,12 +187,12 @@ export async function exportAll(context: Context, { stage, sandbox }: Options<"e
 /** The store's limit for a description. */
 const MAX_DESCRIPTION = 1024;
 
-type Given =
+type VariablesInput =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "words"; readonly assignments: readonly Assignment[]; readonly isTyped: boolean };
 
-/** What the words and flags name; values from stdin, the terminal or a file are not read yet. */
-function givenVariables(context: Context, { variable: words, file }: Options<"env add">): Given {
+/** The variables that the words and flags name; values from stdin, the terminal or a file are not read yet. */
+function variablesInput(context: Context, { variable: words, file }: Options<"env add">): VariablesInput {
   if (file !== undefined) {
     if (words.length > 0) {
       return context.misuse("--file and variables in the arguments cannot be combined", "run tool env add twice");
@@ -202,13 +204,13 @@ function givenVariables(context: Context, { variable: words, file }: Options<"en
   }
   const read = readAssignments(words);
   if (!read.ok) return context.misuse(read.problems[0].message, read.problems[0].hint);
-  const isAsked = read.value.some(({ value }) => typeof value === "object");
-  return { kind: "words", assignments: read.value, isTyped: isAsked && context.io.stdin.isTTY === true };
+  const needsInput = read.value.some(({ value }) => typeof value === "object");
+  return { kind: "words", assignments: read.value, isTyped: needsInput && context.io.stdin.isTTY === true };
 }
 
-async function valuesOf(context: Context, given: { readonly assignments: readonly Assignment[] }): Promise<Values> {
+async function valuesOf(context: Context, input: { readonly assignments: readonly Assignment[] }): Promise<Values> {
   const values: Record<string, string> = {};
-  for (const { name, value } of given.assignments) {
+  for (const { name, value } of input.assignments) {
     values[name] = typeof value === "string" ? value : await readSecret(context, name, value.from);
     // Node puts it in place of bytes that are not UTF-8.
     if (typeof value === "string" && value.includes("\ufffd")) {
@@ -220,7 +222,7 @@ async function valuesOf(context: Context, given: { readonly assignments: readonl
 }
 
 async function valuesOfFile(context: Context, path: string): Promise<Values> {
-  const shown = path === "-" ? "stdin" : path;
+  const label = path === "-" ? "stdin" : path;
   let bytes: Buffer;
   try {
     const source = path === "-" ? context.io.stdin : createReadStream(resolve(context.directory, path));
@@ -233,23 +235,23 @@ async function valuesOfFile(context: Context, path: string): Promise<Values> {
       EACCES: "permission denied",
     };
     const why = reasons[code ?? ""] ?? String(code);
-    return context.misuse(`cannot read ${shown}: ${why}`, "give --file the path of a file with NAME=VALUE lines");
+    return context.misuse(`cannot read ${label}: ${why}`, "give --file the path of a file with NAME=VALUE lines");
   }
   if (bytes.length > MAX_FILE_BYTES) {
-    return context.misuse(`${shown} is larger than 4 MB`, "give --file a file with NAME=VALUE lines");
+    return context.misuse(`${label} is larger than 4 MB`, "give --file a file with NAME=VALUE lines");
   }
   const text = textOf(bytes)?.replace(/\r\n?/g, "\n");
-  if (text === undefined) return context.misuse(`${shown} is not UTF-8 text`, "save it as UTF-8");
+  if (text === undefined) return context.misuse(`${label} is not UTF-8 text`, "save it as UTF-8");
   const read = readEnvFile(text);
   if (!read.ok) {
     // The line is not shown: it may hold a secret.
     for (const { span, message, hint } of read.problems) {
       const line = text.slice(0, span.start).split("\n").length;
-      await context.error(`${shown}:${line}: ${message}`, hint);
+      await context.error(`${label}:${line}: ${message}`, hint);
     }
     return context.exit(EXIT.failed);
   }
-  if (read.values.size === 0) return context.misuse(`${shown} has no variables`, "a line is NAME=VALUE");
+  if (read.values.size === 0) return context.misuse(`${label} has no variables`, "a line is NAME=VALUE");
   const values = Object.fromEntries(read.values);
   refuseValues(context, values);
   for (const name of read.leftOut) await context.say(`left out: ${name}, which the tool sets itself`);
@@ -315,10 +317,11 @@ function refuseOtherStage(context: Context, stage: string, config: Pick<Config, 
 }
 
 function refuseOtherNames(context: Context, names: readonly string[]): void {
-  if (!names.every(isName)) context.misuse("this is not the name of a variable", "tool env ls lists the variables");
+  if (!names.every(isVariableName))
+    context.misuse("this is not the name of a variable", "tool env ls lists the variables");
 }
 
-/** What a stage has: its own variables, and those of all stages that it has no own ones for. */
+/** The variables of a stage: its own, and those of all stages that it has no own ones for. */
 function ofStage(all: readonly StoredVariable[], stage: string): StoredVariable[] {
   const own = all.filter((one) => one.stage === stage);
   if (stage === ALL_STAGES) return own;
@@ -343,20 +346,20 @@ interface Affected {
   readonly own: readonly { readonly stage: string; readonly name: string }[];
 }
 
-/** What a change means for stages. */
+/** The stages that a change affects. */
 async function stagesAffected(
   variables: Variables,
   { stage, names }: { readonly stage: string; readonly names: readonly string[] },
   watched: Watched,
 ): Promise<Affected> {
   const isForAll = stage === ALL_STAGES;
-  const [outdated, known] = await Promise.all([
+  const [outdated, existing] = await Promise.all([
     outdatedStages(variables, watched),
     isForAll ? variables.names(watched).catch(() => []) : [],
   ]);
   return {
     redeploy: outdated?.filter((one) => isForAll || one === stage),
-    own: known.filter((one) => one.stage !== ALL_STAGES && names.includes(one.name)),
+    own: existing.filter((one) => one.stage !== ALL_STAGES && names.includes(one.name)),
   };
 }
 
@@ -376,7 +379,7 @@ async function sayAffected(context: Context, stage: string, { redeploy, own }: A
 
 const forStage = (stage: string) => (stage === ALL_STAGES ? "for all stages" : `for ${stage}`);
 
-/** What was written when several were to be, and what was not. */
+/** Says which of several variables were written, and which were not. */
 function howFar(done: readonly string[], names: readonly string[], stage: string): string {
   const left = names.filter((name) => !done.includes(name));
   if (done.length === 0) return `nothing was set ${forStage(stage)}`;
@@ -390,9 +393,9 @@ async function whereElse(
   variables: Variables,
   unknown: readonly string[],
   watched: Watched,
-  { verb, known }: { readonly verb: string; readonly known?: Names },
+  { verb, existing }: { readonly verb: string; readonly existing?: Names },
 ): Promise<string> {
-  const all = known ?? (await variables.names(watched));
+  const all = existing ?? (await variables.names(watched));
   const hints = unknown.flatMap((name) => {
     const elsewhere = all.filter((one) => one.name === name).map(({ stage }) => stage);
     if (elsewhere.length > 0) {

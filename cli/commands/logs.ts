@@ -134,7 +134,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   const wanted = { query, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until };
   // If stderr is a terminal, it says why nothing was found, also if the entries go to a pipe or are only counted.
   const explains = io.stderr.isTerminal && !options.follow;
-  const { known } = chosen.source;
+  const { evidence: known } = chosen.source;
   const survey = explains && known === "entries" ? new Survey(wanted, fieldsNamed(pipeline)) : undefined;
   const onError = async (error: { readonly message: string; readonly hint?: string | undefined }) => {
     await context.error(error.message, error.hint);
@@ -163,7 +163,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     }
     const count = await selectEntries(chosen.source, {
       wanted,
-      shown: { format, color: io.stdout.color, expand: options.expand, nowMs, countOnly: options.count },
+      lineOptions: { format, color: io.stdout.color, expand: options.expand, nowMs, countOnly: options.count },
       limit,
       pastLimit: options.since === undefined && !options.count ? PAST_ENTRIES : undefined,
       output: io.stdout,

@@ -37,13 +37,13 @@ export async function metrics(context: Context, options: Options<"metrics">): Pr
       resolved: placed(resolved, sandbox),
       sandbox,
     };
-    const found = await readMetrics(target, { stage, sinceMs, untilMs }, signal);
+    const metrics = await readMetrics(target, { stage, sinceMs, untilMs }, signal);
     if (context.format === "json") {
       const times = { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() };
-      const document = { stage, ...times, ...found };
+      const document = { stage, ...times, ...metrics };
       await context.print(JSON.stringify(document, (_, value) => (value === undefined ? null : value), 2));
     } else {
-      await context.print(render(found, `${resolved.name} ${stage}, last ${written ?? "30d"}`, context.io.stdout));
+      await context.print(render(metrics, `${resolved.name} ${stage}, last ${written ?? "30d"}`, context.io.stdout));
     }
     return EXIT.ok;
   });

@@ -3,7 +3,7 @@ import { humanDuration } from "../../grammar/units/duration.ts";
 import { forStage } from "../../schema/index.ts";
 import { CONFIG_FILE, readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { commandsOf, HOOKS, type HookName, howItEnded, runCommands, stagesOf } from "../hooks/hooks.ts";
+import { commandsForHook, HOOKS, type HookName, howItEnded, runCommands, stagesOf } from "../hooks/hooks.ts";
 import { hookEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStageOf } from "../project/stage-word.ts";
@@ -25,7 +25,7 @@ export async function run(context: Context, { hook, stage, ...flags }: Options<"
 
   const config = forStage(file.config, stage);
   const { config: resolved, inference } = resolveProject(context, file.config, { development: false, stage });
-  const commands = commandsOf(hook, config, inference);
+  const commands = commandsForHook(hook, config, inference);
   if (commands.length === 0) {
     await context.say(`there is nothing to run: ${CONFIG_FILE} has no hook ${hook}, and none follows from the files`);
   }
@@ -33,7 +33,7 @@ export async function run(context: Context, { hook, stage, ...flags }: Options<"
     commands.length > 0 ? await stageVariables(context, { config: file.config, resolved, stage, flags }) : {};
   const env = {
     ...hookEnvironment(context, config, stage, variables),
-    // What a hook runs of the tool works on the same place.
+    // Commands of the tool that a hook runs work on the same place.
     ...(flags.sandbox && { TOOL_SANDBOX: "1" }),
   };
   const done = await runCommands(context, commands, {

@@ -25,9 +25,9 @@ export function status(context: Context): Promise<number> {
       }
       return EXIT.ok;
     }
-    const [found, languages] = [await sandbox.status(), await sandbox.languages()];
-    if (context.format === "json") await context.print(toJson(documentOf(sandbox, found, languages)));
-    else await context.print(render(sandbox, { status: found, languages, nowMs: context.io.nowMs() }));
+    const [status, languages] = [await sandbox.status(), await sandbox.languages()];
+    if (context.format === "json") await context.print(toJson(documentOf(sandbox, status, languages)));
+    else await context.print(render(sandbox, { status, languages, nowMs: context.io.nowMs() }));
     return EXIT.ok;
   });
 }
@@ -41,8 +41,8 @@ export function start(context: Context): Promise<number> {
       say: (text) => void context.say(text),
     });
     if (context.format === "json") {
-      const [found, languages] = [await sandbox.status(), await sandbox.languages()];
-      await context.print(toJson(documentOf(sandbox, found, languages)));
+      const [status, languages] = [await sandbox.status(), await sandbox.languages()];
+      await context.print(toJson(documentOf(sandbox, status, languages)));
     } else await context.print(`the sandbox is at ${addressOf(sandbox)}`);
     return EXIT.ok;
   });
@@ -70,11 +70,11 @@ export function mail(context: Context): Promise<number> {
     if (context.format === "json") await context.print(toJson({ mails }));
     else if (mails.length === 0) await context.print("no alert has sent anything yet");
     else {
-      const shown = mails.map(({ at, to, subject, text }) => {
+      const texts = mails.map(({ at, to, subject, text }) => {
         const head = [`To: ${to}`, `Date: ${at}`, ...(subject === "" ? [] : [`Subject: ${subject}`])];
         return `${head.join("\n")}\n\n${text.trimEnd()}\n`;
       });
-      await context.print(shown.join(`\n${"-".repeat(60)}\n\n`).trimEnd());
+      await context.print(texts.join(`\n${"-".repeat(60)}\n\n`).trimEnd());
     }
     return EXIT.ok;
   });
@@ -126,14 +126,14 @@ const addressOf = ({ port }: Sandbox) => `http://127.0.0.1:${port}`;
 
 function documentOf(
   sandbox: Sandbox,
-  { apps, proof: _, resolvesNames: __, port: ___, ...found }: SandboxStatus,
+  { apps, proof: _, resolvesNames: __, port: ___, ...fields }: SandboxStatus,
   languages: readonly SandboxLanguage[],
 ) {
   return {
     running: true,
     address: addressOf(sandbox),
     folder: sandbox.folder.path,
-    ...found,
+    ...fields,
     languages: languages.map(({ runtime, here }) => ({
       runtime,
       program: here?.program ?? null,
@@ -152,13 +152,13 @@ function documentOf(
   };
 }
 
-interface Shown {
+interface StatusView {
   readonly status: SandboxStatus;
   readonly languages: readonly SandboxLanguage[];
   readonly nowMs: number;
 }
 
-function render(sandbox: Sandbox, { status, languages, nowMs }: Shown): string {
+function render(sandbox: Sandbox, { status, languages, nowMs }: StatusView): string {
   const { pid, memoryBytes, endsAt, apps, mails } = status;
   const minutes = Math.max(0, Math.round((Date.parse(endsAt) - nowMs) / 60_000));
   const lines = [

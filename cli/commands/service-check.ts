@@ -27,8 +27,8 @@ const isWrong = ({ remedy }: Finding) => remedy !== undefined;
 
 /** The fields of a line of the log for people: ` (project my_app, file 17.parquet)`. */
 function asText(fields: Record<string, unknown>): string {
-  const shown = Object.entries(fields).filter(([, value]) => value !== undefined);
-  const texts = shown.map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`);
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const texts = present.map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`);
   return texts.length === 0 ? "" : ` (${texts.join(", ")})`;
 }
 
@@ -39,7 +39,7 @@ async function tell(context: Context, report: CheckReport): Promise<void> {
   const wrong = findings.filter(isWrong);
   const losses = wrong.flatMap(({ loss }) => loss ?? []);
   if (context.format === "json") {
-    const told = findings.map(({ file, state, detail, project, loss }) => ({
+    const documents = findings.map(({ file, state, detail, project, loss }) => ({
       ...{ file, state, detail },
       ...(project !== undefined && { project }),
       ...(loss && { loss: lossJson(loss) }),
@@ -52,7 +52,7 @@ async function tell(context: Context, report: CheckReport): Promise<void> {
         bytes,
         journal,
         running: pid !== undefined,
-        findings: told,
+        findings: documents,
       }),
     );
     return;

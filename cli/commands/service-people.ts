@@ -29,8 +29,10 @@ export async function signIn(context: Context, options: Options<"service sign-in
   return onDataDirectory(context, options, async (folder) => {
     const { own, waiting } = await signInLinks(folder, email, linkOptions(context, options));
     if (context.format === "json") {
-      const asked = waiting.map(({ link, ...one }) => ({ ...one, confirm_url: link }));
-      await context.print(JSON.stringify({ email, sign_in_url: own.link, expires_at: own.expires_at, waiting: asked }));
+      const requests = waiting.map(({ link, ...one }) => ({ ...one, confirm_url: link }));
+      await context.print(
+        JSON.stringify({ email, sign_in_url: own.link, expires_at: own.expires_at, waiting: requests }),
+      );
       return EXIT.ok;
     }
     for (const { device, address, at, link } of waiting) {

@@ -12,7 +12,7 @@ import {
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
-import { type Refused, refused } from "../refused.ts";
+import { type FailedResult, refused } from "../refused.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
 import { peopleOptions, wrongPeopleFlags } from "../service/people-options.ts";
 import { printLink } from "../service/print-link.ts";
@@ -173,7 +173,7 @@ async function listed(context: Context, folder: string): Promise<number> {
 const SCOPES = rpcSchema.definitions.Scope!.enum as readonly Scope[];
 const SCOPES_HINT = `write --scope all, or some of ${SCOPES.join(", ")}`;
 
-function readScopes(words: readonly string[]): { readonly ok: true; readonly value: readonly Scope[] } | Refused {
+function readScopes(words: readonly string[]): { readonly ok: true; readonly value: readonly Scope[] } | FailedResult {
   const scopes = words.flatMap((word) => word.split(",")).map((word) => word.trim());
   if (scopes.length === 0) return refused("a token needs scopes", SCOPES_HINT);
   const unknown = scopes.find((scope) => scope !== "all" && !SCOPES.includes(scope as Scope));

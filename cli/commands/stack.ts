@@ -1,7 +1,7 @@
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
-import { accessPolicy, openStack } from "../open-platform.ts";
+import { neededAccessPolicy, openStack } from "../open-platform.ts";
 import { openSandbox, placed } from "../open-sandbox.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
@@ -13,11 +13,11 @@ import type { Options } from "../table.ts";
 /** `tool stack`, `tool stack status`: prints stages with their endpoints, certificates, name servers, resources. */
 export function status(context: Context, options: Options<"stack">): Promise<number> {
   return withStack(context, options, async ({ stack, name, place, watch, sandbox }) => {
-    const found = await stack.status(watch);
-    if (context.format === "json") await context.print(toJson({ stack: found }));
-    else if (found === undefined) {
+    const state = await stack.status(watch);
+    if (context.format === "json") await context.print(toJson({ stack: state }));
+    else if (state === undefined) {
       await context.print(`${name} has no stack in ${place}: the first tool deploy makes it`);
-    } else await context.print(renderStatus(found, context.io.stdout, sandbox));
+    } else await context.print(renderStatus(state, context.io.stdout, sandbox));
     return EXIT.ok;
   });
 }
@@ -25,11 +25,11 @@ export function status(context: Context, options: Options<"stack">): Promise<num
 /** `tool stack plan`: prints what `apply` would do. */
 export function plan(context: Context, options: Options<"stack plan">): Promise<number> {
   return withStack(context, options, async ({ stack, watch, sandbox }) => {
-    const found = await stack.plan(watch);
-    if (context.format === "json") await context.print(toJson(found));
+    const stackPlan = await stack.plan(watch);
+    if (context.format === "json") await context.print(toJson(stackPlan));
     else {
-      await context.print(renderPlan(found, context.io.stdout, sandbox));
-      if (hasWork(found)) await context.say("\ntool stack apply does that");
+      await context.print(renderPlan(stackPlan, context.io.stdout, sandbox));
+      if (hasWork(stackPlan)) await context.say("\ntool stack apply does that");
     }
     return EXIT.ok;
   });
@@ -40,12 +40,12 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
   return withStack(context, { ...options, deploys: true }, async ({ stack, name, progress, watch, sandbox }) => {
     let isRefused = false;
     let loss = "";
-    const confirm = async (found: StackPlan) => {
+    const confirm = async (stackPlan: StackPlan) => {
       progress.pause();
-      const asked = found.changes.filter((change) => change.needsConfirmation);
-      if (asked.length === 0 || options.yes) return true;
-      await context.say(renderPlan(found, context.io.stderr, sandbox));
-      loss = lossOf(asked);
+      const changes = stackPlan.changes.filter((change) => change.needsConfirmation);
+      if (changes.length === 0 || options.yes) return true;
+      await context.say(renderPlan(stackPlan, context.io.stderr, sandbox));
+      loss = lossOf(changes);
       isRefused = !isAsking(context);
       if (isRefused) return false;
       return confirmed(context, `This ${loss}. Type ${name} to continue: `, name);
@@ -99,12 +99,14 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
           "write --yes to agree",
         );
       }
-      const found = await stack.inventory(options, watch);
-      if (found.length === 0) {
+      const resources = await stack.inventory(options, watch);
+      if (resources.length === 0) {
         await context.print(`there is nothing of ${name} in ${place}`);
         return EXIT.ok;
       }
-      const [going, staying] = [true, false].map((goes) => found.filter(({ stays }) => (stays === undefined) === goes));
+      const [going, staying] = [true, false].map((goes) =>
+        resources.filter(({ stays }) => (stays === undefined) === goes),
+      );
       if (going!.length > 0) await context.say(`This removes from ${place}:`);
       for (const owned of going!) await context.say(`  ${owned.kind} ${owned.name}`);
       if (staying!.length > 0) await context.say(going!.length > 0 ? "and leaves:" : `This stays in ${place}:`);
@@ -138,7 +140,7 @@ export async function policy(context: Context): Promise<number> {
   const { function: settings, stages = {} } = file.config;
   const named = [settings, ...Object.values(stages).map((stage) => stage.function)].flatMap((one) => one?.role ?? []);
   const app = { name: config.name, region: config.regions[0]!, roles: [...new Set(named)] };
-  await context.print(JSON.stringify(await accessPolicy(app), null, 2));
+  await context.print(JSON.stringify(await neededAccessPolicy(app), null, 2));
   return EXIT.ok;
 }
 

@@ -214,27 +214,27 @@ async function listen(
     } catch (error) {
       const code = codeOf(error);
       if (code === "EADDRINUSE" && options.isDefault && tries < PORT_TRIES) continue;
-      const shown = shownAs(host, at.port);
+      const address = addressText(host, at.port);
       if (code === "EADDRINUSE") {
         const free = await nextFreePort(host, at.port, PORT_TRIES);
         return context.fail(
-          `cannot listen on ${shown}: it is taken${by(at.port)}`,
+          `cannot listen on ${address}: it is taken${by(at.port)}`,
           free === undefined
             ? "stop that, or name another --address"
-            : `stop that, or use --address ${shownAs(host, free)}`,
+            : `stop that, or use --address ${addressText(host, free)}`,
         );
       }
       if (code === "EACCES")
-        return context.fail(`cannot listen on ${shown}: permission denied`, "use a port above 1023");
+        return context.fail(`cannot listen on ${address}: permission denied`, "use a port above 1023");
       if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
-        return context.fail(`cannot listen on ${shown}: this machine has no such address`);
+        return context.fail(`cannot listen on ${address}: this machine has no such address`);
       }
       throw error;
     }
   }
 }
 
-function shownAs(host: string, port: number): string {
+function addressText(host: string, port: number): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 

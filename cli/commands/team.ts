@@ -18,7 +18,7 @@ import { isEmailAddress } from "../team/email-address.ts";
 import { TeamError } from "../team/error.ts";
 import { LOGIN, loginCommand } from "../team/login-command.ts";
 import { readOrigin } from "../team/origin.ts";
-import { type SignInOptions, signIn, type Team } from "../team/sign-in.ts";
+import { runSignIn, type SignInOptions, type Team } from "../team/sign-in.ts";
 import { forCurrentTeam, teamCommand } from "../team/team-command.ts";
 import {
   type Credential,
@@ -39,11 +39,11 @@ export * as members from "../team/members.ts";
 export function status(context: Context): Promise<number> {
   return teamCommand(context, {}, async ({ signal }) => {
     const { source, config } = readCredentials(context);
-    const asked = await Promise.all(
+    const credentials = await Promise.all(
       config.credentials.map(async (one) => ({ ...one, ...(await stateOf(context, one, { source, signal })) })),
     );
     if (context.format === "json") {
-      const teams = asked.map(({ key, team, email, url, account, trouble, state }) => ({
+      const teams = credentials.map(({ key, team, email, url, account, trouble, state }) => ({
         key,
         team,
         name: teamIn(account, team)?.name ?? null,
@@ -58,12 +58,12 @@ export function status(context: Context): Promise<number> {
       await context.print(JSON.stringify({ source, current: config.current?.key ?? null, teams }, null, 2));
       return EXIT.ok;
     }
-    if (asked.length === 0) {
+    if (credentials.length === 0) {
       await context.print(source === "file" ? "nobody is signed in" : "TOOL_CONFIG holds no team");
       await context.say(`  ${source === "file" ? LOGIN : TOOL_CONFIG_REMEDY}`);
       return EXIT.ok;
     }
-    const rows = asked.map(({ key, email, url, account, state }) => [
+    const rows = credentials.map(({ key, email, url, account, state }) => [
       key === config.current?.key ? "*" : "",
       key,
       STATES[state] ?? (account?.kind === "ci" ? "CI" : account?.role || "-"),
@@ -72,11 +72,11 @@ export function status(context: Context): Promise<number> {
     ]);
     await context.print(alignedTable(["", "TEAM", "ROLE", "EMAIL", "SERVICE"], rows, context.io.stdout));
     if (source === "TOOL_CONFIG") await context.say("this is from TOOL_CONFIG, which wins over who is signed in here");
-    for (const { trouble } of asked) {
+    for (const { trouble } of credentials) {
       if (trouble === undefined) continue;
       await context.say([trouble.message, ...trouble.hint.split("\n")].map(visible).join("\n  "));
     }
-    if (config.current === undefined) await context.say(`no team is chosen: tool team switch ${asked[0]!.key}`);
+    if (config.current === undefined) await context.say(`no team is chosen: tool team switch ${credentials[0]!.key}`);
     return EXIT.ok;
   });
 }
@@ -94,7 +94,7 @@ interface State {
   readonly trouble?: TeamError;
 }
 
-/** What the service says of a credential, asked within the time that a person waits. */
+/** The service's answer about a credential, requested within the time that a person waits. */
 async function stateOf(
   context: Context,
   credential: KeyedCredential,
@@ -141,8 +141,11 @@ export function login(context: Context, options: Options<"team login">): Promise
     if (others.length > 0) {
       await context.say(`this token acts for ${kept.team} only; you are in other teams, too:`);
       for (const { id } of others) {
-        const known = config.credentials.find((one) => one.url === url && one.team === id && one.email === kept.email);
-        const command = known === undefined ? loginCommand({ url, email: kept.email, team: id }) : switchTo(known.key);
+        const existing = config.credentials.find(
+          (one) => one.url === url && one.team === id && one.email === kept.email,
+        );
+        const command =
+          existing === undefined ? loginCommand({ url, email: kept.email, team: id }) : switchTo(existing.key);
         await context.say(`  ${visible(command)}`);
       }
     }
@@ -152,12 +155,15 @@ export function login(context: Context, options: Options<"team login">): Promise
 
 const switchTo = (key: string) => `tool team switch ${shellWord(key)}`;
 
-type Asked = Pick<SignInOptions, "url" | "email" | "team" | "progress" | "signal">;
+type SignInRequest = Pick<SignInOptions, "url" | "email" | "team" | "progress" | "signal">;
 
 /** Signs in and writes the token into the file. A token that cannot be kept is ended again. */
-async function signInAndKeep(context: Context, asked: Asked) {
-  const { url, team: wanted } = asked;
-  const { credential, email, teams } = await signIn(context, { ...asked, device: `tool ${version} on ${hostname()}` });
+async function signInAndKeep(context: Context, request: SignInRequest) {
+  const { url, team: wanted } = request;
+  const { credential, email, teams } = await runSignIn(context, {
+    ...request,
+    device: `tool ${version} on ${hostname()}`,
+  });
   if (credential === undefined) {
     if (teams.length > 0) throw notIn(wanted ?? "", { url, email, teams });
     throw new TeamError(
@@ -218,8 +224,8 @@ function addressOf(context: Context, { url, team }: Options<"team login">, confi
     const [{ message, hint }] = origin.problems;
     return context.misuse(url === undefined ? `TOOL_ACCOUNT_URL: ${message}` : message, hint);
   }
-  const known = config.credentials.find(({ key }) => key === team) ?? config.current;
-  if (known !== undefined) return known.url;
+  const credential = config.credentials.find(({ key }) => key === team) ?? config.current;
+  if (credential !== undefined) return credential.url;
   return context.misuse(
     "the log service to sign in to is not known",
     "write --url https://logs.example.com, or set TOOL_ACCOUNT_URL",
@@ -231,14 +237,14 @@ async function askForAddress(context: Context, config: TeamConfig, url: string):
   if (io.stdin.isTTY !== true) {
     return context.misuse("tool team login needs an email address", "write --email you@example.com");
   }
-  const known = (config.current?.url === url ? config.current : config.credentials.find((one) => one.url === url))
+  const suggestion = (config.current?.url === url ? config.current : config.credentials.find((one) => one.url === url))
     ?.email;
-  const answer = await io.ask(`Email address${known === undefined ? "" : ` (${known})`}: `);
+  const answer = await io.ask(`Email address${suggestion === undefined ? "" : ` (${suggestion})`}: `);
   if (answer === undefined) {
     await context.say("interrupted: nobody was signed in");
     return context.exit(EXIT.interrupted);
   }
-  return answer.trim() || (known ?? "");
+  return answer.trim() || (suggestion ?? "");
 }
 
 /** `tool team switch`: makes another team the current one. */
@@ -270,8 +276,8 @@ async function askForTeam(context: Context, config: TeamConfig): Promise<string>
 
 /** The credential of a team, by its key. */
 function named(context: Context, config: TeamConfig, key: string): KeyedCredential {
-  const found = config.credentials.find((one) => one.key === key);
-  if (found !== undefined) return found;
+  const credential = config.credentials.find((one) => one.key === key);
+  if (credential !== undefined) return credential;
   const keys = config.credentials.map((one) => one.key);
   const near = didYouMean(key, keys);
   const signIn = `tool team login --email <address> --team ${/^[a-z0-9][a-z0-9-]*$/.test(key) ? key : "<team>"}`;
@@ -323,28 +329,28 @@ export function add(context: Context, { name, id }: Options<"team add">): Promis
     const rule = "an id has up to 40 characters of a-z, 0-9 and -, and does not begin with -";
     context.misuse(`${JSON.stringify(id)} is not a team's id`, rule);
   }
-  let asked: Pick<Asked, "url" | "email" | "team"> | undefined;
+  let newTeam: Pick<SignInRequest, "url" | "email" | "team"> | undefined;
   const added = forCurrentTeam(context, async (client, { url, email }) => {
     const taken = `choose another id: tool team add ${shellWord(name)} --id <id>`;
     const misread = `the team may be there: ${loginCommand({ url, email })} says which teams you are in`;
     const remedies = { 409: taken, 400: taken, misread };
     const answer = await client.call("add_team", { name, ...(id !== undefined && { id }) }, remedies);
     if (!isTeamId(answer.id)) throw notUnderstood(url, misread);
-    asked = { url, email, team: answer.id };
+    newTeam = { url, email, team: answer.id };
     if (context.format === "json") await context.print(JSON.stringify({ id: answer.id, name }, null, 2));
     else await context.print(`added the team ${answer.id}`);
     return EXIT.ok;
   });
   return added.then(async (code) => {
-    if (asked === undefined) return code;
-    const command = loginCommand(asked);
+    if (newTeam === undefined) return code;
+    const command = loginCommand(newTeam);
     const { io } = context;
     const isAnswered = io.stdin.isTTY === true && io.stderr.isTerminal && context.format === undefined;
     if (!isAnswered || (io.env.TOOL_CONFIG ?? "") !== "") {
       await context.say(`a token acts for one team; sign in to this one:\n  ${command}`);
       return code;
     }
-    const about = asked;
+    const about = newTeam;
     await context.say("A token acts for one team. Sign in to this one:\n");
     const interrupted = `interrupted: the team is there; sign in to it later:\n  ${command}`;
     return teamCommand(context, { interrupted }, async (work) => {

@@ -13,19 +13,19 @@ export async function url(context: Context, options: Options<"url">): Promise<nu
   });
   const progress = deployProgress(context);
   return interruptible(context, { progress }, async ({ signal }) => {
-    const found = await target.url(stage, { signal, report: progress.report });
-    if (found === undefined) {
+    const url = await target.url(stage, { signal, report: progress.report });
+    if (url === undefined) {
       return context.fail(`${stage} has never been deployed and has no URL`, `tool deploy ${stage} deploys it`);
     }
-    if (context.format === "json") await context.print(JSON.stringify({ stage, url: found }, null, 2));
-    else await context.print(found);
-    if (options.copy && !(await copyToClipboard(context.io, found))) {
+    if (context.format === "json") await context.print(JSON.stringify({ stage, url }, null, 2));
+    else await context.print(url);
+    if (options.copy && !(await copyToClipboard(context.io, url))) {
       return context.fail(
         "there is no clipboard to copy to",
         "on Linux, copying needs wl-copy, xclip or xsel, and a display",
       );
     }
-    const inBrowser = sandbox?.browserUrlOf(config.name, stage) ?? found;
+    const inBrowser = sandbox?.browserUrlOf(config.name, stage) ?? url;
     if (options.open && !(await openInBrowser(context.io, inBrowser))) {
       return context.fail("there is no display to open a browser on", `visit ${inBrowser}`);
     }

@@ -32,7 +32,7 @@ import { publishedReference } from "../docs/reference-file.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
 import { renderGithub } from "../output/github.ts";
 import { toSarif } from "../output/sarif.ts";
-import { checkableFiles, type Language, languageOf } from "../project/checkable-files.ts";
+import { checkableFiles, type FileLanguage, languageOf } from "../project/checkable-files.ts";
 import { diskDirectory } from "../project/directory.ts";
 import { readStream } from "../read-stream.ts";
 import type { Options } from "../table.ts";
@@ -75,7 +75,7 @@ export async function validate(context: Context, options: Options<"validate">): 
     }
     if (!file.ok) {
       const hint = file.isAbsent && options.file.length === 0 ? `minimal tool.json: ${SMALLEST}` : undefined;
-      return context.misuse(`cannot read ${shownName(name)}: ${file.reason}`, hint);
+      return context.misuse(`cannot read ${displayName(name)}: ${file.reason}`, hint);
     }
     inputs.push({ name, text: file.text });
   }
@@ -108,7 +108,7 @@ interface Report extends CheckedFile {
   readonly configName?: string;
 }
 
-/** What a format puts on stdout. */
+/** The kind of document that a format puts on stdout. */
 const DOCUMENTS: Readonly<Record<Format, string | undefined>> = {
   text: undefined,
   json: "JSON document",
@@ -184,8 +184,8 @@ async function check(context: Context, input: { name: string; text: string }, fi
     if (name === "-") await context.io.stdout.write(fixed.text);
     else if (fixed.text !== text) {
       await replaceFile(path, fixed.text);
-      await context.say(`${shownName(name)} rewritten`);
-    } else await context.say(`${shownName(name)}: nothing to rewrite`);
+      await context.say(`${displayName(name)} rewritten`);
+    } else await context.say(`${displayName(name)}: nothing to rewrite`);
     for (const note of [...migrated.notes, ...fixed.notes]) await context.say(`  ${note}`);
     text = fixed.text;
   }
@@ -210,15 +210,15 @@ async function withFixes(
 
 /** The problems of error pages, file by file. */
 function pages(name: string, configPath: string, problems: readonly Problem[]): Report[] {
-  const found = new Map<string, { text: string; problems: Problem[] }>();
+  const byPath = new Map<string, { text: string; problems: Problem[] }>();
   for (const { elsewhere } of problems) {
     if (elsewhere === undefined) continue;
-    const page = found.get(elsewhere.path) ?? { text: elsewhere.text, problems: [] };
+    const page = byPath.get(elsewhere.path) ?? { text: elsewhere.text, problems: [] };
     page.problems.push(elsewhere.problem);
-    found.set(elsewhere.path, page);
+    byPath.set(elsewhere.path, page);
   }
   const folder = name.slice(0, name.lastIndexOf("/") + 1);
-  return [...found].map(([page, rest]) => ({
+  return [...byPath].map(([page, rest]) => ({
     name: folder + page,
     path: resolve(dirname(configPath), page),
     ...rest,
@@ -228,7 +228,7 @@ function pages(name: string, configPath: string, problems: readonly Problem[]): 
 
 /** The problems of a file that is not a tool.json. The project's tool.json, if there is one, has the names it may use. */
 async function problemsOf(
-  language: Exclude<Language, "config">,
+  language: Exclude<FileLanguage, "config">,
   path: string,
   text: string,
 ): Promise<readonly Problem[]> {
@@ -266,7 +266,7 @@ async function sayReport(
   { name, text, problems }: CheckedFile & { readonly name: string },
   { quiet }: { quiet: boolean },
 ) {
-  const file = shownName(name);
+  const file = displayName(name);
   if (problems.length === 0) {
     if (quiet) await context.say(`${file} is valid`);
     else await context.print(`${file} is valid`);
@@ -337,7 +337,7 @@ async function replaceFile(name: string, text: string): Promise<void> {
   }
 }
 
-const shownName = (name: string) => (name === "-" ? "stdin" : name);
+const displayName = (name: string) => (name === "-" ? "stdin" : name);
 
 function count(amount: number, noun: string): string {
   return amount === 0 ? "" : `${amount} ${noun}${amount === 1 ? "" : "s"}`;

@@ -2,7 +2,7 @@ import { type Flag, formatsOf, GLOBAL_FLAGS } from "../argv.ts";
 import type { Command } from "../command-row.ts";
 
 /** A word that may be written at the cursor. */
-export interface Candidate {
+export interface CompletionWord {
   readonly value: string;
   readonly description?: string;
 }
@@ -20,8 +20,8 @@ export interface ProjectWords {
 }
 
 /** Words to choose from, or paths, which the shell completes itself. */
-export type Completion =
-  | { readonly kind: "words"; readonly candidates: readonly Candidate[] }
+export type ShellCompletion =
+  | { readonly kind: "words"; readonly candidates: readonly CompletionWord[] }
   | { readonly kind: "files" }
   | { readonly kind: "directories" };
 
@@ -34,7 +34,11 @@ const DURATIONS = ["15m", "1h", "1d", "7d", "1M"];
  * Completes the last one of the words after `tool`. The candidates are not filtered by what was typed of it: the shell
  * does that.
  */
-export function complete(words: readonly string[], commands: readonly Command[], project: ProjectWords): Completion {
+export function complete(
+  words: readonly string[],
+  commands: readonly Command[],
+  project: ProjectWords,
+): ShellCompletion {
   const typed = words.at(-1) ?? "";
   const { command, before, pending } = readBefore(words.slice(0, -1), commands);
   const flags = [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
@@ -78,9 +82,9 @@ function readBefore(words: readonly string[], commands: readonly Command[]): Bef
     }
     if (word.startsWith("-") && word.length > 1 && !before.includes("--")) {
       before.push(word);
-      const known = [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
+      const flags = [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
       // The last letter of a cluster may need a value; `--stage=x` has one.
-      const flag = known.find(
+      const flag = flags.find(
         ({ long, short }) => word === `--${long}` || (/^-[^-]/.test(word) && word.endsWith(`${short}`)),
       );
       if (flag?.value !== undefined) pending = flag;
@@ -109,7 +113,7 @@ function argumentOf(
   before: readonly string[],
   commands: readonly Command[],
   project: ProjectWords,
-): Completion {
+): ShellCompletion {
   const words = before.filter((word) => !word.startsWith("-"));
   if (command === undefined) {
     if (words.length > 0) return asWords([]);
@@ -134,20 +138,20 @@ function argumentOf(
 }
 
 /** The words that continue the beginning of a command's name, in the table's order. */
-function nextWords(begun: string, commands: readonly Command[]): Candidate[] {
-  const found = new Map<string, Candidate>();
+function nextWords(begun: string, commands: readonly Command[]): CompletionWord[] {
+  const candidates = new Map<string, CompletionWord>();
   for (const { name, summary } of commands) {
     if (!name.startsWith(begun)) continue;
     const [value = "", ...more] = name.slice(begun.length).split(" ");
     // If several commands begin alike, the one that ends here has the description.
-    if (more.length === 0) found.set(value, { value, description: summary });
-    else if (!found.has(value)) found.set(value, { value });
+    if (more.length === 0) candidates.set(value, { value, description: summary });
+    else if (!candidates.has(value)) candidates.set(value, { value });
   }
-  return [...found.values()];
+  return [...candidates.values()];
 }
 
 /** Values by their name in help. */
-function valuesOf(name: string, command: Command | undefined, project: ProjectWords): Completion {
+function valuesOf(name: string, command: Command | undefined, project: ProjectWords): ShellCompletion {
   switch (name) {
     case "stage": {
       // The local stage is never deployed, but flags take its name.
@@ -183,6 +187,6 @@ function valuesOf(name: string, command: Command | undefined, project: ProjectWo
   }
 }
 
-function asWords(candidates: readonly Candidate[]): Completion {
+function asWords(candidates: readonly CompletionWord[]): ShellCompletion {
   return { kind: "words", candidates };
 }

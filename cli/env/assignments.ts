@@ -2,7 +2,7 @@
 
 import { variableNameProblem, variableValueProblem, withCommas } from "../../schema/index.ts";
 import type { Misuse } from "../argv.ts";
-import { type Refused, refused } from "../refused.ts";
+import { type FailedResult, refused } from "../refused.ts";
 
 export interface Assignment {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface Assignment {
   readonly value: string | { readonly from: "stdin" | "asked" };
 }
 
-export type Assignments = { readonly ok: true; readonly value: readonly Assignment[] } | Refused;
+export type Assignments = { readonly ok: true; readonly value: readonly Assignment[] } | FailedResult;
 
 /** The largest value: well below what a process can be started with, and about what a snapshot can hold. */
 export const MAX_VALUE_BYTES = 65_536;
@@ -72,8 +72,8 @@ export function namedProblem(
   return { message, hint, isKnown: code !== "config/variable-name" };
 }
 
-/** What may be asked for: the path of a parameter has no other characters. */
-export function isName(word: string): boolean {
+/** Whether a variable of this name may be looked up: the path of a parameter has no other characters. */
+export function isVariableName(word: string): boolean {
   return /^[\w.-]{1,200}$/.test(word);
 }
 

@@ -1,7 +1,7 @@
 // A file of variables, as programs that load `.env` read it: NAME=VALUE lines, `export`, comments, single and double
 // quotes over several lines. Where such programs disagree, or leave a line out without a word, this is an error. Pure.
 import type { Problem } from "../../grammar/problem.ts";
-import { isName, NAMES, namedProblem } from "./assignments.ts";
+import { isVariableName, NAMES, namedProblem } from "./assignments.ts";
 
 export type EnvFile =
   /** `leftOut` are names that the tool sets itself. */
@@ -19,10 +19,10 @@ export function readEnvFile(text: string): EnvFile {
   const set = (name: string, value: string, at: number) => {
     const problem = namedProblem(name);
     const span: [number, number] = [at, at + name.length];
-    // What has other characters than a name may be a part of a value.
-    if (!isName(name)) fail("name", span, "the name is not valid", NAMES);
+    // A text with other characters than a name may be a part of a value.
+    if (!isVariableName(name)) fail("name", span, "the name is not valid", NAMES);
     else if (values.has(name)) fail("duplicate", span, `${name} is set before, too`, "remove one of them");
-    // What is set for every app is in many files, and nothing is lost without it.
+    // A variable that is set for every app is in many files, and nothing is lost without it.
     else if (name === "PORT") leftOut.push(name);
     else if (problem !== undefined) fail("name", span, problem.message, problem.hint);
     values.set(name, value);
@@ -91,7 +91,7 @@ export function readEnvFile(text: string): EnvFile {
   return problems.length > 0 ? { ok: false, problems } : { ok: true, values, leftOut };
 }
 
-/** What `tool env export --format json` writes. */
+/** Reads the document that `tool env export --format json` writes. */
 function readJson(source: string): EnvFile {
   const fail = (message: string, hint: string): EnvFile => {
     const problem = { code: "env-file/json", severity: "error", message, span: { start: 0, end: 1 }, hint } as const;
@@ -101,7 +101,7 @@ function readJson(source: string): EnvFile {
   try {
     document = JSON.parse(source);
   } catch {
-    // What JSON.parse says quotes the text.
+    // The message of JSON.parse quotes the text.
     return fail("this is not JSON", 'write {"NAME": "value"}, or NAME=VALUE lines');
   }
   const entries = Object.entries(document as object);

@@ -19,7 +19,11 @@ export const HOOKS = [
 ] as const satisfies HookName[];
 
 /** A hook's commands: those of tool.json for the stage. Build and clean are otherwise inferred from marker files. */
-export function commandsOf(hook: HookName, config: Pick<Config, "hooks">, inference: Inference): readonly string[] {
+export function commandsForHook(
+  hook: HookName,
+  config: Pick<Config, "hooks">,
+  inference: Inference,
+): readonly string[] {
   if (config.hooks?.[hook] !== undefined) return hookCommands(config.hooks, hook);
   const inferred = hook === "build" ? inference.build : hook === "clean" ? inference.clean : undefined;
   return inferred === undefined ? [] : [inferred];
@@ -61,11 +65,11 @@ export async function runCommands(
 
 /** Why a command failed: `npm run build ended with exit code 3`. */
 export function howItEnded({ command, code, signal }: CommandEnd): string {
-  return `${shownCommand(command)} ${code === null ? `was ended by ${signal}` : `ended with exit code ${code}`}`;
+  return `${commandLine(command)} ${code === null ? `was ended by ${signal}` : `ended with exit code ${code}`}`;
 }
 
 /** A command on one line, truncated if it is long. */
-export function shownCommand(command: string): string {
+export function commandLine(command: string): string {
   const line = command.replace(/\s+/g, " ");
   return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN - 1)}…` : line;
 }

@@ -3,17 +3,17 @@ import { isMergeable, type PipesResult, type PipesRun, readsOfPipeline } from ".
 import type { Clock } from "../../grammar/units/clock.ts";
 import { readEntryLine } from "./entry-line.ts";
 import { type Block, CAUGHT_UP } from "./line-blocks.ts";
-import { type Found, lineScan } from "./line-scan.ts";
+import { lineScan, type OnLine } from "./line-scan.ts";
 import { parallelPipes } from "./parallel-pipes.ts";
-import { newRun, PipeLines, type PipesAsked } from "./pipe-scan.ts";
-import type { Progress } from "./progress.ts";
+import { newRun, PipeLines, type PipesRequest } from "./pipe-scan.ts";
+import type { ScanProgress } from "./progress.ts";
 import { InputError, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
-import type { Source } from "./source.ts";
+import type { EntrySource } from "./source.ts";
 import type { Survey } from "./survey.ts";
 import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
-export interface Aggregation extends PipesAsked {
-  readonly progress: Progress;
+export interface Aggregation extends PipesRequest {
+  readonly progress: ScanProgress;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Told of what is read. */
@@ -41,7 +41,10 @@ export interface KeptEntry extends Entry {
  * make of the entries that it selects. What neither the query nor its stages ask about is not read. Undefined if nothing
  * could be read at all.
  */
-export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<PipesResult | undefined> {
+export async function aggregateEntries(
+  source: EntrySource,
+  aggregation: Aggregation,
+): Promise<PipesResult | undefined> {
   const { pipeline, progress, signal, clock, survey, refresh, onError } = aggregation;
   const merged = isMergeable(pipeline) ? new PipeLines(aggregation) : undefined;
   const lines = merged ?? new LinesInOrder(aggregation);
@@ -134,15 +137,15 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
 class LinesInOrder {
   readonly #run: PipesRun;
   readonly #scan: ReturnType<typeof lineScan>;
-  readonly #found: Found;
+  readonly #onLine: OnLine;
 
-  constructor(asked: PipesAsked) {
-    const run = newRun(asked);
-    const reads = readsOfPipeline(asked.pipeline);
-    const scan = lineScan(asked.wanted, { reads });
+  constructor(request: PipesRequest) {
+    const run = newRun(request);
+    const reads = readsOfPipeline(request.pipeline);
+    const scan = lineScan(request.wanted, { reads });
     this.#run = run;
     this.#scan = scan;
-    this.#found = (bytes, start, end, line) => {
+    this.#onLine = (bytes, start, end, line) => {
       if (reads !== undefined) run.push(line?.entry ?? scan.partialEntry());
       else {
         const whole = line?.entry ?? readEntryLine(bytes.toString("utf8", start, end)).entry;
@@ -154,7 +157,7 @@ class LinesInOrder {
   }
 
   add(block: Block): void {
-    this.#scan(block, this.#found);
+    this.#scan(block, this.#onLine);
   }
 
   get isDone(): boolean {

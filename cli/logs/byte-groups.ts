@@ -1,4 +1,4 @@
-import { MISSING } from "./shaped-lines.ts";
+import { TYPE_MISSING } from "./shaped-lines.ts";
 
 /** The values of a line that make its group: the type of each, and where its bytes are. */
 export interface KeyParts {
@@ -66,7 +66,7 @@ export class ByteGroups {
     let hash = 0;
     for (let part = 0; part < this.#keyParts; part++) {
       hash = Math.imul(hash ^ types[part]!, PRIME);
-      if (types[part] === MISSING) continue;
+      if (types[part] === TYPE_MISSING) continue;
       const end = ends[part]!;
       if (end - starts[part]! > MAX_VALUE_BYTES) return TOO_LONG;
       for (let at = starts[part]!; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, PRIME);
@@ -93,8 +93,8 @@ export class ByteGroups {
     let at = group === 0 ? 0 : this.#keyEnds[group - 1]!;
     for (let part = 0; part < this.#keyParts; part++) {
       if (keys[at] !== types[part]) return false;
-      const start = types[part] === MISSING ? 0 : starts[part]!;
-      const length = types[part] === MISSING ? 0 : ends[part]! - start;
+      const start = types[part] === TYPE_MISSING ? 0 : starts[part]!;
+      const length = types[part] === TYPE_MISSING ? 0 : ends[part]! - start;
       if (((keys[at + 1]! << 8) | keys[at + 2]!) !== length) return false;
       at += KEY_HEAD_BYTES;
       for (let i = 0; i < length; i++) if (keys[at + i] !== bytes[start + i]) return false;
@@ -106,8 +106,8 @@ export class ByteGroups {
   #addNew(bytes: Uint8Array, { types, starts, ends }: KeyParts, hash: number): number {
     let at = this.#keyBytes;
     for (let part = 0; part < this.#keyParts; part++) {
-      const start = types[part] === MISSING ? 0 : starts[part]!;
-      const length = types[part] === MISSING ? 0 : ends[part]! - start;
+      const start = types[part] === TYPE_MISSING ? 0 : starts[part]!;
+      const length = types[part] === TYPE_MISSING ? 0 : ends[part]! - start;
       if (at + KEY_HEAD_BYTES + length > this.#keys.length) this.#growKeys(KEY_HEAD_BYTES + length);
       const keys = this.#keys;
       keys[at] = types[part]!;
@@ -244,7 +244,7 @@ export function byGroup({ groups, values }: GroupNumbers, groupCount: number) {
 }
 
 /** Called with each value of a key: its type, and where its bytes are. */
-export function readKey(
+export function readGroupKey(
   keys: Uint8Array,
   start: number,
   end: number,

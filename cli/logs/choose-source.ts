@@ -5,8 +5,8 @@ import type { Context } from "../context.ts";
 import { hasCredentials } from "../open-platform.ts";
 import { refused } from "../refused.ts";
 import type { Block } from "./line-blocks.ts";
-import { followFiles, type OnRead, readRotated, readStream, reasonOf, STDIN } from "./read-files.ts";
-import type { Chosen, Source } from "./source.ts";
+import { followFiles, type OnRead, readFailureReason, readRotated, readStreamLines, STDIN } from "./read-files.ts";
+import type { Chosen, EntrySource } from "./source.ts";
 
 /**
  * Chooses the first that applies: `--file`; `--service`; stdin, if it is a FIFO or a regular file and nothing is followed;
@@ -14,7 +14,7 @@ import type { Chosen, Source } from "./source.ts";
  */
 export async function chooseSource(
   context: Context,
-  asked: {
+  request: {
     readonly files: readonly string[];
     readonly follow: boolean;
     readonly live: boolean;
@@ -29,9 +29,9 @@ export async function chooseSource(
     readonly sandbox: boolean;
   },
 ): Promise<Chosen> {
-  const { files, follow, sinceMs } = asked;
+  const { files, follow, sinceMs } = request;
   if (files.length > 0) return fileSource(context, files, follow, sinceMs);
-  if (asked.service !== "") return (await import("./service-source.ts")).serviceSource(context, asked);
+  if (request.service !== "") return (await import("./service-source.ts")).serviceSource(context, request);
   if (!follow && stdinHoldsData()) {
     const totalBytes = fstatSync(0).isFile() ? fstatSync(0).size : undefined;
     return {
@@ -42,7 +42,7 @@ export async function chooseSource(
         // A file is read as a whole.
         live: totalBytes === undefined,
         limitsToNewest: false,
-        known: "entries",
+        evidence: "entries",
         totalBytes,
         async *inputs(signal, onRead) {
           yield stdinBlocks(context, signal, onRead);
@@ -53,13 +53,13 @@ export async function chooseSource(
   const development = developmentSource(context, follow, sinceMs);
   const { deployedSource } = await import("./deployed-log.ts");
   const isWritten = development.ok && (follow || hasDevelopmentLog(context.directory));
-  const deployed = await deployedSource(context, asked, isWritten ? development.source : undefined);
+  const deployed = await deployedSource(context, request, isWritten ? development.source : undefined);
   if (deployed !== undefined) return { ok: true, source: deployed };
   if (!development.ok) {
     const isPiped = follow && stdinHoldsData();
     return isPiped ? refused(development.problems[0].message, "to follow what is piped in, add --file -") : development;
   }
-  const asksForDeployed = stagesNamed(asked.query).some(({ name }) => name !== "development");
+  const asksForDeployed = stagesNamed(request.query).some(({ name }) => name !== "development");
   if (!asksForDeployed || !isThere(join(context.directory, "tool.json"))) return development;
   if (await hasCredentials(context.io.env)) return development;
   const unread = "only the development log was read: the log of the deployed app needs AWS credentials";
@@ -77,18 +77,18 @@ async function fileSource(
   const list = async () => [...new Set((await Promise.all(patterns.map((p) => expand(context.directory, p)))).flat())];
   const names = new Map<string, string>();
   for (const pattern of patterns) {
-    const found = await expand(context.directory, pattern);
-    const path = found[0];
+    const matches = await expand(context.directory, pattern);
+    const path = matches[0];
     if (path === undefined)
       return refused(
         `no file matches ${JSON.stringify(pattern)}`,
         "quote the pattern, so that the shell does not expand it",
       );
-    for (const file of found) {
+    for (const file of matches) {
       // Each file that a pattern matches gets its own name.
       names.set(
         file,
-        found.length === 1 && file === resolve(context.directory, pattern) ? pattern : nameOf(context, file),
+        matches.length === 1 && file === resolve(context.directory, pattern) ? pattern : nameOf(context, file),
       );
       const wrong = file === "-" ? undefined : unreadable(file, follow);
       if (wrong !== undefined) return refused(`cannot read ${JSON.stringify(names.get(file))}: ${wrong}`);
@@ -98,12 +98,12 @@ async function fileSource(
   if (follow && paths.includes("-") && paths.length > 1) {
     return refused("stdin cannot be followed together with files", "omit -f, or the files");
   }
-  const source: Source = {
+  const source: EntrySource = {
     sinceMs,
     note: undefined,
     live: follow || paths.includes("-"),
     limitsToNewest: false,
-    known: "entries",
+    evidence: "entries",
     saysWhenCaughtUp: follow && !paths.includes("-"),
     totalBytes: follow ? undefined : sizeOf(paths),
     async *inputs(signal, onRead) {
@@ -126,8 +126,8 @@ async function expand(directory: string, pattern: string): Promise<string[]> {
   // A file may be named [a].ndjson.
   if (!/[*?[{]/.test(pattern) || statSync(path, { throwIfNoEntry: false }) !== undefined) return [path];
   const { glob } = await import("tinyglobby");
-  const found = await glob(pattern, { cwd: directory, absolute: true, dot: true, expandDirectories: false });
-  return found.sort();
+  const paths = await glob(pattern, { cwd: directory, absolute: true, dot: true, expandDirectories: false });
+  return paths.sort();
 }
 
 function unreadable(path: string, follow: boolean): string | undefined {
@@ -137,7 +137,7 @@ function unreadable(path: string, follow: boolean): string | undefined {
     if (statSync(path).isFile()) closeSync(openSync(path, "r"));
     return undefined;
   } catch (error) {
-    return follow && (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : reasonOf(error);
+    return follow && (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : readFailureReason(error);
   }
 }
 
@@ -173,7 +173,7 @@ async function* stdinBlocks({ io }: Context, signal: AbortSignal, onRead: OnRead
     }
   };
   try {
-    yield* readStream(STDIN, chunks());
+    yield* readStreamLines(STDIN, chunks());
   } finally {
     signal.removeEventListener("abort", stop);
   }
@@ -220,7 +220,7 @@ function developmentSource(
       live: follow,
       // The end of this log is what just happened; the first entries would be yesterday's.
       limitsToNewest: !follow,
-      known: "entries",
+      evidence: "entries",
       saysWhenCaughtUp: follow,
       totalBytes: undefined,
       async *inputs(signal) {

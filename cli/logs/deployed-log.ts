@@ -9,9 +9,9 @@ import { LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
 import { asTheyCome, mergeByTime } from "../time/merge-by-time.ts";
 import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
 import { InputError, type OnRead } from "./read-files.ts";
-import type { Source } from "./source.ts";
+import type { EntrySource } from "./source.ts";
 
-export interface AskedOfDeployed {
+export interface DeployedLogRequest {
   readonly query: Query;
   readonly follow: boolean;
   readonly live: boolean;
@@ -29,12 +29,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  */
 export async function deployedSource(
   context: Context,
-  asked: AskedOfDeployed,
-  development: Source | undefined,
-): Promise<Source | undefined> {
+  request: DeployedLogRequest,
+  development: EntrySource | undefined,
+): Promise<EntrySource | undefined> {
   const { io, directory } = context;
   if (!existsSync(join(directory, "tool.json"))) return undefined;
-  if (!usesSandbox(context, asked.sandbox) && !(await hasCredentials(io.env))) return undefined;
+  if (!usesSandbox(context, request.sandbox) && !(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await context.attempt(readConfigFile(context));
   // The problems were printed. The development log can be read all the same.
@@ -43,14 +43,14 @@ export async function deployedSource(
   const { config } = resolveProject(context, file.config, { development: false });
 
   const stop = new AbortController();
-  const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
-  const sandbox = await openSandbox(context, asked.sandbox, { app: config.name });
+  const sinceMs = request.sinceMs ?? io.nowMs() - DAY_MS;
+  const sandbox = await openSandbox(context, request.sandbox, { app: config.name });
   const log = await openLog({ env: io.env, clock: io.clock, config: placed(config, sandbox), sandbox });
   let isAwaited = false;
   let isSampled = false;
   const lines = log.read(
     {
-      ...asked,
+      ...request,
       sinceMs,
       onAwaited: () => {
         isAwaited = true;
@@ -72,13 +72,13 @@ export async function deployedSource(
       return context.fail(`${config.name} is not deployed in the sandbox`, "tool deploy --sandbox deploys it");
     }
     if (error.code === "logs/not-deployed") return undefined;
-    const failing: Source = {
+    const failing: EntrySource = {
       sinceMs,
       note: development?.note,
-      live: asked.follow,
-      limitsToNewest: !asked.follow,
-      known: "period",
-      saysWhenCaughtUp: asked.follow && development !== undefined,
+      live: request.follow,
+      limitsToNewest: !request.follow,
+      evidence: "period",
+      saysWhenCaughtUp: request.follow && development !== undefined,
       totalBytes: undefined,
       async *inputs(signal, onRead) {
         // Said before what there is besides, which may never end.
@@ -98,15 +98,15 @@ export async function deployedSource(
       ...(isAwaited ? [`${config.name} has no log in ${log.place} yet: its first request makes it`] : []),
       ...(read.length > 0 ? [`reading ${read.join(", and ")}`] : []),
     ].join("\n"),
-    live: asked.follow,
-    limitsToNewest: !asked.follow,
-    known: "period",
-    saysWhenCaughtUp: asked.follow,
+    live: request.follow,
+    limitsToNewest: !request.follow,
+    evidence: "period",
+    saysWhenCaughtUp: request.follow,
     totalBytes: undefined,
     missing: () => (isSampled ? "the cloud left entries out" : undefined),
     async *inputs(signal, onRead) {
       signal.addEventListener("abort", () => stop.abort(), { once: true });
-      yield joined(first, lines, development, { follow: asked.follow, signal, onRead });
+      yield joined(first, lines, development, { follow: request.follow, signal, onRead });
     },
   };
 }
@@ -133,7 +133,7 @@ interface Joining {
 async function* joined(
   first: IteratorResult<readonly LogLine[]>,
   rest: AsyncGenerator<readonly LogLine[]>,
-  development: Source | undefined,
+  development: EntrySource | undefined,
   { follow, signal, onRead }: Joining,
 ): AsyncGenerator<Block> {
   let failure: PlatformError | undefined;
@@ -167,7 +167,7 @@ async function* joined(
   if (failure !== undefined) throw new RemoteError(failure);
 }
 
-async function* linesOf(source: Source, signal: AbortSignal): AsyncGenerator<readonly LogLine[]> {
+async function* linesOf(source: EntrySource, signal: AbortSignal): AsyncGenerator<readonly LogLine[]> {
   let timeMs = 0;
   for await (const input of source.inputs(signal, () => {})) {
     if ("path" in input) throw new Error("the development log is read as blocks");

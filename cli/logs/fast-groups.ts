@@ -15,18 +15,18 @@ import {
   type Pipeline,
   target,
 } from "../../grammar/query/index.ts";
-import { ByteGroups, byGroup, type PackedByteGroups, readKey, TOO_LONG } from "./byte-groups.ts";
+import { ByteGroups, byGroup, type PackedByteGroups, readGroupKey, TOO_LONG } from "./byte-groups.ts";
 import type { Wanted } from "./line-scan.ts";
 import {
-  FALSE,
   isAlwaysField,
   isLevelText,
-  MISSING,
-  NUMBER,
   ShapedLines,
   type SoughtValue,
-  TEXT,
-  TRUE,
+  TYPE_FALSE,
+  TYPE_MISSING,
+  TYPE_NUMBER,
+  TYPE_TEXT,
+  TYPE_TRUE,
 } from "./shaped-lines.ts";
 
 interface FastAggregate {
@@ -72,7 +72,7 @@ class FastGroups {
     if (group === TOO_LONG) return -1;
     const { by, numbers } = this.#stage;
     for (let list = 0; list < numbers.length; list++)
-      if (lines.types[by.length + list] === NUMBER) this.#groups.addNumber(list, group, this.#values[list]!);
+      if (lines.types[by.length + list] === TYPE_NUMBER) this.#groups.addNumber(list, group, this.#values[list]!);
     return end;
   }
 
@@ -82,14 +82,14 @@ class FastGroups {
     const { by, numbers } = this.#stage;
     for (let part = 0; part < by.length; part++) {
       const [start, end] = [starts[part]!, ends[part]!];
-      if (types[part] === TEXT) {
+      if (types[part] === TYPE_TEXT) {
         if (by[part]!.at === "level" ? !isLevelText(bytes, start, end) : !isAscii(bytes, start, end)) return false;
-      } else if (types[part] === NUMBER && !isShortest(bytes, start, end)) return false;
+      } else if (types[part] === TYPE_NUMBER && !isShortest(bytes, start, end)) return false;
     }
     for (let list = 0; list < numbers.length; list++) {
       const part = by.length + list;
-      if (types[part] === MISSING) continue;
-      if (types[part] !== NUMBER) return false;
+      if (types[part] === TYPE_MISSING) continue;
+      if (types[part] !== TYPE_NUMBER) return false;
       const value = numberOf(bytes, starts[part]!, ends[part]!);
       if (Number.isNaN(value)) return false;
       this.#values[list] = value;
@@ -105,7 +105,7 @@ class FastGroups {
     return this.#groups.size === 0;
   }
 
-  /** What was collected, and forgets it. */
+  /** Returns the groups that were collected, and forgets them. */
   takeGroups(): PackedByteGroups {
     const packed = this.#groups.pack();
     this.#groups = this.#newGroups();
@@ -129,7 +129,7 @@ class FastGroups {
     const addCell = (type: number, start: number, end: number) => row.push(cellOf(texts, type, start, end));
     for (let group = 0, start = 0; group < keyEnds.length; group++) {
       row = [];
-      readKey(keys, start, keyEnds[group]!, addCell);
+      readGroupKey(keys, start, keyEnds[group]!, addCell);
       start = keyEnds[group]!;
       for (const { kind, list } of aggregates) {
         const values = sorted[list];
@@ -145,7 +145,7 @@ class FastGroups {
     return rows;
   }
 
-  /** What was collected as a run of the stages packs it, and forgets it. */
+  /** Returns the groups that were collected as a run of the stages packs them, and forgets them. */
   takePacked(): PackedState {
     const { keys, keyEnds, counts, numbers } = this.takeGroups();
     const { aggregates } = this.#stage;
@@ -159,7 +159,7 @@ class FastGroups {
     for (let group = 0, start = 0; group < keyEnds.length; group++) {
       // Equal cells are the same ones: it does not matter which entry was the first.
       packing.number(Number.POSITIVE_INFINITY);
-      readKey(keys, start, keyEnds[group]!, (...cell) => packing.value(cellOf(texts, ...cell)));
+      readGroupKey(keys, start, keyEnds[group]!, (...cell) => packing.value(cellOf(texts, ...cell)));
       start = keyEnds[group]!;
       for (const { kind, list } of aggregates) {
         const values = sorted[list];
@@ -178,11 +178,11 @@ function collected(kind: FunctionKind, { starts, values }: ReturnType<typeof byG
 }
 
 function cellOf(keys: Buffer, type: number, start: number, end: number): Cell {
-  if (type === MISSING) return null;
-  if (type === TRUE) return true;
-  if (type === FALSE) return false;
+  if (type === TYPE_MISSING) return null;
+  if (type === TYPE_TRUE) return true;
+  if (type === TYPE_FALSE) return false;
   const text = keys.toString("latin1", start, end);
-  return type === NUMBER ? Number(text) : text;
+  return type === TYPE_NUMBER ? Number(text) : text;
 }
 
 /** Undefined if lines have to be read in the general way. */
@@ -207,8 +207,8 @@ function fastPipe(pipe: Pipe | undefined): FastPipe | undefined {
     }
     const of = soughtValue(call.argument);
     if (of?.at !== "fields" || !OF_NUMBERS.has(kind.name)) return undefined;
-    const known = numbers.findIndex((one) => isSame(one, of));
-    aggregates.push({ kind, list: known < 0 ? numbers.push(of) - 1 : known });
+    const index = numbers.findIndex((one) => isSame(one, of));
+    aggregates.push({ kind, list: index < 0 ? numbers.push(of) - 1 : index });
   }
   if (aggregates.length === 0) aggregates.push({ kind: { name: "count", percent: 0 }, list: -1 });
   const by = groupsOf(pipe)!.map(soughtValue);

@@ -3,7 +3,7 @@ import { type LogText, logText, type TextState } from "../output/log-text.ts";
 import { type EntryLine, readEntryLine } from "./entry-line.ts";
 
 /** How selected lines are shown. Plain data, as it is passed to other threads. */
-export interface Shown {
+export interface LineOptions {
   readonly format: Format;
   readonly color: boolean;
   readonly expand: boolean;
@@ -15,7 +15,7 @@ export interface Shown {
 /** Collects the output: text for people, or JSON lines, in which an entry is kept byte for byte. */
 export class FoundLines {
   count = 0;
-  readonly #shown: Shown;
+  readonly #options: LineOptions;
   readonly #text: LogText;
   #limit = Number.POSITIVE_INFINITY;
   #bytes = Buffer.alloc(0);
@@ -24,9 +24,9 @@ export class FoundLines {
   /** Adjacent lines are copied together. */
   #run: { bytes: Buffer; start: number; end: number } | undefined;
 
-  constructor(shown: Shown) {
-    this.#shown = shown;
-    this.#text = logText(shown);
+  constructor(options: LineOptions) {
+    this.#options = options;
+    this.#text = logText(options);
   }
 
   /** Stops after this many lines. */
@@ -42,9 +42,9 @@ export class FoundLines {
     this.#text.restore(state);
   }
 
-  readonly found = (bytes: Buffer, start: number, end: number, line: EntryLine | undefined): boolean => {
+  readonly onLine = (bytes: Buffer, start: number, end: number, line: EntryLine | undefined): boolean => {
     this.count++;
-    const { format, countOnly } = this.#shown;
+    const { format, countOnly } = this.#options;
     if (countOnly) {
       // Only counted.
     } else if (format === "text") {
@@ -72,7 +72,7 @@ export class FoundLines {
     return this.#byteCount + this.#texts.length;
   }
 
-  /** What was collected since the last call. */
+  /** Returns the output that was collected since the last call. */
   take(): Buffer | string {
     this.#endRun();
     const taken = this.#texts !== "" ? this.#texts : this.#bytes.subarray(0, this.#byteCount);

@@ -10,7 +10,7 @@ import {
   TIME_KEY,
 } from "../../grammar/query/index.ts";
 import { timeReader } from "../time/time-reader.ts";
-import { type ByteSearch, byteSearch, NONE } from "./byte-search.ts";
+import { type ByteSearch, byteSearch, NO_HIT } from "./byte-search.ts";
 import { type EntryLine, readEntryLine } from "./entry-line.ts";
 import type { Block } from "./line-blocks.ts";
 import { partialReader } from "./partial-entry.ts";
@@ -27,12 +27,12 @@ export interface Wanted {
  * Called with a selected line: the bytes from `start` to the LF at `end`. `line` is given if it had to be parsed as a whole;
  * otherwise `partialEntry` of the scan has what was asked for, and nothing else. Returns whether to continue.
  */
-export type Found = (bytes: Buffer, start: number, end: number, line: EntryLine | undefined) => boolean;
+export type OnLine = (bytes: Buffer, start: number, end: number, line: EntryLine | undefined) => boolean;
 
 /** Scans a block; returns whether to continue with the next. */
 export interface LineScan {
-  (block: Block, found: Found): boolean;
-  /** While `found` is called without a whole line: what was read of this one. */
+  (block: Block, onLine: OnLine): boolean;
+  /** The fields that were read of the line with which `onLine` is called, if it was not parsed as a whole. */
   partialEntry(): Entry;
 }
 
@@ -69,23 +69,23 @@ export function lineScan(
 
   /** Judges a line and returns the position of its LF. Sets `ended` if the search should stop. */
   let ended = false;
-  const judge = (bytes: Buffer, start: number, found: Found): number => {
+  const judge = (bytes: Buffer, start: number, onLine: OnLine): number => {
     const readTo = reader === undefined ? -1 : reader.read(bytes, start);
     if (readTo >= 0) {
-      if (select(reader!.entry)) ended = !found(bytes, start, readTo, undefined);
+      if (select(reader!.entry)) ended = !onLine(bytes, start, readTo, undefined);
       return readTo;
     }
     const end = bytes.indexOf(LF, start);
     if (!isBlank(bytes, start, end)) {
       const line = readEntryLine(bytes.toString("utf8", start, end));
-      if (select(line.entry)) ended = !found(bytes, start, end, line);
+      if (select(line.entry)) ended = !onLine(bytes, start, end, line);
     }
     return end;
   };
 
-  const everyLine = ({ bytes, start, end }: Block, found: Found): boolean => {
+  const everyLine = ({ bytes, start, end }: Block, onLine: OnLine): boolean => {
     ended = false;
-    for (let at = start; at <= end && !ended; ) at = judge(bytes, at, found) + 1;
+    for (let at = start; at <= end && !ended; ) at = judge(bytes, at, onLine) + 1;
     return !ended;
   };
 
@@ -97,7 +97,7 @@ export function lineScan(
   let denseBlocks = 0;
 
   /** Skips lines that start with a time outside of the period. */
-  const withinPeriod = ({ bytes, start, end }: Block, found: Found): boolean => {
+  const withinPeriod = ({ bytes, start, end }: Block, onLine: OnLine): boolean => {
     const area = bytes.subarray(0, end);
     let candidateBytes = 0;
     ended = false;
@@ -106,7 +106,7 @@ export function lineScan(
       const length = isOutside!(bytes, at);
       if (length > 0) {
         const lineEnd = bytes.indexOf(LF, at + length);
-        let hit = NONE;
+        let hit = NO_HIT;
         for (let i = 0; i < hits.length; i++) {
           if (hits[i]! < at + length) hits[i] = searches[i]!(area, at + length);
           hit = Math.min(hit, hits[i]!);
@@ -116,7 +116,7 @@ export function lineScan(
           continue;
         }
       }
-      const lineEnd = judge(bytes, at, found);
+      const lineEnd = judge(bytes, at, onLine);
       candidateBytes += lineEnd - at;
       at = lineEnd + 1;
     }
@@ -124,12 +124,12 @@ export function lineScan(
     return !ended;
   };
 
-  const scan = (block: Block, found: Found): boolean => {
+  const scan = (block: Block, onLine: OnLine): boolean => {
     if (denseBlocks > 0) {
       denseBlocks--;
-      return everyLine(block, found);
+      return everyLine(block, onLine);
     }
-    if (isOutside !== undefined) return withinPeriod(block, found);
+    if (isOutside !== undefined) return withinPeriod(block, onLine);
     const { bytes, start, end } = block;
     const area = bytes.subarray(0, end);
     let candidateBytes = 0;
@@ -137,10 +137,10 @@ export function lineScan(
     const hits = searches.map((search) => search(area, start));
     for (;;) {
       const hit = Math.min(...hits);
-      if (hit === NONE) break;
+      if (hit === NO_HIT) break;
       let lineStart = hit;
       while (lineStart > start && bytes[lineStart - 1] !== LF) lineStart--;
-      const lineEnd = judge(bytes, lineStart, found);
+      const lineEnd = judge(bytes, lineStart, onLine);
       if (ended) return false;
       candidateBytes += lineEnd - lineStart;
       for (let i = 0; i < hits.length; i++) if (hits[i]! <= lineEnd) hits[i] = searches[i]!(area, lineEnd + 1);
@@ -174,11 +174,11 @@ const SLASH = 0x2f;
 function searchOf({ bytes: needle, isQuoted, accepts }: Needle): ByteSearch {
   const search = byteSearch(needle);
   return (area, from) => {
-    for (let hit = search(area, from); hit !== NONE; hit = search(area, hit + 1)) {
+    for (let hit = search(area, from); hit !== NO_HIT; hit = search(area, hit + 1)) {
       if (isQuoted && area[hit - 1] !== 0x22) continue;
       if (accepts === undefined || accepts(area, hit + needle.length)) return hit;
     }
-    return NONE;
+    return NO_HIT;
   };
 }
 
@@ -189,7 +189,7 @@ function escapeSearch(units: ReadonlySet<number>): ByteSearch {
     for (let hit = area.indexOf(needle, from); hit >= 0; hit = area.indexOf(needle, hit + 1)) {
       if (units.has(Number.parseInt(area.toString("latin1", hit + 2, hit + 6), 16))) return hit;
     }
-    return NONE;
+    return NO_HIT;
   };
 }
 

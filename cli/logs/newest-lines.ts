@@ -1,5 +1,5 @@
 import type { EntryLine } from "./entry-line.ts";
-import type { Found } from "./line-scan.ts";
+import type { OnLine } from "./line-scan.ts";
 
 /** Keeps the last `limit` lines that were found. */
 export class NewestLines {
@@ -15,7 +15,7 @@ export class NewestLines {
     return this.#lines.length === 0;
   }
 
-  readonly found: Found = (bytes, start, end, line) => {
+  readonly onLine: OnLine = (bytes, start, end, line) => {
     // A copy, with its LF, as the block's buffer is reused.
     this.#lines[this.#next] = [Buffer.from(bytes.subarray(start, end + 1)), line];
     this.#next = (this.#next + 1) % this.#limit;

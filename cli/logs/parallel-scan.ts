@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { TextState } from "../output/log-text.ts";
-import type { Shown } from "./found-lines.ts";
+import type { LineOptions } from "./found-lines.ts";
 import type { Wanted } from "./line-scan.ts";
 import {
   SEGMENT_BYTES,
@@ -19,7 +19,7 @@ export interface ParallelScan {
   readonly file: number;
   readonly size: number;
   readonly wanted: Wanted;
-  readonly shown: Shown;
+  readonly lineOptions: LineOptions;
   /** The state of the output before this file. */
   readonly textState: TextState;
   /** The maximum number of lines. */
@@ -46,11 +46,11 @@ export interface ScannedPart {
  * before it (columns, dates): a segment is formatted as if that state had not changed, and again if it has.
  */
 export async function* parallelScan(scan: ParallelScan): AsyncGenerator<ScannedPart> {
-  const { file, size, wanted, shown, segmentBytes = SEGMENT_BYTES } = scan;
-  const setup: SegmentsSetup = { file, size, wanted, shown };
+  const { file, size, wanted, lineOptions, segmentBytes = SEGMENT_BYTES } = scan;
+  const setup: SegmentsSetup = { file, size, wanted, lineOptions };
   const pool = new WorkerPool<SegmentTask, SegmentResult>(Math.max(1, scan.workerCount ?? workerCount() - 1), setup);
   const scanHere = segmentScanner(setup);
-  const isText = shown.format === "text" && !shown.countOnly;
+  const isText = lineOptions.format === "text" && !lineOptions.countOnly;
   let { textState, limit } = scan;
   let next = 0;
   const pending: Pending[] = [];

@@ -9,11 +9,11 @@ import {
 import type { PackedByteGroups } from "./byte-groups.ts";
 import { fastGroups } from "./fast-groups.ts";
 import type { Block } from "./line-blocks.ts";
-import { type Found, lineScan, type Wanted } from "./line-scan.ts";
+import { lineScan, type OnLine, type Wanted } from "./line-scan.ts";
 import { SegmentReader } from "./segment-scan.ts";
 
-/** What is asked of the entries of a file. Plain data, as it is passed to other threads. */
-export interface PipesAsked {
+/** A query with stages for the entries of a file. Plain data, as it is passed to other threads. */
+export interface PipesRequest {
   readonly wanted: Wanted;
   readonly pipeline: Pipeline;
   /** The period that was asked for. */
@@ -22,7 +22,7 @@ export interface PipesAsked {
   readonly budgetBytes?: number | undefined;
 }
 
-/** What threads hand over to each other. */
+/** The collected lines that threads hand over to each other. */
 export interface PackedLines {
   readonly run: PackedState;
   readonly fast: PackedByteGroups | undefined;
@@ -30,26 +30,26 @@ export interface PackedLines {
 
 const LF = 0x0a;
 
-/** What is collected outside of the run, and of its memory, is at most so much. */
+/** The limit of what is collected outside of the run, and so outside of its memory. */
 const MOST_FAST_BYTES = 64 * 1024 * 1024;
 
 /** The selected entries of lines, collected by the stages that come first. */
 export class PipeLines {
   /** Aggregates are never done. */
   readonly isDone = false;
-  readonly #asked: PipesAsked;
+  readonly #request: PipesRequest;
   readonly #scan: ReturnType<typeof lineScan>;
   readonly #fast: ReturnType<typeof fastGroups>;
   #run: PipesRun;
 
-  constructor(asked: PipesAsked) {
-    this.#asked = asked;
-    this.#scan = lineScan(asked.wanted, { reads: readsOfPipeline(asked.pipeline) });
-    this.#fast = fastGroups(asked.wanted, asked.pipeline);
-    this.#run = newRun(asked);
+  constructor(request: PipesRequest) {
+    this.#request = request;
+    this.#scan = lineScan(request.wanted, { reads: readsOfPipeline(request.pipeline) });
+    this.#fast = fastGroups(request.wanted, request.pipeline);
+    this.#run = newRun(request);
   }
 
-  /** What the stages give of all that was collected. */
+  /** The result of the stages for all that was collected. */
   result(): PipesResult {
     const rows = this.#run.isEmpty ? this.#fast?.rows() : undefined;
     if (rows !== undefined) return this.#run.result(rows);
@@ -74,13 +74,13 @@ export class PipeLines {
   /** Adds a block of lines. `place` is that of the first byte of its buffer, if blocks do not come in their order. */
   add(block: Block, place?: number): void {
     const fast = this.#fast;
-    const found: Found = (_, start, _end, line) => {
+    const onLine: OnLine = (_, start, _end, line) => {
       if (place !== undefined) this.#run.nextPlace = place + start;
       this.#run.push(line?.entry ?? this.#scan.partialEntry());
       return true;
     };
     if (fast === undefined) {
-      this.#scan(block, found);
+      this.#scan(block, onLine);
       return;
     }
     const { bytes, start, end } = block;
@@ -88,17 +88,17 @@ export class PipeLines {
       let lineEnd = fast.take(bytes, at);
       if (lineEnd < 0) {
         lineEnd = bytes.indexOf(LF, at);
-        this.#scan({ bytes, start: at, end: lineEnd }, found);
+        this.#scan({ bytes, start: at, end: lineEnd }, onLine);
       }
       at = lineEnd + 1;
     }
     if (fast.bytes > MOST_FAST_BYTES) this.#run.merge(fast.takePacked());
   }
 
-  /** What was collected, and forgets it. */
+  /** Returns the lines that were collected, and forgets them. */
   take(): PackedLines {
     const packed = { run: this.#run.pack(), fast: this.#fast?.takeGroups() };
-    this.#run = newRun(this.#asked);
+    this.#run = newRun(this.#request);
     return packed;
   }
 
@@ -109,11 +109,11 @@ export class PipeLines {
   }
 }
 
-export const newRun = ({ wanted, pipeline, range, budgetBytes }: PipesAsked) =>
+export const newRun = ({ wanted, pipeline, range, budgetBytes }: PipesRequest) =>
   new PipesRun(pipeline, { nowMs: wanted.nowMs, range, ...(budgetBytes !== undefined && { budgetBytes }) });
 
 /** A file of which threads read segments. */
-export interface PipesSetup extends PipesAsked {
+export interface PipesSetup extends PipesRequest {
   /** A file descriptor, which threads share. */
   readonly file: number;
   readonly size: number;
@@ -142,15 +142,15 @@ export interface PipeTask {
 
 export interface PipeResult {
   readonly id: number;
-  /** What was collected from this segment and those before; undefined if it is kept for later. */
+  /** The lines that were collected from this segment and those before; undefined if they are kept for later. */
   readonly packed: PackedLines | undefined;
   /** Set if there are more groups, or steps of time, than may be. */
   readonly tooMany: Pick<TooManyGroups, "count" | "what"> | undefined;
 }
 
 /**
- * What a worker keeps before it hands it over. Groups of several segments are mostly the same, and are merged once; but all
- * that workers keep comes on top of the memory for groups of the main thread.
+ * The size of the groups that a worker keeps before it hands them over. Groups of several segments are mostly the same,
+ * and are merged once; but all that workers keep comes on top of the memory for groups of the main thread.
  */
 const KEPT_BYTES = 16 * 1024 * 1024;
 

@@ -13,10 +13,10 @@ import { tableCsv } from "../output/table-csv.ts";
 import { tableJson, tableText } from "../output/table-text.ts";
 import { type Aggregation, aggregateEntries, type KeptEntry } from "./aggregate-entries.ts";
 import { FoundLines } from "./found-lines.ts";
-import type { Source } from "./source.ts";
+import type { EntrySource } from "./source.ts";
 
-export interface Aggregated {
-  readonly source: Source;
+export interface PrintAggregatedOptions {
+  readonly source: EntrySource;
   readonly isFollowed: boolean;
   readonly format: Format;
   readonly aggregation: Aggregation;
@@ -28,7 +28,7 @@ export interface Aggregated {
  */
 export async function printAggregated(
   context: Context,
-  { source, isFollowed, format, aggregation }: Aggregated,
+  { source, isFollowed, format, aggregation }: PrintAggregatedOptions,
 ): Promise<void> {
   const { stdout } = context.io;
   const { signal, progress } = aggregation;
@@ -36,19 +36,19 @@ export async function printAggregated(
   const isLive =
     isFollowed && stdout.isTerminal && format === "text" && readsOfPipeline(aggregation.pipeline) !== undefined;
   if (isFollowed && !isLive && pipes.some((pipe) => factsOf(pipe).collects)) await context.say(AT_THE_END);
-  let shownLines = 0;
+  let lineCount = 0;
   const text = (table: Table) => {
-    const shown = { width: stdout.columns, color: stdout.color, isTerminal: stdout.isTerminal };
-    return chartText(table, shown) ?? tableText(table, shown);
+    const options = { width: stdout.columns, color: stdout.color, isTerminal: stdout.isTerminal };
+    return chartText(table, options) ?? tableText(table, options);
   };
   const refresh = async (result: PipesResult) => {
     if (result.kind !== "table") return;
     progress.erase();
     const lines = text(result).replace(/\n$/, "").split("\n");
-    // What has left the top of the screen cannot be written again.
+    // Lines that have left the top of the screen cannot be written again.
     const fitting = fitted(lines, Math.max(3, stdout.rows - 1), !pipes.some((pipe) => factsOf(pipe).reorders));
-    await stdout.write(`${erased(shownLines)}${fitting.join("\n")}\n`);
-    shownLines = fitting.length;
+    await stdout.write(`${erased(lineCount)}${fitting.join("\n")}\n`);
+    lineCount = fitting.length;
   };
   const isStreamed = isFollowed && !isLive && isStreaming(aggregation.pipeline);
   let isBegun = false;
@@ -83,7 +83,7 @@ export async function printAggregated(
     await aggregation.onError(error);
     return;
   }
-  await stdout.write(erased(shownLines));
+  await stdout.write(erased(lineCount));
   // Zero would look like a count of what could not be read.
   if (result === undefined) return;
   if (result.kind === "entries")
@@ -122,16 +122,16 @@ async function printEntries(
   entries: readonly KeptEntry[],
   { wanted }: Aggregation,
 ): Promise<void> {
-  const shown = { format, color: io.stdout.color, expand: false, nowMs: wanted.nowMs, countOnly: false };
-  const lines = new FoundLines(shown);
+  const options = { format, color: io.stdout.color, expand: false, nowMs: wanted.nowMs, countOnly: false };
+  const lines = new FoundLines(options);
   for (const { line } of entries) {
-    lines.found(line, 0, line.length - 1, undefined);
+    lines.onLine(line, 0, line.length - 1, undefined);
     lines.settle();
   }
   await io.stdout.write(lines.take());
 }
 
-/** What a reader of the table should know. */
+/** Prints remarks that a reader of the table should know. */
 async function sayNotes(context: Context, { rows, notes }: Table, isPartial: boolean): Promise<void> {
   if (!isPartial && rows.length === 0 && context.io.stderr.isTerminal) await context.say("no rows");
   for (const [name, count] of notes.leftOut)

@@ -1,18 +1,18 @@
 import { humanBytes } from "../../grammar/units/bytes.ts";
-import type { Output } from "../io.ts";
+import type { OutputStream } from "../io.ts";
 
 /** Nothing is shown for a shorter wait. */
 const QUIET_MS = 1000;
 const REFRESH_MS = 200;
 
-export interface Progress {
+export interface ScanProgress {
   add(byteCount: number): void;
   /** Erases the line: before output to the same terminal, and at the end. */
   erase(): void;
 }
 
 /** A line on a terminal with the progress of a long scan: bytes, percent if the total is known, and speed. */
-export function progress(output: Output, totalBytes: number | undefined, clockMs: () => number): Progress {
+export function progress(output: OutputStream, totalBytes: number | undefined, clockMs: () => number): ScanProgress {
   if (!output.isTerminal) return { add() {}, erase() {} };
   const begin = clockMs();
   let shownAt = begin + QUIET_MS - REFRESH_MS;

@@ -60,7 +60,7 @@ export async function openFile({ name, path }: PlainFile, signal: AbortSignal): 
       throw error;
     }
   } catch (error) {
-    throw new InputError(name, reasonOf(error), undefined, error);
+    throw new InputError(name, readFailureReason(error), undefined, error);
   }
 }
 
@@ -148,7 +148,7 @@ export async function* readOpenFile(
     // The last line is incomplete, and shown as far as it goes.
     const block = checked(lines.end());
     if (block !== undefined) yield block;
-    throw new InputError(name, reasonOf(error), undefined, error);
+    throw new InputError(name, readFailureReason(error), undefined, error);
   }
   const block = checked(lines.end());
   if (block !== undefined) yield block;
@@ -157,7 +157,7 @@ export async function* readOpenFile(
 /**
  * The lines of an open stream, such as stdin, decompressed if it is gzip. When the reader stops, so do the chunks.
  */
-export async function* readStream(name: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Block> {
+export async function* readStreamLines(name: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Block> {
   const lines = new LineBlocks();
   let isFirst = true;
   const checked = (block: Block) => {
@@ -172,7 +172,7 @@ export async function* readStream(name: string, chunks: AsyncIterable<Buffer>): 
     // The last line is incomplete, and shown as far as it goes.
     const last = lines.end();
     if (last !== undefined) yield checked(last);
-    throw new InputError(name, reasonOf(error), undefined, error);
+    throw new InputError(name, readFailureReason(error), undefined, error);
   }
   const last = lines.end();
   if (last !== undefined) yield checked(last);
@@ -276,7 +276,7 @@ function isReadError(error: unknown): boolean {
 }
 
 /** The reason of a failure, in words. */
-export function reasonOf(error: unknown): string {
+export function readFailureReason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case "ENOENT":

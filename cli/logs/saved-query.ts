@@ -77,23 +77,23 @@ export interface NameInside {
 
 /** The terms of a query, without saved ones, that may be names of saved queries: fields are compared, or follow `exists`. */
 export function namesInside({ query, pipes }: Pipeline): NameInside[] {
-  const found: NameInside[] = [];
+  const names: NameInside[] = [];
   const visit = (expr: Expr | undefined, isMovable: boolean): void => {
     if (expr?.kind === "and" || expr?.kind === "or")
       for (const term of expr.terms) visit(term, isMovable && expr.kind === "and");
     else if (expr?.kind === "not") visit(expr.term, false);
     else if (expr?.kind === "truthy") {
       const name = /^@(.+)$/.exec(query.source.slice(expr.span.start, expr.span.end))?.[1];
-      if (name !== undefined) found.push({ name, span: expr.span, isMovable });
+      if (name !== undefined) names.push({ name, span: expr.span, isMovable });
     }
   };
   visit(query.expr, true);
   for (const pipe of pipes) {
-    // What comes after rows names columns.
+    // A stage after one that gives rows names columns.
     if (givesRows(pipe)) break;
     visit(pipeCondition(pipe), false);
   }
-  return found;
+  return names;
 }
 
 /** A saved query that is named after the beginning. */

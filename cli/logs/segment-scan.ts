@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import type { TextState } from "../output/log-text.ts";
-import { FoundLines, type Shown } from "./found-lines.ts";
+import { FoundLines, type LineOptions } from "./found-lines.ts";
 import { type Block, LineBlocks, MAX_LINE_BYTES } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
 
@@ -12,7 +12,7 @@ export interface SegmentsSetup {
   readonly file: number;
   readonly size: number;
   readonly wanted: Wanted;
-  readonly shown: Shown;
+  readonly lineOptions: LineOptions;
 }
 
 export interface SegmentTask {
@@ -33,15 +33,20 @@ export interface SegmentResult {
 }
 
 /** Scans segments of a file, one after another: in a worker thread, or in the main thread. */
-export function segmentScanner({ file, size, wanted, shown }: SegmentsSetup): (task: SegmentTask) => SegmentResult {
+export function segmentScanner({
+  file,
+  size,
+  wanted,
+  lineOptions,
+}: SegmentsSetup): (task: SegmentTask) => SegmentResult {
   const scan = lineScan(wanted);
   const segments = new SegmentReader(file, size);
   return ({ id, start, end, limit, textState }) => {
-    const lines = new FoundLines(shown);
+    const lines = new FoundLines(lineOptions);
     lines.textState = textState;
     lines.limit = limit;
     const { block, tooLongAt } = segments.read(start, end);
-    if (block !== undefined) scan(block, lines.found);
+    if (block !== undefined) scan(block, lines.onLine);
     const taken = lines.take();
     const output: Uint8Array = typeof taken === "string" ? Buffer.from(taken) : taken;
     return { id, output, count: lines.count, textState: lines.textState, tooLongAt };
@@ -49,7 +54,7 @@ export function segmentScanner({ file, size, wanted, shown }: SegmentsSetup): (t
 }
 
 /** The lines of a segment; or, if a line is too long for segments, where to continue reading sequentially. */
-export interface Segment {
+export interface SegmentBlock {
   readonly block: Block | undefined;
   readonly tooLongAt: number | undefined;
   /** The position in the file of the first byte of the block's buffer. */
@@ -71,7 +76,7 @@ export class SegmentReader {
   }
 
   /** Valid until the next call. */
-  read(start: number, end: number): Segment {
+  read(start: number, end: number): SegmentBlock {
     // Includes the byte before: if it is an LF, a line starts at `start`.
     const from = Math.max(0, start - 1);
     let length = this.#fill(from, 0, end - from);
@@ -97,7 +102,7 @@ export class SegmentReader {
   }
 
   /** The lines that start between two offsets, if one of them is too long: in parts, as a reader of the whole file has them. */
-  *inParts(start: number, end: number): Generator<Segment & { readonly block: Block }> {
+  *inParts(start: number, end: number): Generator<SegmentBlock & { readonly block: Block }> {
     const lines = new LineBlocks();
     let offset = start;
     for (let at = start; ; ) {

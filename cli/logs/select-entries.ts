@@ -1,24 +1,24 @@
-import type { Output } from "../io.ts";
-import { FoundLines, type Shown } from "./found-lines.ts";
+import type { OutputStream } from "../io.ts";
+import { FoundLines, type LineOptions } from "./found-lines.ts";
 import { type Block, CAUGHT_UP } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
 import { NewestLines } from "./newest-lines.ts";
 import { parallelScan } from "./parallel-scan.ts";
-import type { Progress } from "./progress.ts";
+import type { ScanProgress } from "./progress.ts";
 import { InputError, type OnRead, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
-import type { Source } from "./source.ts";
+import type { EntrySource } from "./source.ts";
 import type { Survey } from "./survey.ts";
 import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
-export interface Selection {
+export interface EntrySelection {
   readonly wanted: Wanted;
-  readonly shown: Shown;
+  readonly lineOptions: LineOptions;
   /** Infinite for all. */
   readonly limit: number;
   /** How many of the existing entries are shown before a source is followed; undefined for all. */
   readonly pastLimit?: number | undefined;
-  readonly output: Output;
-  readonly progress: Progress;
+  readonly output: OutputStream;
+  readonly progress: ScanProgress;
   readonly signal: AbortSignal;
   /** Gets the blocks that were read as long as nothing was found, or as long as it needs more. */
   readonly survey?: Survey | undefined;
@@ -33,9 +33,9 @@ const BATCH_BYTES = 64 * 1024;
  * Reads a source to its end (or the limit, or the signal) and writes the selected entries. The memory used does not depend
  * on the length of the input. Returns the number of entries.
  */
-export async function selectEntries(source: Source, selection: Selection): Promise<number> {
-  const { wanted, shown, limit, pastLimit, output, progress, signal, survey, onError } = selection;
-  const lines = new FoundLines(shown);
+export async function selectEntries(source: EntrySource, selection: EntrySelection): Promise<number> {
+  const { wanted, lineOptions, limit, pastLimit, output, progress, signal, survey, onError } = selection;
+  const lines = new FoundLines(lineOptions);
   const newest = source.limitsToNewest && limit !== Number.POSITIVE_INFINITY ? new NewestLines(limit) : undefined;
   let past =
     pastLimit === undefined || !source.saysWhenCaughtUp ? undefined : new NewestLines(Math.min(pastLimit, limit));
@@ -43,10 +43,10 @@ export async function selectEntries(source: Source, selection: Selection): Promi
   let count = 0;
   lines.limit = newest === undefined ? limit : Number.POSITIVE_INFINITY;
 
-  const write = async (found: Uint8Array | string) => {
-    if (found.length === 0) return;
+  const write = async (chunk: Uint8Array | string) => {
+    if (chunk.length === 0) return;
     if (output.isTerminal) progress.erase();
-    const bytes = typeof found === "string" ? Buffer.from(found) : found;
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     for (let at = 0; at < bytes.length && !signal.aborted; at += BATCH_BYTES) {
       await output.write(bytes.subarray(at, at + BATCH_BYTES));
     }
@@ -54,14 +54,14 @@ export async function selectEntries(source: Source, selection: Selection): Promi
   const isDone = () => signal.aborted || (newest === undefined && count + lines.count >= limit);
 
   const showPast = () => {
-    for (const [bytes, line] of past?.lines() ?? []) lines.found(bytes, 0, bytes.length - 1, line);
+    for (const [bytes, line] of past?.lines() ?? []) lines.onLine(bytes, 0, bytes.length - 1, line);
     past = undefined;
   };
 
   const scanBlocks = async (blocks: AsyncIterable<Block>) => {
     for await (const block of blocks) {
       if (block === CAUGHT_UP) showPast();
-      else scan(block, (past ?? newest ?? lines).found);
+      else scan(block, (past ?? newest ?? lines).onLine);
       if (survey !== undefined && block !== CAUGHT_UP) {
         const isFound = count + lines.count > 0 || !(newest?.isEmpty ?? true);
         if (!isFound || survey.watchesWords) survey.add(block);
@@ -94,7 +94,7 @@ export async function selectEntries(source: Source, selection: Selection): Promi
         file: handle.fd,
         size,
         wanted,
-        shown,
+        lineOptions,
         textState: lines.textState,
         limit: remaining,
       });
@@ -130,7 +130,7 @@ export async function selectEntries(source: Source, selection: Selection): Promi
     if (isDone()) break;
   }
   showPast();
-  for (const [bytes, line] of newest?.lines() ?? []) lines.found(bytes, 0, bytes.length - 1, line);
+  for (const [bytes, line] of newest?.lines() ?? []) lines.onLine(bytes, 0, bytes.length - 1, line);
   await write(lines.take());
   progress.erase();
   return count + lines.count;

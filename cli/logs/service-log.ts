@@ -36,52 +36,52 @@ export interface ServiceQuestion {
 const PAGE = 1_000;
 
 /** The events of a period, oldest first, as lines of JSON. */
-export async function* searchService(asked: ServiceQuestion, signal: AbortSignal): AsyncGenerator<Block> {
+export async function* searchService(question: ServiceQuestion, signal: AbortSignal): AsyncGenerator<Block> {
   const lines = new LineBlocks();
-  for await (const events of pages(asked, signal)) yield* lines.push(linesOf(events));
+  for await (const events of pages(question, signal)) yield* lines.push(linesOf(events));
 }
 
 /** The names of the fields in events of the period; none if the service does not tell. */
-export async function discoveredFields(asked: ServiceQuestion, signal: AbortSignal): Promise<readonly string[]> {
-  const { address, startMs, stopMs } = asked;
+export async function discoveredFields(question: ServiceQuestion, signal: AbortSignal): Promise<readonly string[]> {
+  const { address, startMs, stopMs } = question;
   const input = {
     project_id: address.project,
     start: new Date(startMs).toISOString(),
     stop: new Date(stopMs).toISOString(),
   };
   try {
-    const { fields } = await clientOf(asked).call("get_discovered_fields", input, { signal });
+    const { fields } = await clientOf(question).call("get_discovered_fields", input, { signal });
     return fields.map(({ name }) => name);
   } catch (error) {
     if (error instanceof RpcFailure || signal.aborted) return [];
-    throw inputError(asked, error);
+    throw inputError(question, error);
   }
 }
 
 /**
- * What the service makes of stages. Undefined where the events have to be read instead: if the stages give events, if there
- * are more rows than it answers, and if it is older than the operation.
+ * The result of stages that the service computes. Undefined if the events have to be read instead: if the stages give
+ * events, if there are more rows than it answers, and if it is older than the operation.
  */
 export async function aggregateInService(
-  asked: ServiceQuestion,
+  question: ServiceQuestion,
   { pipeline, range, signal }: SourceAggregation,
 ): Promise<PipesResult | undefined> {
   const output = resultOf(pipeline.pipes);
   if (output.kind === "events") return undefined;
-  const times = await timesOf(asked, { pipeline, range, signal });
+  const times = await timesOf(question, { pipeline, range, signal });
   if (times === undefined) return undefined;
-  const input = { project_id: asked.address.project, query: printPipeline(pipeline), ...times };
-  const call = () => clientOf(asked).call("aggregate", input, { signal });
+  const input = { project_id: question.address.project, query: printPipeline(pipeline), ...times };
+  const call = () => clientOf(question).call("aggregate", input, { signal });
   let answer: Operations["aggregate"]["output"] | undefined;
   try {
-    answer = await withRetries(asked, signal, call);
+    answer = await withRetries(question, signal, call);
   } catch (error) {
     const { cause } = error as InputError;
     if (cause instanceof RpcFailure && cause.status === 404) return undefined;
     throw error;
   }
   if (answer === undefined || answer.truncated) return undefined;
-  if (answer.stats.missing_bytes !== undefined) asked.onMissing(answer.stats.missing_bytes);
+  if (answer.stats.missing_bytes !== undefined) question.onMissing(answer.stats.missing_bytes);
   const { columns } = output;
   const levels = columns.flatMap(({ type }, at) => (type === "level" ? [at] : []));
   const { step } = answer;
@@ -105,18 +105,24 @@ function withLevels(row: readonly unknown[], levels: readonly number[]): readonl
 
 /** The period of steps and rates: as it was written, otherwise from the first selected event to the last. */
 async function timesOf(
-  asked: ServiceQuestion,
+  question: ServiceQuestion,
   { pipeline, range, signal }: SourceAggregation,
 ): Promise<{ readonly start: string; readonly stop: string } | undefined> {
-  const { startMs, stopMs } = asked;
+  const { startMs, stopMs } = question;
   const whole = {
     start: new Date(range.fromMs ?? startMs).toISOString(),
     stop: new Date(range.toMs ?? stopMs).toISOString(),
   };
   if (!pipeline.pipes.some(isTimed) || (range.fromMs !== undefined && range.toMs !== undefined)) return whole;
   const outermost = async (order: "ascending" | "descending") => {
-    const input = { project_id: asked.address.project, ...whole, query: printQuery(pipeline.query), limit: 1, order };
-    const answer = await withRetries(asked, signal, () => clientOf(asked).call("search", input, { signal }));
+    const input = {
+      project_id: question.address.project,
+      ...whole,
+      query: printQuery(pipeline.query),
+      limit: 1,
+      order,
+    };
+    const answer = await withRetries(question, signal, () => clientOf(question).call("search", input, { signal }));
     return answer?.events[0]?.timestamp;
   };
   const [first, last] = await Promise.all([outermost("ascending"), outermost("descending")]);
@@ -130,18 +136,18 @@ async function timesOf(
 
 /** The events since `startMs` if `withPast`, then new ones, until the signal. A broken connection is reopened. */
 export async function* followService(
-  asked: ServiceQuestion & { readonly withPast: boolean },
+  question: ServiceQuestion & { readonly withPast: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<Block> {
   const lines = new LineBlocks();
-  const client = clientOf(asked);
+  const client = clientOf(question);
   // Opened before the past is read: events that come in between are in both, and shown once.
-  let stream = await openTail(client, asked, undefined, signal);
-  const shown = new Set<string>();
+  let stream = await openTail(client, question, undefined, signal);
+  const pastIds = new Set<string>();
   let last: string | undefined;
-  if (asked.withPast) {
-    for await (const events of pages({ ...asked, stopMs: asked.clock.nowMs() + CLOCK_SKEW_MS }, signal)) {
-      for (const { id } of events.slice(-PAGE)) shown.add(id);
+  if (question.withPast) {
+    for await (const events of pages({ ...question, stopMs: question.clock.nowMs() + CLOCK_SKEW_MS }, signal)) {
+      for (const { id } of events.slice(-PAGE)) pastIds.add(id);
       last = events.at(-1)?.id ?? last;
       yield* lines.push(linesOf(events));
     }
@@ -151,15 +157,15 @@ export async function* followService(
       for await (const message of messages(stream, signal)) {
         waitMs = FIRST_WAIT_MS;
         if (message.event === "dropped") {
-          asked.onDropped((JSON.parse(message.data) as { count: number | null }).count);
+          question.onDropped((JSON.parse(message.data) as { count: number | null }).count);
           continue;
         }
         if (message.event === "error") {
           const { type, message: text } = JSON.parse(message.data) as { type: string; message: string };
-          throw inputError(asked, new RpcFailure(stream.status, type, text));
+          throw inputError(question, new RpcFailure(stream.status, type, text));
         }
         last = message.id ?? last;
-        if (message.id !== undefined && shown.delete(message.id)) continue;
+        if (message.id !== undefined && pastIds.delete(message.id)) continue;
         yield* lines.push(linesOf([JSON.parse(message.data) as Event]));
       }
     } catch (error) {
@@ -167,13 +173,13 @@ export async function* followService(
       if (error instanceof InputError) throw error;
     }
     if (signal.aborted) return;
-    asked.onTrouble("the log service closed the connection; trying again");
+    question.onTrouble("the log service closed the connection; trying again");
     for (;;) {
-      await asked.clock.sleep(waitMs, signal).catch(() => undefined);
+      await question.clock.sleep(waitMs, signal).catch(() => undefined);
       if (signal.aborted) return;
       waitMs = Math.min(2 * waitMs, MAX_WAIT_MS);
       try {
-        stream = await openTail(client, asked, last, signal);
+        stream = await openTail(client, question, last, signal);
         break;
       } catch (error) {
         if (signal.aborted) return;
@@ -195,10 +201,10 @@ function clientOf({ address }: ServiceQuestion): RpcClient {
 }
 
 /** Pages of events, oldest first. With a limit they are the newest ones, found backwards and reversed. */
-async function* pages(asked: ServiceQuestion, signal: AbortSignal): AsyncGenerator<readonly Event[]> {
-  const { address, query, startMs, stopMs, limit } = asked;
+async function* pages(question: ServiceQuestion, signal: AbortSignal): AsyncGenerator<readonly Event[]> {
+  const { address, query, startMs, stopMs, limit } = question;
   const isLimited = limit !== Number.POSITIVE_INFINITY;
-  const client = clientOf(asked);
+  const client = clientOf(question);
   const newest: Event[] = [];
   let cursor: string | undefined;
   do {
@@ -211,10 +217,10 @@ async function* pages(asked: ServiceQuestion, signal: AbortSignal): AsyncGenerat
       order: isLimited ? ("descending" as const) : ("ascending" as const),
       ...(cursor !== undefined && { cursor }),
     };
-    const answer = await withRetries(asked, signal, () => client.call("search", input, { signal }));
+    const answer = await withRetries(question, signal, () => client.call("search", input, { signal }));
     if (answer === undefined) return;
     cursor = answer.cursor;
-    if (answer.stats.missing_bytes !== undefined) asked.onMissing(answer.stats.missing_bytes);
+    if (answer.stats.missing_bytes !== undefined) question.onMissing(answer.stats.missing_bytes);
     if (isLimited) newest.push(...answer.events);
     else yield answer.events;
   } while (cursor !== undefined && newest.length < limit);
@@ -223,7 +229,7 @@ async function* pages(asked: ServiceQuestion, signal: AbortSignal): AsyncGenerat
 
 /** Retries temporary failures when the service says; undefined after the signal. */
 async function withRetries<T>(
-  asked: ServiceQuestion,
+  question: ServiceQuestion,
   signal: AbortSignal,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
@@ -232,8 +238,8 @@ async function withRetries<T>(
       return await ask();
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (!isPassing(error) || tries === MAX_TRIES || !(error instanceof RpcFailure)) throw inputError(asked, error);
-      await asked.clock.sleep(error.retryAfterMs ?? FIRST_WAIT_MS, signal).catch(() => undefined);
+      if (!isPassing(error) || tries === MAX_TRIES || !(error instanceof RpcFailure)) throw inputError(question, error);
+      await question.clock.sleep(error.retryAfterMs ?? FIRST_WAIT_MS, signal).catch(() => undefined);
     }
   }
 }
@@ -246,17 +252,17 @@ function isPassing(error: unknown): boolean {
 
 async function openTail(
   client: RpcClient,
-  asked: ServiceQuestion,
+  question: ServiceQuestion,
   last: string | undefined,
   signal: AbortSignal,
 ): Promise<Response> {
-  const search = new URLSearchParams({ project_id: asked.address.project, query: asked.query });
+  const search = new URLSearchParams({ project_id: question.address.project, query: question.query });
   const headers: Record<string, string> = { accept: "text/event-stream" };
   if (last !== undefined) headers["last-event-id"] = last;
   try {
     return await client.get(`/tail?${search}`, headers, signal);
   } catch (error) {
-    throw inputError(asked, error);
+    throw inputError(question, error);
   }
 }
 

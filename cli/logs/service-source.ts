@@ -16,7 +16,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** The events of a log service. Without a period those of the last day, or only new ones if it is followed. */
 export async function serviceSource(
   context: Context,
-  asked: {
+  request: {
     readonly service: string;
     readonly project: string;
     readonly follow: boolean;
@@ -26,12 +26,12 @@ export async function serviceSource(
     readonly limit: number;
   },
 ): Promise<Chosen> {
-  const address = await serviceAddress(context, asked.service, asked.project);
+  const address = await serviceAddress(context, request.service, request.project);
   if (!address.ok) return address;
-  const { follow, untilMs } = asked;
+  const { follow, untilMs } = request;
   const nowMs = context.io.nowMs();
-  const withPast = !follow || asked.sinceMs !== undefined;
-  const sinceMs = asked.sinceMs ?? (follow ? undefined : nowMs - DAY_MS);
+  const withPast = !follow || request.sinceMs !== undefined;
+  const sinceMs = request.sinceMs ?? (follow ? undefined : nowMs - DAY_MS);
   let missing: string | undefined;
   const warn = (bytes: number) => {
     if (missing !== undefined) return;
@@ -39,14 +39,14 @@ export async function serviceSource(
     const which = '"tool service check" on the service\'s machine says which';
     void context.say(`warning: ${missing}: ${which}`);
   };
-  const isLimited = asked.limit !== Number.POSITIVE_INFINITY;
+  const isLimited = request.limit !== Number.POSITIVE_INFINITY;
   const wanted: ServiceQuestion = {
     address,
-    query: asked.query.expr === undefined ? "" : printQuery(asked.query),
+    query: request.query.expr === undefined ? "" : printQuery(request.query),
     startMs: sinceMs ?? nowMs,
     // Clocks differ: an event that another machine dates a little ahead has happened, too.
     stopMs: untilMs ?? nowMs + DAY_MS,
-    limit: follow ? Number.POSITIVE_INFINITY : asked.limit,
+    limit: follow ? Number.POSITIVE_INFINITY : request.limit,
     clock: context.io.clock,
     onDropped: (count) => {
       missing ??= "entries that came too fast were left out";
@@ -62,7 +62,7 @@ export async function serviceSource(
       note: `reading the ${placeText(address)}`,
       live: follow,
       limitsToNewest: !follow && isLimited,
-      known: (signal) => discoveredFields(wanted, signal),
+      evidence: (signal) => discoveredFields(wanted, signal),
       totalBytes: undefined,
       ...(!follow && { aggregate: (of) => aggregateInService(wanted, of) }),
       missing: () => missing,

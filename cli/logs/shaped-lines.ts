@@ -15,12 +15,12 @@ import { skip } from "./partial-entry.ts";
 /** A value that is read of every line: a field by its keys, or the entry's level. */
 export type SoughtValue = { readonly at: "fields"; readonly path: readonly string[] } | { readonly at: "level" };
 
-/** What a line has as a value. */
-export const MISSING = 0;
-export const TEXT = 1;
-export const NUMBER = 2;
-export const TRUE = 3;
-export const FALSE = 4;
+/** The kinds of values that a line may have. */
+export const TYPE_MISSING = 0;
+export const TYPE_TEXT = 1;
+export const TYPE_NUMBER = 2;
+export const TYPE_TRUE = 3;
+export const TYPE_FALSE = 4;
 
 /** After so many shapes no more are learned: each costs memory, and time for every line. */
 const MAX_SHAPES = 200;
@@ -65,7 +65,7 @@ export class ShapedLines {
 
   #read(bytes: Uint8Array, from: number): number {
     const { types, starts, ends } = this;
-    for (let i = 0; i < types.length; i++) types[i] = MISSING;
+    for (let i = 0; i < types.length; i++) types[i] = TYPE_MISSING;
     let at = from;
     let steps = this.#first;
     for (;;) {
@@ -106,7 +106,7 @@ export class ShapedLines {
     if (line === undefined || !isUsual(line, this.#sought)) return false;
     let steps = this.#first;
     for (const { literal, kind, path } of line.parts) {
-      let step = steps.find((known) => known.kind === kind && Buffer.compare(known.literal, literal) === 0);
+      let step = steps.find((one) => one.kind === kind && Buffer.compare(one.literal, literal) === 0);
       if (step === undefined) {
         const sought = this.#sought.findIndex((one) => isAtPath(one, path));
         step = { literal, kind, sought, next: [] };
@@ -121,7 +121,7 @@ export class ShapedLines {
 const UNUSUAL = -1;
 const UNKNOWN = -2;
 
-/** What a line has between two literals; an object is part of them, so that "object" is none of its values. */
+/** The kinds of values between two literals; an object is part of them, so that "object" is none of a line's values. */
 type Kind = "text" | "number" | "other" | "object" | "end";
 
 /** Bytes between two values, and the value after them. */
@@ -175,9 +175,9 @@ const kindOf = (byte: number): Kind =>
         : "other";
 
 function typeOf(kind: Kind, first: number): number {
-  if (kind === "text") return TEXT;
-  if (kind === "number") return NUMBER;
-  return first === 0x74 ? TRUE : first === 0x66 ? FALSE : first === 0x6e ? MISSING : -1;
+  if (kind === "text") return TYPE_TEXT;
+  if (kind === "number") return TYPE_NUMBER;
+  return first === 0x74 ? TYPE_TRUE : first === 0x66 ? TYPE_FALSE : first === 0x6e ? TYPE_MISSING : -1;
 }
 
 /** A line in its parts; undefined if it is not a JSON object, or has anything unusual. */

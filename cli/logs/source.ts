@@ -1,10 +1,10 @@
 import type { Pipeline, PipesResult } from "../../grammar/query/index.ts";
-import type { Refused } from "../refused.ts";
+import type { FailedResult } from "../refused.ts";
 import type { Block } from "./line-blocks.ts";
 import type { OnRead, PlainFile } from "./read-files.ts";
 
 /** Where entries come from. */
-export interface Source {
+export interface EntrySource {
   /** The start of the period; undefined for no bound, as files and stdin have by default. Other logs go back a day. */
   readonly sinceMs: number | undefined;
   /** Printed once on stderr before the first entry. */
@@ -14,24 +14,25 @@ export interface Source {
   /** Whether a limit takes the newest entries instead of the first. */
   readonly limitsToNewest: boolean;
   /**
-   * What is known about the log if nothing is found: the entries, as all of them are read here; the names of fields, which
-   * the function asks for; or only the period, as others filter.
+   * The evidence that explains why nothing is found: the entries, as all of them are read here; the names of fields,
+   * which the function asks for; or only the period, as others filter.
    */
-  readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
-  /** What was not read; printed if nothing is found. */
+  readonly evidence: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
+  /** The part of the log that was not read; printed if nothing is found. */
   readonly unread?: string;
   /** A followed source that yields `CAUGHT_UP` between existing and new lines. */
   readonly saysWhenCaughtUp?: boolean;
-  /** What could not be read of the inputs so far, although they did not fail; undefined for nothing. */
+  /** The parts of the inputs that could not be read so far, although they did not fail; undefined if there are none. */
   missing?(): string | undefined;
   /** Size of all inputs together, if it is known. */
   readonly totalBytes: number | undefined;
   /**
-   * What stages that make rows give, where the source computes it itself; undefined if its entries have to be read for that.
+   * The result of stages that make rows, if the source computes it itself; undefined if its entries have to be read for
+   * that.
    */
-  aggregate?(asked: SourceAggregation): Promise<PipesResult | undefined>;
+  aggregate?(aggregation: SourceAggregation): Promise<PipesResult | undefined>;
   /** The inputs, one after another: files to open and read once, and blocks of anything else. */
-  inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
+  inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<SourceInput>;
 }
 
 export interface SourceAggregation {
@@ -41,7 +42,7 @@ export interface SourceAggregation {
   readonly signal: AbortSignal;
 }
 
-export type Input = PlainFile | AsyncIterable<Block>;
+export type SourceInput = PlainFile | AsyncIterable<Block>;
 
 /** A source, or what is wrong with the options that name it. */
-export type Chosen = { readonly ok: true; readonly source: Source } | Refused;
+export type Chosen = { readonly ok: true; readonly source: EntrySource } | FailedResult;

@@ -36,7 +36,7 @@ interface Near {
 }
 
 /**
- * What the entries of the period contain, while a query has matched none of them: how many there are, which fields they
+ * A summary of the entries of the period, while a query has matched none of them: how many there are, which fields they
  * have, and whether a query with another term would have matched.
  */
 export class Survey {
@@ -122,9 +122,9 @@ export class Survey {
     const [among, subject, of] = this.#isPartial
       ? [size, `none of the first ${count}`, ` of the first ${count}`]
       : [` among ${count}`, "no entry", ""];
-    const found = this.#near.find(({ count }) => count > 0);
-    const near = found === undefined ? [] : [`${found.term} finds ${found.count.toLocaleString("en")}${of}`];
-    const elsewhere = found === undefined ? this.#inFields() : [];
+    const match = this.#near.find(({ count }) => count > 0);
+    const near = match === undefined ? [] : [`${match.term} finds ${match.count.toLocaleString("en")}${of}`];
+    const elsewhere = match === undefined ? this.#inFields() : [];
     const isText = this.#textCount === this.#count;
     const absent =
       isText && this.#absent.size > 0
@@ -133,7 +133,7 @@ export class Survey {
     return [`no entry found${among}${period}`, ...absent, ...near, ...elsewhere].join("; ");
   }
 
-  /** What stages were given nothing of; undefined if every entry that was looked at may be what was meant. */
+  /** Says which fields of stages no entry has; undefined if every entry that was read may be one that was meant. */
   explainPipes(totalBytes: number | undefined): string | undefined {
     if (!this.#isFound && !this.#isPartial) return this.explain(totalBytes);
     if (this.#count === 0 || this.#absent.size === 0) return undefined;
@@ -175,8 +175,8 @@ function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): st
 export function nothingAmong(query: Query, names: readonly string[], wanted: Wanted): string {
   const seen = new Set(names);
   const absent = readFields(query).filter(({ name }) => !isSeen(name, names));
-  const told = names.length === 0 ? [] : absentFields(absent, seen, "no entry", false);
-  return [`no entry found${periodOf(wanted)}`, ...told].join("; ");
+  const reasons = names.length === 0 ? [] : absentFields(absent, seen, "no entry", false);
+  return [`no entry found${periodOf(wanted)}`, ...reasons].join("; ");
 }
 
 function absentFields(

@@ -3,7 +3,7 @@ import { humanDuration } from "../../grammar/units/duration.ts";
 import type { BuildEvent } from "../artifact/artifact.ts";
 import type { BuildProblem } from "../artifact/problem.ts";
 import { type Context, EXIT } from "../context.ts";
-import { shownCommand } from "../hooks/hooks.ts";
+import { commandLine } from "../hooks/hooks.ts";
 
 /** Nobody reads a line that changes more often. */
 const REFRESH_MS = 100;
@@ -40,10 +40,10 @@ export function buildProgress(context: Context): BuildProgress {
       switch (event.kind) {
         case "command":
           if (isLive) show(`${event.hook}: ${event.command}`);
-          else say(dim(`${event.hook}: ${shownCommand(event.command)}`));
+          else say(dim(`${event.hook}: ${commandLine(event.command)}`));
           break;
         case "commanded":
-          if (isLive) say(`${event.hook}: ${shownCommand(event.command)} (${humanDuration(event.durationMs)})`);
+          if (isLive) say(`${event.hook}: ${commandLine(event.command)} (${humanDuration(event.durationMs)})`);
           else if (context.verbose) say(dim(`${event.hook}: done in ${humanDuration(event.durationMs)}`));
           break;
         case "warning":

@@ -23,12 +23,15 @@ export function columnTexts({ columns, stepMs }: Table, rows: Table["rows"], at:
 export function cellText(cell: Cell, column: RowColumn, stepMs: number | undefined): string {
   if (cell === null || cell === undefined) return "-";
   if (typeof cell === "number") return isComputed(column) ? computedText(cell, column) : exactText(cell, column);
-  if (column.type === "time" && stepMs !== undefined && typeof cell === "string") return timeText(cell, stepMs);
+  if (column.type === "time" && stepMs !== undefined && typeof cell === "string") return stepTimeText(cell, stepMs);
   const text = typeof cell === "string" ? cell : jsonText(cell);
   return visible(text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}\u2026` : text);
 }
 
-/** What a stage computed; all other numbers are of the log, and two of them that differ must not look the same. */
+/**
+ * Whether a stage computed the numbers of a column. All other numbers are of the log, and two of them that differ must
+ * not look the same.
+ */
 export const isComputed = ({ type, isGroup }: RowColumn) => type === "number" && !isGroup;
 
 function computedText(value: number, { unit }: RowColumn): string {
@@ -64,7 +67,7 @@ function inUnit(value: number, human: string, units: Readonly<Record<string, num
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** As much of a time as steps of that length need, in UTC as the steps are. Another time, of an entry, is shown in full. */
-export function timeText(time: string, stepMs: number): string {
+export function stepTimeText(time: string, stepMs: number): string {
   const [, day, clock] = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2}\.\d{3})Z$/.exec(time) ?? [];
   if (day === undefined || clock === undefined) return visible(time);
   if (stepMs % DAY_MS === 0 && clock === "00:00:00.000") return day;

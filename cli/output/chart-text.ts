@@ -1,6 +1,6 @@
 import type { Cell, RowColumn, Table } from "../../grammar/query/index.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
-import { cellText, columnTexts, timeText } from "./cell-text.ts";
+import { cellText, columnTexts, stepTimeText } from "./cell-text.ts";
 import { displayWidth, padEnd, shortened, visible, widest } from "./display-width.ts";
 import type { TableTextOptions } from "./table-text.ts";
 
@@ -100,7 +100,7 @@ const greatest = (values: readonly (number | null)[]): number | null =>
 
 const dimmed = (text: string, color: boolean) => (color && text !== "" ? `\u001b[2m${text}\u001b[0m` : text);
 
-/** What a column of the chart stands for. Steps are of UTC, while entries are printed in local time. */
+/** The time that a column of the chart stands for. Steps are of UTC, while entries are printed in local time. */
 const stepText = (stepMs: number, stepsEach: number) =>
   stepsEach === 1
     ? `steps of ${humanDuration(stepMs)} (UTC)`
@@ -129,7 +129,7 @@ function columnChart(series: Series, drawing: Drawing): string | undefined {
   if (room < FEWEST_COLUMNS) return undefined;
   const { stepsEach, wide } = fitted(times.length, room);
   const drawn = greatestOfEach(values, stepsEach);
-  const peak = timeText(times[values.indexOf(most)]!, stepMs);
+  const peak = stepTimeText(times[values.indexOf(most)]!, stepMs);
   const lines = heading([...title, stepText(stepMs, stepsEach), `most ${top} at ${peak}`], drawing);
   for (let line = CHART_LINES - 1; line >= 0; line--) {
     const axis = line === CHART_LINES - 1 ? top : line === 0 ? "0" : "";
@@ -144,7 +144,7 @@ function columnChart(series: Series, drawing: Drawing): string | undefined {
 function emptyChart({ title, values }: Series, drawing: Drawing): string {
   const { times, stepMs } = drawing;
   const what = greatest(values) === null ? "no values" : "all 0";
-  const period = `${timeText(times[0]!, stepMs)} to ${timeText(times.at(-1)!, stepMs)}`;
+  const period = `${stepTimeText(times[0]!, stepMs)} to ${stepTimeText(times.at(-1)!, stepMs)}`;
   return heading([...title, stepText(stepMs, 1), what, period], drawing)
     .map((text) => `${text}\n`)
     .join("");
@@ -163,11 +163,11 @@ function blockOf(value: number | null, most: number, lineCount: number, line: nu
  */
 function timeAxis({ times, stepMs }: Drawing, { stepsEach, wide }: Fitted, space: number): string {
   const room = Math.ceil(times.length / stepsEach) * wide;
-  const begin = timeText(times[0]!, stepMs);
+  const begin = stepTimeText(times[0]!, stepMs);
   const [beginDay] = begin.split(" ");
   // The day is only told again when it is another one.
   const text = (at: number) => {
-    const time = timeText(times[at]!, stepMs);
+    const time = stepTimeText(times[at]!, stepMs);
     const [day, clock] = time.split(" ");
     return clock !== undefined && day === beginDay ? clock : time;
   };
@@ -233,9 +233,9 @@ function factsOf(series: readonly Series[], count: number): readonly string[] {
     if (greatest(values) === null) return ["no values"].slice(0, count);
     const sum = values.reduce<number>((total, value) => total + (value ?? 0), 0);
     const last = values.findLast((value) => value !== null) ?? null;
-    const shown = (value: Cell) => cellText(value, column, undefined);
+    const textOf = (value: Cell) => cellText(value, column, undefined);
     const isCount = /^count(?:$|\()/.test(column.name);
-    return [`max ${shown(greatest(values))}`, isCount ? `sum ${shown(sum)}` : `last ${shown(last)}`].slice(0, count);
+    return [`max ${textOf(greatest(values))}`, isCount ? `sum ${textOf(sum)}` : `last ${textOf(last)}`].slice(0, count);
   });
   const first = widest(facts.map(([text = ""]) => text));
   return facts.map((texts) => texts.map((text, at) => (at === 0 ? text.padEnd(first) : text)).join(GAP));

@@ -41,7 +41,7 @@ export function visible(text: string): string {
   const line = printable(text).replace(/[\t\n]/g, (char) => (char === "\t" ? "\u2409" : "\u240a"));
   return isSimple(line) && !line.includes("\u00ad")
     ? line
-    : line.replace(NEEDED_OR_HIDDEN, (found, hidden) => (hidden === undefined ? found : "\ufffd"));
+    : line.replace(NEEDED_OR_HIDDEN, (match, hidden) => (hidden === undefined ? match : "\ufffd"));
 }
 
 /** Sequences of emoji, joiners and selectors of scripts; or, captured, what else is not seen. */
@@ -59,7 +59,7 @@ const NEEDED_OR_HIDDEN = new RegExp(
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What joins characters into one. The segmenter, which takes microseconds for each, is only used for it. */
+/** Characters that join others into one. The segmenter, which takes microseconds for each, is only used for them. */
 const JOINING = /[\p{M}\p{Cf}\p{Extended_Pictographic}\p{Regional_Indicator}\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7ff]/u;
 
 function graphemes(text: string): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Format, Invocation } from "../argv.ts";
+import type { Format, ParsedArgv } from "../argv.ts";
 import { EXIT } from "../context.ts";
 import { version } from "../version.ts";
 import { escapeData } from "./github.ts";
@@ -12,7 +12,7 @@ const STREAMS: ReadonlySet<string> = new Set(["logs", "lsp", "start", "service s
  * the failure, a workflow command. Undefined if the format has none.
  */
 export function failedDocument(
-  invocation: Invocation,
+  invocation: ParsedArgv,
   format: Format | undefined,
   thrown: unknown,
 ): string | undefined {

@@ -17,7 +17,7 @@ export interface LogTextOptions {
   readonly offsetMinutes?: (timeMs: number) => number;
 }
 
-/** What the lines so far determine about the next: formatting the next part of a log starts from it. */
+/** The state that the lines so far leave for the next: formatting the next part of a log starts from it. */
 export interface TextState {
   readonly day: number;
   readonly levelWidth: number;
@@ -88,13 +88,13 @@ export function logText(options: LogTextOptions): LogText {
     for (const key of Object.keys(fields)) {
       const value = fields[key];
       if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-        for (const [path, leaf] of flatten({ [key]: value }, false)) text += `  ${label(path)}${shown(path, leaf)}`;
+        for (const [path, leaf] of flatten({ [key]: value }, false)) text += `  ${label(path)}${valueText(path, leaf)}`;
       } else {
         if (exchange !== undefined && EXCHANGE_FIELDS.has(key)) continue;
         // "development" is not a version; every entry of the local server has it.
         if (key === "stage" || (key === "version" && value === "development")) continue;
         const path = cached(names, key, () => join("", key));
-        text += `  ${label(path)}${shown(path, value)}`;
+        text += `  ${label(path)}${valueText(path, value)}`;
       }
     }
     return `${text.trimEnd()}\n`;
@@ -147,7 +147,7 @@ function expanded(fields: Entry["fields"], paint: Paint): string {
     if (typeof value === "string" && value.includes("\n")) {
       text += `  ${name.trimEnd()}\n`;
       for (const line of value.trimEnd().split(/\r?\n/)) text += `    ${printable(line)}\n`;
-    } else text += `  ${name}  ${shown(path, value)}\n`;
+    } else text += `  ${name}  ${valueText(path, value)}\n`;
   }
   return text;
 }
@@ -184,7 +184,7 @@ function join(path: string, key: string): string {
 }
 
 /** A value after its name: bare if that is unambiguous, durations and sizes in their units. */
-function shown(path: string, value: unknown): string {
+function valueText(path: string, value: unknown): string {
   if (typeof value === "number") {
     const name = path.slice(path.lastIndexOf(".") + 1);
     if (name === "duration" && value >= 0) return humanDuration(value);

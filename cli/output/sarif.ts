@@ -3,7 +3,7 @@ import { describe, fixesOf, type Problem } from "../../grammar/problem.ts";
 import { ruleHelp, ruleTitle } from "../../schema/rules.ts";
 import { type CheckedFile, folderUri, pathBelow, type Region, regionsOf } from "./checked-file.ts";
 
-/** What the log contains besides the problems. */
+/** The contents of the log besides the problems. */
 export interface SarifOptions {
   /** The version of the tool. */
   readonly version: string;

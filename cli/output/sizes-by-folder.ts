@@ -34,14 +34,14 @@ export function sizesByFolder(files: readonly Sized[], { isWhole }: { readonly i
   function list(folder: Item, indent: string): void {
     const items = [...folder.children!.values()].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
     // One file more is shown rather than summed up as "1 more".
-    const shown = isWhole || items.length <= MAX_LINES + 1 ? items : items.slice(0, MAX_LINES);
-    for (const item of shown) {
+    const largest = isWhole || items.length <= MAX_LINES + 1 ? items : items.slice(0, MAX_LINES);
+    for (const item of largest) {
       const count = item.files === 1 ? "1 file" : `${item.files} files`;
       const isFolder = item.children !== undefined && item.children.size > 0;
       rows.push([humanBytes(item.bytes), `${indent}${item.name}${isFolder ? ` (${count})` : ""}`]);
       if (isFolder && (isWhole || item.bytes >= root.bytes * OPENED_SHARE)) list(item, `${indent}  `);
     }
-    const rest = items.slice(shown.length);
+    const rest = items.slice(largest.length);
     if (rest.length === 0) return;
     rows.push([humanBytes(rest.reduce((sum, { bytes }) => sum + bytes, 0)), `${indent}and ${rest.length} more`]);
   }
@@ -54,14 +54,14 @@ function add(root: Item, name: string, bytes: number): void {
     folder.bytes += bytes;
     folder.files++;
     const isFolder = i < names.length - 1 || part.endsWith("/");
-    const found = folder.children!.get(part) ?? {
+    const item = folder.children!.get(part) ?? {
       name: part,
       bytes: 0,
       files: 0,
       children: isFolder ? new Map() : undefined,
     };
-    folder.children!.set(part, found);
-    folder = found;
+    folder.children!.set(part, item);
+    folder = item;
   }
   folder.bytes += bytes;
   folder.files++;

@@ -57,7 +57,7 @@ function resourceRow({ about, type, state }: StackResource): Row {
   return { left: `    ${nameOf(about, type)}`, type, note: state.endsWith("_COMPLETE") ? "" : wordsOf(state) };
 }
 
-/** What the owner of the domains has to enter elsewhere. */
+/** The DNS records that the owner of the domains has to enter elsewhere. */
 function dnsBlocks({ stages, zones }: StackStatus, options: TextOptions): string[] {
   const { dim } = painters(options);
   const pointed = stages.filter(({ domain, target }) => {
@@ -88,7 +88,7 @@ function domainsHere({ resources }: StackStatus, options: TextOptions, { endpoin
   return block("Domains", options, lines);
 }
 
-/** What `apply` would do, for people. */
+/** The changes that `apply` would make, for people. */
 export function renderPlan(plan: StackPlan, options: TextOptions, sandbox?: Here): string {
   const { bold, dim, green, yellow, red } = painters(options);
   const waiting = plan.certificates.flatMap((one) => certificateLines(one, options));
@@ -191,8 +191,8 @@ interface Row {
 function typeColumn(rows: readonly Row[], { columns }: TextOptions): number | undefined {
   if (columns < 70) return undefined;
   const starts = [...new Set(rows.map(({ left }) => visible(left) + 2))].sort((a, b) => a - b);
-  const shown = (column: number) => rows.filter((row) => hasRoom(row, column, columns)).length;
-  return starts.reduce((best, column) => (shown(column) > shown(best) ? column : best), starts[0] ?? 0);
+  const countFitting = (column: number) => rows.filter((row) => hasRoom(row, column, columns)).length;
+  return starts.reduce((best, column) => (countFitting(column) > countFitting(best) ? column : best), starts[0] ?? 0);
 }
 
 function hasRoom({ left, type, note }: Row, column: number, columns: number): boolean {
@@ -249,7 +249,7 @@ function groupsOf<T extends { readonly stage: string | undefined }>(items: reado
     stage,
     items.filter((item) => item.stage === stage),
   ]);
-  return groups.filter(([, found]) => found.length > 0);
+  return groups.filter(([, members]) => members.length > 0);
 }
 
 const isIn = (domain: string, zone: string) => domain === zone || domain.endsWith(`.${zone}`);

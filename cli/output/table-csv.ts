@@ -7,13 +7,13 @@ import { visible } from "./display-width.ts";
  * would steer, they are shown as in tables.
  */
 export function tableCsv({ columns, rows }: Table, { isTerminal = false } = {}): string {
-  const shown = isTerminal ? visible : (text: string) => text;
+  const display = isTerminal ? visible : (text: string) => text;
   const textOf = (cell: Cell | undefined): string => {
     if (cell === null || cell === undefined) return "";
-    if (typeof cell === "string") return quoted(shown(cell));
-    return typeof cell === "object" ? quoted(shown(jsonText(cell))) : String(cell);
+    if (typeof cell === "string") return quoted(display(cell));
+    return typeof cell === "object" ? quoted(display(jsonText(cell))) : String(cell);
   };
-  const names = columns.map(({ name }) => quoted(shown(name)));
+  const names = columns.map(({ name }) => quoted(display(name)));
   const lines = [names, ...rows.map((row) => columns.map((_, at) => textOf(row[at])))];
   // A line without anything would be taken for no row.
   return lines.map((values) => `${values.join(",") || '""'}\r\n`).join("");

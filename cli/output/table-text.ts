@@ -122,12 +122,12 @@ function fittingCount(all: readonly Shape[], width: number): number {
 
 /** The place of the widest column of texts, or of numbers, that may become narrower. */
 function widestOf(shapes: readonly Shape[], isRight: boolean): number | undefined {
-  let found: number | undefined;
+  let best: number | undefined;
   for (const [at, shape] of shapes.entries()) {
     if (shape.isRight !== isRight || shape.width <= shape.least) continue;
-    if (found === undefined || shape.width > shapes[found]!.width) found = at;
+    if (best === undefined || shape.width > shapes[best]!.width) best = at;
   }
-  return found;
+  return best;
 }
 
 const EIGHTHS = ["", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"];

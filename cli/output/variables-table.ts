@@ -27,7 +27,7 @@ export function variablesTable(
   const rows = variables.map((one) => [
     one.name,
     one.stage,
-    one.isEncrypted ? "(encrypted)" : shownValue(one.value ?? ""),
+    one.isEncrypted ? "(encrypted)" : valueText(one.value ?? ""),
     `${one.changedAt.slice(0, 10)} ${one.changedAt.slice(11, 16)} UTC`,
     one.changedBy ?? "-",
     visible(one.description ?? ""),
@@ -35,9 +35,9 @@ export function variablesTable(
   const natural = COLUMNS.map(({ head }, i) => widest([head, ...rows.map((row) => row[i]!)]));
   // A column that would be empty is not shown.
   const filled = COLUMNS.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== ""));
-  const fitted = isTerminal ? fit(filled, natural, width) : { shown: filled, widths: natural };
+  const fitted = isTerminal ? fit(filled, natural, width) : { columns: filled, widths: natural };
   const line = (row: readonly string[]) => {
-    const cells = fitted.shown.map((i) => padEnd(shortened(row[i]!, fitted.widths[i]!), fitted.widths[i]!));
+    const cells = fitted.columns.map((i) => padEnd(shortened(row[i]!, fitted.widths[i]!), fitted.widths[i]!));
     const text = cells.join(GAP).trimEnd();
     return isTerminal ? shortened(text, width) : text;
   };
@@ -45,22 +45,22 @@ export function variablesTable(
 }
 
 /** Blanks at the ends, and nothing at all, are seen by the quotes. */
-function shownValue(value: string): string {
-  const shown = visible(value);
-  return value === "" || value.trim() !== value ? JSON.stringify(shown) : shown;
+function valueText(value: string): string {
+  const text = visible(value);
+  return value === "" || value.trim() !== value ? JSON.stringify(text) : text;
 }
 
 /** The columns that have room, and how wide each may be. */
 function fit(filled: readonly number[], natural: readonly number[], width: number) {
   for (const rank of [0, 1, 2, 3]) {
-    const shown = filled.filter((i) => (COLUMNS[i]!.leftOut ?? 4) > rank);
+    const columns = filled.filter((i) => (COLUMNS[i]!.leftOut ?? 4) > rank);
     const widths = [...natural];
-    const excess = () => shown.reduce((sum, i) => sum + widths[i]!, GAP.length * (shown.length - 1)) - width;
+    const excess = () => columns.reduce((sum, i) => sum + widths[i]!, GAP.length * (columns.length - 1)) - width;
     for (const i of SOFT) {
       const least = Math.min(widths[i]!, COLUMNS[i]!.least);
-      if (shown.includes(i)) widths[i] = Math.max(least, widths[i]! - Math.max(0, excess()));
+      if (columns.includes(i)) widths[i] = Math.max(least, widths[i]! - Math.max(0, excess()));
     }
-    if (excess() <= 0 || rank === 3) return { shown, widths };
+    if (excess() <= 0 || rank === 3) return { columns, widths };
   }
   throw new Error("unreachable");
 }

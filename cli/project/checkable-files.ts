@@ -2,9 +2,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The language of a file, by its name: an error page, a saved query, a .toolignore, else a tool.json. */
-export type Language = "config" | "query" | "template" | "ignore";
+export type FileLanguage = "config" | "query" | "template" | "ignore";
 
-export function languageOf(name: string): Language {
+export function languageOf(name: string): FileLanguage {
   const base = name.slice(name.lastIndexOf("/") + 1);
   if (base.endsWith(".logq")) return "query";
   if (base === ".toolignore") return "ignore";
@@ -19,9 +19,9 @@ const SKIPPED: ReadonlySet<string> = new Set(["node_modules", "vendor", "bower_c
  * .toolignore. Error pages are checked with the tool.json that they belong to. Links are not followed.
  */
 export async function checkableFiles(folder: string): Promise<string[]> {
-  const found: string[] = [];
+  const paths: string[] = [];
   await visit("");
-  return found.sort();
+  return paths.sort();
 
   async function visit(below: string) {
     const entries = await readdir(join(folder, below), { withFileTypes: true });
@@ -30,7 +30,7 @@ export async function checkableFiles(folder: string): Promise<string[]> {
       if (entry.isDirectory()) {
         if (!entry.name.startsWith(".") && !SKIPPED.has(entry.name)) await visit(path);
       } else if (entry.isFile() && /^(?:tool\.json|\.toolignore|.+\.(?:tool\.json|logq))$/.test(entry.name)) {
-        found.push(path);
+        paths.push(path);
       }
     }
   }

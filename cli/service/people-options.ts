@@ -16,7 +16,9 @@ export function wrongPeopleFlags(flags: Flags): { readonly message: string; read
   return { message, hint: "write both: --oidc-issuer https://login.example.com --oidc-client <id>" };
 }
 
-/** What the flags and the environment say about signing in. Secrets may be in the environment, which `ps` does not show. */
+/**
+ * The options of signing in, from flags and the environment. Secrets may be in the latter, which `ps` does not show.
+ */
 export function peopleOptions(flags: Flags, env: NodeJS.ProcessEnv): PeopleOptions {
   const issuer = flags["oidc-issuer"];
   return {

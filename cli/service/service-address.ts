@@ -1,19 +1,19 @@
 import type { Context } from "../context.ts";
-import { type Refused, refused } from "../refused.ts";
+import { type FailedResult, refused } from "../refused.ts";
 import { TeamError } from "../team/error.ts";
 import { type ServiceToken, tokenForService } from "../team/token-for-service.ts";
 
 export interface ServiceAddress {
   readonly url: string;
   readonly token: string;
-  /** What to do if the service refuses the token. */
+  /** The advice if the service refuses the token. */
   readonly remedy: string;
   readonly project: string;
   /** The team whose project it is; undefined if only the service knows. */
   readonly team: string | undefined;
 }
 
-/** What is read or written, for people: `project api of the team night at https://logs.example.com`. */
+/** The project that is read or written, for people: `project api of the team night at https://logs.example.com`. */
 export function placeText({ project, team, url }: Pick<ServiceAddress, "project" | "team" | "url">): string {
   return `project ${project}${team === undefined ? " of" : ` of the team ${team} at`} ${url}`;
 }
@@ -26,21 +26,21 @@ export async function serviceAddress(
   context: Context,
   url: string,
   project: string,
-): Promise<({ readonly ok: true } & ServiceAddress) | Refused> {
+): Promise<({ readonly ok: true } & ServiceAddress) | FailedResult> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     return refused(
       `${JSON.stringify(url)} is not an address of a log service`,
       "write http://localhost:5000 or https://...",
     );
   }
-  let found: ServiceToken;
+  let token: ServiceToken;
   try {
-    found = tokenForService(context, url);
+    token = tokenForService(context, url);
   } catch (error) {
     if (error instanceof TeamError) return refused(error.message, error.hint);
     throw error;
   }
-  if (project !== "") return { ok: true, url, ...found, project };
+  if (project !== "") return { ok: true, url, ...token, project };
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const id = projectIdOf((await nameHere(context)) ?? "");
   if (id === undefined) {
@@ -49,7 +49,7 @@ export async function serviceAddress(
       "name it with --project, or run this in the folder of tool.json",
     );
   }
-  return { ok: true, url, ...found, project: id };
+  return { ok: true, url, ...token, project: id };
 }
 
 async function nameHere(context: Context): Promise<string | undefined> {

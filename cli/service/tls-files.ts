@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { Context } from "../context.ts";
-import { type Refused, refused } from "../refused.ts";
+import { type FailedResult, refused } from "../refused.ts";
 
 export interface TlsPair {
   readonly cert: string;
   readonly key: string;
 }
 
-type TlsFiles = { readonly ok: true; readonly value: TlsPair | undefined } | Refused;
+type TlsFiles = { readonly ok: true; readonly value: TlsPair | undefined } | FailedResult;
 
 /** The two texts, once they are known to be a certificate and its key; undefined if none are asked for. */
 export async function tlsFiles({ directory }: Context, cert?: string, key?: string): Promise<TlsFiles> {

@@ -1,6 +1,6 @@
 import type { Entry } from "../../grammar/entry.ts";
 import type { Clock, Timer } from "../../grammar/units/clock.ts";
-import type { Output } from "../io.ts";
+import type { OutputStream } from "../io.ts";
 
 /** Limit of what waits for a slow reader. Further entries are dropped and counted, so that memory stays bounded. */
 const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
@@ -28,7 +28,7 @@ export interface EntryViewOptions {
  * Shows entries on an output whose reader may be slow or stopped. They wait for it up to a limit and are dropped above it:
  * the app must not wait, and the log has all of them.
  */
-export function entryView(output: Output, options: EntryViewOptions): EntryView {
+export function entryView(output: OutputStream, options: EntryViewOptions): EntryView {
   const { textOf, clock, maxWaitingCharacters = MAX_WAITING_CHARACTERS } = options;
   let waiting: string[] = [];
   let characters = 0;

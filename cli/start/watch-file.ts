@@ -12,11 +12,11 @@ const SETTLED_MS = 50;
  */
 export async function watchFile(
   path: string,
-  known: string,
+  initial: string,
   changed: (text: string) => Promise<void>,
   { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<void> {
-  let last = known;
+  let last = initial;
   while (!signal.aborted) {
     await clock.sleep(POLL_MS, signal).catch(() => undefined);
     let text = await readIfThere(path);

@@ -17,9 +17,9 @@ export interface AccountClientOptions {
   readonly url: string;
   /** Absent for what everybody may call. */
   readonly token?: string;
-  /** What to type if the service does not know the token. */
+  /** The command to type if the service does not know the token. */
   readonly signIn: string;
-  /** What to type if the token may not do something. */
+  /** The command to type if the token may not do something. */
   readonly forbidden?: string;
   /** Aborted when the person interrupts the command. */
   readonly signal?: AbortSignal;
@@ -40,7 +40,7 @@ export interface AccountClient {
   ): Promise<Operations[Name]["output"]>;
 }
 
-/** What to type for a status, or for an answer that is not understood: what was asked for may have been done. */
+/** The command to type for a status, or for an answer that is not understood: the request may have been carried out. */
 export type Remedies = Readonly<Partial<Record<number | "misread", string | Remedy>>>;
 
 interface Remedy {

@@ -50,7 +50,7 @@ export function ls(context: Context): Promise<number> {
   return forCurrentTeam(context, async (client) => {
     const { tokens } = await client.call("get_ci_tokens", {});
     if (context.format === "json") {
-      const shown = tokens.map(({ id, name, created_at, created_by, last_used_at, expires_at }) => ({
+      const rows = tokens.map(({ id, name, created_at, created_by, last_used_at, expires_at }) => ({
         id,
         name,
         createdAt: created_at,
@@ -58,7 +58,7 @@ export function ls(context: Context): Promise<number> {
         lastUsedAt: last_used_at,
         expiresAt: expires_at,
       }));
-      await context.print(JSON.stringify({ tokens: shown }, null, 2));
+      await context.print(JSON.stringify({ tokens: rows }, null, 2));
       return EXIT.ok;
     }
     if (tokens.length === 0) {

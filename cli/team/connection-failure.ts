@@ -2,7 +2,7 @@ import { isLoopback } from "../../grammar/address/loopback.ts";
 
 export interface ConnectionFailure {
   readonly reason: string;
-  /** What to do about it, if that can be told. */
+  /** Advice about it, if there is any. */
   readonly hint: string | undefined;
 }
 

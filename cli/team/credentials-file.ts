@@ -49,7 +49,9 @@ export class CredentialsFile {
     this.#say = say;
   }
 
-  /** What it holds; nothing if there is no file. Throws a TeamError if it cannot be read, or is another user's. */
+  /**
+   * The contents of the file; empty if there is no file. Throws a TeamError if it cannot be read, or is another user's.
+   */
   read(): TeamConfig {
     return this.#explained("read", () => {
       // A pipe without a writer would block for ever.

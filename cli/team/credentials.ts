@@ -6,12 +6,12 @@ import type { KeyedCredential, TeamConfig } from "./team-config.ts";
 import { readToolConfig } from "./tool-config.ts";
 
 /** Where the credentials are from: TOOL_CONFIG wins, and the file is then neither read nor written. */
-export type Credentials =
+export type TeamCredentials =
   | { readonly source: "TOOL_CONFIG"; readonly config: TeamConfig }
   | { readonly source: "file"; readonly config: TeamConfig; readonly file: CredentialsFile };
 
 /** The credentials of this person, or of this run of CI. Throws a TeamError if they cannot be read. */
-export function readCredentials(context: Context): Credentials {
+export function readCredentials(context: Context): TeamCredentials {
   const { env } = context.io;
   const value = env.TOOL_CONFIG ?? "";
   // CI sets a secret that is not there to nothing.
@@ -21,7 +21,7 @@ export function readCredentials(context: Context): Credentials {
 }
 
 /** The file, for a command that changes it. Throws a TeamError if TOOL_CONFIG is set, which would win over the change. */
-export function changeableCredentials(context: Context): Extract<Credentials, { source: "file" }> {
+export function changeableCredentials(context: Context): Extract<TeamCredentials, { source: "file" }> {
   const credentials = readCredentials(context);
   if (credentials.source === "file") return credentials;
   throw new TeamError(
@@ -31,7 +31,7 @@ export function changeableCredentials(context: Context): Extract<Credentials, { 
 }
 
 /** The credential of the current team. Throws a TeamError if there is none. */
-export function currentCredential({ source, config }: Credentials): KeyedCredential {
+export function currentCredential({ source, config }: TeamCredentials): KeyedCredential {
   if (config.current !== undefined) return config.current;
   if (source === "TOOL_CONFIG") {
     throw new TeamError("TOOL_CONFIG names no current team", TOOL_CONFIG_REMEDY);
@@ -41,8 +41,8 @@ export function currentCredential({ source, config }: Credentials): KeyedCredent
   throw new TeamError("no team is chosen", `choose one of ${keys}: tool team switch ${config.credentials[0]!.key}`);
 }
 
-/** What to type if the service does not know the token of a credential. */
-export function remedyOf(source: Credentials["source"], credential: KeyedCredential): string {
+/** The command to type if the service does not know the token of a credential. */
+export function remedyOf(source: TeamCredentials["source"], credential: KeyedCredential): string {
   return source === "file" ? loginCommand(credential) : TOOL_CONFIG_REMEDY;
 }
 

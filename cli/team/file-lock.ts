@@ -48,13 +48,13 @@ function isTaken(path: string, own: string): boolean {
 }
 
 function removeIfLeft(path: string, nowMs: number): void {
-  const found = contentOf(path);
-  if (found === undefined || !isLeft(path, found, nowMs)) return;
+  const content = contentOf(path);
+  if (content === undefined || !isLeft(path, content, nowMs)) return;
   // Renamed first: another process may have replaced it meanwhile, and its lock is put back.
   const aside = `${path}.${randomBytes(8).toString("hex")}`;
   try {
     renameSync(path, aside);
-    if (contentOf(aside) !== found) linkSync(aside, path);
+    if (contentOf(aside) !== content) linkSync(aside, path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT" && code !== "EEXIST") throw error;

@@ -24,14 +24,14 @@ export function ls(context: Context): Promise<number> {
   return forCurrentTeam(context, async (client) => {
     const { members } = await client.call("get_members", {});
     if (context.format === "json") {
-      const shown = members.map(({ email, role, state, since, expires_at }) => ({
+      const rows = members.map(({ email, role, state, since, expires_at }) => ({
         email,
         role,
         state,
         since,
         expiresAt: expires_at ?? null,
       }));
-      await context.print(JSON.stringify({ members: shown }, null, 2));
+      await context.print(JSON.stringify({ members: rows }, null, 2));
       return EXIT.ok;
     }
     const rows = members.map(({ email, role, state, since, expires_at }) => [

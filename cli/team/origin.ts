@@ -1,7 +1,7 @@
 import { isLoopback } from "../../grammar/address/loopback.ts";
-import { type Refused, refused } from "../refused.ts";
+import { type FailedResult, refused } from "../refused.ts";
 
-type Origin = { readonly ok: true; readonly value: string } | Refused;
+type Origin = { readonly ok: true; readonly value: string } | FailedResult;
 
 /**
  * Reads the address of a log service that people sign in to, as an origin: a token is sent to the origin that it came from

@@ -17,7 +17,7 @@ export interface SignInOptions {
   readonly email: string;
   /** The team to act for; undefined leaves it to the service. */
   readonly team: string | undefined;
-  /** What the mail says that asks: the program, and the machine. */
+  /** The program and the machine that ask, as the mail says. */
   readonly device: string;
   readonly progress: DeployProgress;
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ type Started = Operations["start_sign_in"]["output"];
  * Signs in: asks the service to send a mail, shows the code that the mail's link asks for, and waits until the link is
  * confirmed with it. Throws a TeamError if that is denied or expires, and if the service stays away.
  */
-export async function signIn(context: Context, options: SignInOptions): Promise<SignedIn> {
+export async function runSignIn(context: Context, options: SignInOptions): Promise<SignedIn> {
   const { url, email, team, device, progress, signal } = options;
   const again = `run it again: ${loginCommand({ url, email, team })}`;
   const client = accountClient({ url, signIn: again, signal, clock: context.io.clock });

@@ -1,5 +1,5 @@
 import { parseJson } from "../../schema/json.ts";
-import { type Refused, refused } from "../refused.ts";
+import { type FailedResult, refused } from "../refused.ts";
 import { readOrigin } from "./origin.ts";
 
 /** A token of the command line, or of CI, with what it is for. */
@@ -18,7 +18,7 @@ export interface KeyedCredential extends Credential {
   readonly key: string;
 }
 
-/** What config.json and TOOL_CONFIG hold. */
+/** The contents of config.json and TOOL_CONFIG. */
 export interface TeamConfig {
   readonly credentials: readonly KeyedCredential[];
   /** The credential that commands use. */
@@ -32,7 +32,7 @@ interface Document {
   readonly teams?: Readonly<Record<string, object>>;
 }
 
-type Read = { readonly ok: true; readonly value: TeamConfig } | Refused;
+type Read = { readonly ok: true; readonly value: TeamConfig } | FailedResult;
 
 export const NO_TEAMS: TeamConfig = configOf({}, []);
 

@@ -34,11 +34,11 @@ export function tokenForService(context: Context, url: string): ServiceToken {
     );
   }
   const elsewhere = [...new Set(config.credentials.map((one) => one.url))];
-  const known = source === "file" ? "you are signed in at" : "TOOL_CONFIG is for";
+  const subject = source === "file" ? "you are signed in at" : "TOOL_CONFIG is for";
   const where = elsewhere.join(", ");
   const alias = elsewhere.find((one) => isSamePortHere(one, origin));
   throw new TeamError(
-    where === "" ? "the log service needs a token" : `there is no token for ${origin}: ${known} ${where}`,
+    where === "" ? "the log service needs a token" : `there is no token for ${origin}: ${subject} ${where}`,
     [
       ...(alias === undefined
         ? []

@@ -1,7 +1,7 @@
 // What a hint says to write is accepted where it is written: the texts of hints and fixes are tried out.
 import t from "tap";
 import { readArgv } from "../../cli/argv.ts";
-import { contextOf } from "../../cli/context.ts";
+import { createContext } from "../../cli/context.ts";
 import { describeTable } from "../../cli/table.ts";
 import { explainUnknown } from "../../cli/unknown-command.ts";
 import { applyEdits, fixesOf, type Parsed, type Problem } from "../../grammar/problem.ts";
@@ -196,7 +196,7 @@ function refusal(
   if (read.kind === "misuse") return read;
   if (read.kind !== "unknown") return undefined;
   if (["staging", "production"].includes(read.word)) return undefined;
-  return explainUnknown([read.word], commands, contextOf({ cwd: directory } as never, read.globals));
+  return explainUnknown([read.word], commands, createContext({ cwd: directory } as never, read.globals));
 }
 
 /** The words of a hint, in which each placeholder gets a value. */

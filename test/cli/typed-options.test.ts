@@ -2,7 +2,7 @@
 // `@ts-expect-error` are rows, too: a build fails if the compiler takes one of them.
 import t from "tap";
 import { readArgv } from "../../cli/argv.ts";
-import type { OptionsOf, Table } from "../../cli/command-row.ts";
+import type { CommandTable, OptionsOf } from "../../cli/command-row.ts";
 import { readOptions } from "../../cli/read-options.ts";
 import { type CommandName, describeTable, type Options, TABLE } from "../../cli/table.ts";
 
@@ -21,7 +21,7 @@ const CAR = {
     examples: [],
   },
   "rent all [car...]": { summary: "", examples: [] },
-} as const satisfies Table;
+} as const satisfies CommandTable;
 
 /** Whether two types are the same, members and modifiers included. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -78,15 +78,19 @@ t.test("types follow from the table", (t) => {
   ({}) as Options<"lgos">;
 
   const number = { from: 1, of: "wheels", example: 4 };
-  ({ a: { summary: "", flags: { "--x <n>": { about: "", default: 3, number } }, examples: [] } }) satisfies Table;
+  ({
+    a: { summary: "", flags: { "--x <n>": { about: "", default: 3, number } }, examples: [] },
+  }) satisfies CommandTable;
   // @ts-expect-error: a flag begins with dashes
-  ({ a: { summary: "", flags: { open: "" }, examples: [] } }) satisfies Table;
-  // @ts-expect-error: the default of a number is a number
-  ({ a: { summary: "", flags: { "--x <n>": { about: "", default: "3", number } }, examples: [] } }) satisfies Table;
+  ({ a: { summary: "", flags: { open: "" }, examples: [] } }) satisfies CommandTable;
+  ({
+    // @ts-expect-error: the default of a number is a number
+    a: { summary: "", flags: { "--x <n>": { about: "", default: "3", number } }, examples: [] },
+  }) satisfies CommandTable;
   // @ts-expect-error: a text has no default number
-  ({ a: { summary: "", flags: { "--x <n>": { about: "", default: 3 } }, examples: [] } }) satisfies Table;
+  ({ a: { summary: "", flags: { "--x <n>": { about: "", default: 3 } }, examples: [] } }) satisfies CommandTable;
   // @ts-expect-error: a command has examples
-  ({ a: { summary: "" } }) satisfies Table;
+  ({ a: { summary: "" } }) satisfies CommandTable;
   t.end();
 });
 

@@ -58,17 +58,17 @@ export function aliasesOf(lambda: Lambda, functionName: string, signal: AbortSig
       }
     },
     async list() {
-      const found: AliasConfiguration[] = [];
+      const aliases: AliasConfiguration[] = [];
       let marker: string | undefined;
       do {
         const page = await lambda.listAliases(
           { FunctionName: functionName, ...(marker !== undefined && { Marker: marker }) },
           options,
         );
-        found.push(...(page.Aliases ?? []));
+        aliases.push(...(page.Aliases ?? []));
         marker = page.NextMarker;
       } while (marker !== undefined);
-      return found;
+      return aliases;
     },
     async remove(name) {
       await lambda.deleteAlias({ FunctionName: functionName, Name: name }, options);

@@ -11,7 +11,6 @@ import {
   accountOf,
   artifactKey,
   commitAlias,
-  endpointOf,
   functionName,
   parameterPrefix,
   partition,
@@ -20,6 +19,7 @@ import {
   runtimeLayerKey,
   SNAPSHOTS,
   stageAlias,
+  stageEndpoint,
   TAGS,
 } from "../names.ts";
 import { packVariables, SNAPSHOT_VARIABLE, type Snapshot } from "../variables/pack.ts";
@@ -30,14 +30,14 @@ import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
 import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 import { ensureRole } from "./role.ts";
-import { type FunctionSettings, fixedVariables, settingsHash, settingsOf } from "./settings.ts";
+import { type FunctionSettings, fixedVariables, functionSettings, settingsHash } from "./settings.ts";
 import { functionTags, syncTags, tagsHash } from "./tags.ts";
-import { type Archive, codeSource } from "./upload.ts";
+import { type Archive, functionCode } from "./upload.ts";
 
 /** The stage in the gateway. */
 export interface StageGateway {
   /** Hash of everything in tool.json that the stack is made from: gateway, domains, alerts, warming. */
-  askedHash(accountId: string): Promise<string>;
+  stackHash(accountId: string): Promise<string>;
   /** Undefined if the gateway does not have the stage. */
   find(stage: string): Promise<StageEndpoint | undefined>;
   /** Creates the stage and everything that it needs. The function and the stage's alias must exist. */
@@ -75,7 +75,7 @@ export interface StageLook extends StageBefore {
   readonly record: DeployRecord | undefined;
 }
 
-/** What is deployed, and what the stage was before. */
+/** The artifact and settings to deploy, and the stage as it was before. */
 export interface StageRequest {
   readonly before: StageLook;
   readonly artifact: StageArtifact;
@@ -126,7 +126,7 @@ export async function deployStage(
   const ensureSnapshot = async () =>
     snapshot && storeSnapshot({ ssm: await cloud.ssm(), app: written.name, signal, clock: cloud.clock }, snapshot);
   const stored = snapshot && (await phase("variables", ensureSnapshot, () => snapshotText(snapshot)));
-  const settings = settingsOf({
+  const settings = functionSettings({
     ...staged,
     runtime: artifact.runtime,
     runtimeLayerHash: artifact.runtimeLayer?.executableSha256,
@@ -181,7 +181,7 @@ export async function deployStage(
     const role = await roleArn();
     const layer = artifact.runtimeLayer;
     const upload = (archive: Archive, key: string) =>
-      codeSource(cloud, archive, {
+      functionCode(cloud, archive, {
         key,
         accelerate: staged.config.function.accelerate,
         accountId: async () => (accountId === "" ? cloud.accountId() : accountId),
@@ -244,12 +244,12 @@ export async function deployStage(
   const previous = before === version ? record?.previous : before;
   // The record describes the version that the alias names.
   const identity = before === version ? record?.before : record && identityOf(record);
-  const asked = await gateway.askedHash(accountId);
+  const stack = await gateway.stackHash(accountId);
   let next: DeployRecord = {
     version,
     ...wanted,
     ...(tags !== undefined && { tags }),
-    asked,
+    stack,
     ...(previous !== undefined && { previous }),
     ...(previous !== undefined && identity !== undefined && { before: identity }),
     ...(record?.api !== undefined && { api: record.api }),
@@ -257,7 +257,7 @@ export async function deployStage(
   let current = alias;
   if (!isActive) {
     current = await phase("activate", () => activate(aliases, stage, next, alias));
-  } else if (record?.asked !== asked || record.tags !== tags) current = await activate(aliases, stage, next, alias);
+  } else if (record?.stack !== stack || record.tags !== tags) current = await activate(aliases, stage, next, alias);
   await updateOtherAliases(aliases, stage, { next, before: record, commit, isActive });
 
   const hasDomain = staged.config.stages[stage]?.domain !== undefined;
@@ -267,14 +267,14 @@ export async function deployStage(
     next = { ...next, api: endpoint.apiId };
     // Recorded last: from now on a deploy of this stage does not ask for the stack.
     await activate(aliases, stage, next, current);
-  } else if (hasDomain || record?.asked !== asked) endpoint = await gateway.find(stage);
+  } else if (hasDomain || record?.stack !== stack) endpoint = await gateway.find(stage);
   // Reported once for each change of tool.json. For a first deploy only if it leaves something to apply.
-  const isNews = record?.asked === undefined ? asksForMore(written, stage) : record.asked !== asked;
+  const isNews = record?.stack === undefined ? asksForMore(written, stage) : record.stack !== stack;
   return {
     stage,
     version,
     commit: commit?.ref,
-    url: endpoint?.url ?? cloud.sandbox?.urlOf(written.name, stage) ?? endpointOf(next.api!, cloud.region, stage),
+    url: endpoint?.url ?? cloud.sandbox?.urlOf(written.name, stage) ?? stageEndpoint(next.api!, cloud.region, stage),
     outcome: isActive ? "unchanged" : alias === undefined || isNew ? "created" : "updated",
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
@@ -288,7 +288,7 @@ export async function deployStage(
 const snapshotText = ({ names, bytes }: Snapshot) =>
   `${names.length} outside the function's configuration, ${humanBytes(bytes)}`;
 
-/** What variables outside of the function's configuration cost, and what they need that a deploy does not see to. */
+/** Says what variables outside of the function's configuration cost, and what they need beyond a deploy. */
 function snapshotRemarks(
   { role, vpc }: FunctionSettings,
   { names, readMs }: Snapshot & StoredSnapshot,

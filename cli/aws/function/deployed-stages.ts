@@ -20,10 +20,10 @@ export async function deployedStages(lambda: Lambda, app: string, signal: AbortS
       if (isNotFound(error)) return [];
       throw error;
     });
-  const found = aliases.map(async ({ Name, FunctionVersion, Description }): Promise<DeployedStage[]> => {
+  const stages = aliases.map(async ({ Name, FunctionVersion, Description }): Promise<DeployedStage[]> => {
     const version = numbered(FunctionVersion);
     // Other aliases name the previous deployment and commits.
-    if (version === undefined || readRecord(Description, version)?.asked === undefined) return [];
+    if (version === undefined || readRecord(Description, version)?.stack === undefined) return [];
     const { Environment } = await lambda.getFunctionConfiguration(
       { FunctionName: name, Qualifier: version },
       { abortSignal: signal },
@@ -31,5 +31,5 @@ export async function deployedStages(lambda: Lambda, app: string, signal: AbortS
     const environment = Environment?.Variables ?? {};
     return environment.TOOL_STAGE === Name ? [{ stage: environment.TOOL_STAGE!, environment }] : [];
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(stages)).flat();
 }

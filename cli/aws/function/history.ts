@@ -94,17 +94,17 @@ function stateOf(aliases: readonly AliasConfiguration[], stage: string, version:
 async function readAll(lambda: Lambda, app: string, signal: AbortSignal) {
   const name = functionName(app);
   const listed = async () => {
-    const found: FunctionConfiguration[] = [];
+    const versions: FunctionConfiguration[] = [];
     let marker: string | undefined;
     do {
       const page = await lambda.listVersionsByFunction(
         { FunctionName: name, ...(marker !== undefined && { Marker: marker }) },
         { abortSignal: signal },
       );
-      found.push(...(page.Versions ?? []));
+      versions.push(...(page.Versions ?? []));
       marker = page.NextMarker;
     } while (marker !== undefined);
-    return found;
+    return versions;
   };
   try {
     const [versions, aliases] = await Promise.all([listed(), aliasesOf(lambda, name, signal).list()]);

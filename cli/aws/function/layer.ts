@@ -1,11 +1,11 @@
 import type { Lambda } from "@aws-sdk/client-lambda";
 import { RUNTIME_LAYER } from "../names.ts";
-import type { CodeSource } from "./upload.ts";
+import type { FunctionCode } from "./upload.ts";
 
 export interface RuntimeLayer {
   /** SHA-256 of the executable, hexadecimal; its archive differs by the version of zlib. */
   readonly hash: string;
-  readonly code: () => Promise<CodeSource>;
+  readonly code: () => Promise<FunctionCode>;
 }
 
 /**
@@ -24,8 +24,8 @@ export async function ensureRuntimeLayer(
       { LayerName: RUNTIME_LAYER, ...(marker !== undefined && { Marker: marker }) },
       { abortSignal: signal },
     );
-    const found = page.LayerVersions?.find(({ Description }) => Description === layer.hash);
-    if (found?.LayerVersionArn !== undefined) return found.LayerVersionArn;
+    const existing = page.LayerVersions?.find(({ Description }) => Description === layer.hash);
+    if (existing?.LayerVersionArn !== undefined) return existing.LayerVersionArn;
     marker = page.NextMarker;
   } while (marker !== undefined);
   note("the runtime is uploaded, once for all apps of the account and region");

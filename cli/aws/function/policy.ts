@@ -12,8 +12,9 @@ export interface PolicyInput {
 }
 
 /**
- * What the app may do: write its log, read its variables, use network interfaces if it runs in a VPC, and what
- * `function.policy` adds. All stages of an app share one role, so a statement of one stage applies to all of them. Pure.
+ * The permissions of the app: to write its log, to read its variables, to use network interfaces if it runs in a VPC,
+ * and those that `function.policy` adds. All stages of an app share one role, so a statement of one stage applies to
+ * all of them. Pure.
  */
 export function functionPolicy({ config, region, accountId, readsSnapshots }: PolicyInput): string {
   const of = (service: string) => `arn:${partition(region)}:${service}:${region}:${accountId}`;
@@ -66,7 +67,7 @@ function sharedStatements(config: Config): unknown[] {
   return [...(all.some(({ vpc }) => vpc !== undefined) ? [NETWORK_INTERFACES] : []), ...different.values()];
 }
 
-/** What the service does on behalf of the function to attach it to subnets (Lambda guide, "VPC permissions"). */
+/** The calls that the service makes for the function to attach it to subnets (Lambda guide, "VPC permissions"). */
 const NETWORK_INTERFACES = {
   Effect: "Allow",
   Action: [

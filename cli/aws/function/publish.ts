@@ -5,7 +5,7 @@ import { accountOf } from "../names.ts";
 import { polling, retrying } from "../retrying.ts";
 import { withoutValues } from "../without-values.ts";
 import { configurationOf, type FunctionSettings, hasEnvironment, isConfigured } from "./settings.ts";
-import type { CodeSource } from "./upload.ts";
+import type { FunctionCode } from "./upload.ts";
 
 export interface Publication {
   readonly functionName: string;
@@ -17,7 +17,7 @@ export interface Publication {
   readonly onRoleRefused: () => Promise<void>;
   readonly runtimeLayerArn: string | undefined;
   readonly tags: Readonly<Record<string, string>>;
-  readonly code: () => Promise<CodeSource>;
+  readonly code: () => Promise<FunctionCode>;
   readonly sha256Base64: string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export async function createFunction(lambda: Lambda, publication: Publication): 
               FunctionName: functionName,
               ...configurationOf(settings, { roleArn, runtimeLayerArn }),
               PackageType: "Zip",
-              // What is built (Go, Python's libraries) is built for this one.
+              // Compiled code (Go, Python's libraries) is built for this one.
               Architectures: ["x86_64"],
               Code: code,
               Publish: true,
@@ -79,10 +79,10 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
   let mayBeConfigured = publication.mayBeConfigured;
   return retrying(
     async () => {
-      const found = mayBeConfigured ? await alreadyConfigured(lambda, publication) : undefined;
+      const existing = mayBeConfigured ? await alreadyConfigured(lambda, publication) : undefined;
       // If another deploy came between, the function is configured in any case.
       mayBeConfigured = false;
-      const ready = found ?? (await configure(lambda, publication));
+      const ready = existing ?? (await configure(lambda, publication));
       if (!hasEnvironment(settings, ready.Environment?.Variables)) throw new ChangedMeanwhile();
       const published = await lambda.updateFunctionCode(
         { FunctionName: functionName, ...code, Publish: true, RevisionId: ready.RevisionId },
@@ -128,9 +128,9 @@ async function alreadyConfigured(
   lambda: Lambda,
   { functionName, settings, roleArn, runtimeLayerArn, signal }: Publication,
 ): Promise<FunctionConfiguration | undefined> {
-  const found = await lambda.getFunctionConfiguration({ FunctionName: functionName }, { abortSignal: signal });
-  const isIdle = found.State === "Active" && found.LastUpdateStatus === "Successful";
-  return isIdle && isConfigured(found, configurationOf(settings, { roleArn, runtimeLayerArn })) ? found : undefined;
+  const current = await lambda.getFunctionConfiguration({ FunctionName: functionName }, { abortSignal: signal });
+  const isIdle = current.State === "Active" && current.LastUpdateStatus === "Successful";
+  return isIdle && isConfigured(current, configurationOf(settings, { roleArn, runtimeLayerArn })) ? current : undefined;
 }
 
 class ChangedMeanwhile extends Error {
@@ -162,7 +162,7 @@ async function settled(
 ): Promise<FunctionConfiguration> {
   const isDone = ({ State, LastUpdateStatus }: FunctionConfiguration) =>
     State !== "Pending" && LastUpdateStatus !== "InProgress";
-  const found = isDone(first)
+  const configuration = isDone(first)
     ? first
     : await polling(
         async () => {
@@ -174,22 +174,23 @@ async function settled(
         },
         { firstWaitMs: FIRST_WAIT_MS, limitMs: READY_WAIT_MS, signal, clock },
       );
-  if (found === undefined) {
+  if (configuration === undefined) {
     throw new PlatformError(
       "function/not-ready",
       `the function ${functionName} is not ready after ${READY_WAIT_MS / 60_000} minutes`,
       "run the command again: it continues with what exists",
     );
   }
-  if (found.State === "Failed" || found.LastUpdateStatus === "Failed") {
-    const reason = found.LastUpdateStatusReason ?? found.StateReason ?? found.LastUpdateStatusReasonCode;
+  if (configuration.State === "Failed" || configuration.LastUpdateStatus === "Failed") {
+    const reason =
+      configuration.LastUpdateStatusReason ?? configuration.StateReason ?? configuration.LastUpdateStatusReasonCode;
     throw new PlatformError(
       "function/failed",
       `the function ${functionName} cannot be set up: ${(reason ?? "the service gives no reason").replace(/\.$/, "")}`,
       "fix that, in tool.json or in the account, and deploy again",
     );
   }
-  return found;
+  return configuration;
 }
 
 /** Waits until the version can be invoked. */

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
 /**
- * What a version of the function contains, stored in the description of the aliases that name it. The record of a stage
- * changes in the same call that activates another version, so the two never disagree: one call shows whether there is
- * anything to deploy, and what an interrupted deploy has not done is missing from the record.
+ * The contents of a version of the function, stored in the description of the aliases that name it. The record of a
+ * stage changes in the same call that activates another version, so the two never disagree: one call shows whether
+ * there is anything to deploy, and what an interrupted deploy has not done is missing from the record.
  */
 export interface DeployRecord {
   /** The version that the alias named when this was written. If it names another one, the record is ignored. */
@@ -24,8 +24,8 @@ export interface DeployRecord {
   readonly identity?: string;
   /** On a stage's alias: the id of the REST API, absent until the API has the stage. */
   readonly api?: string;
-  /** On a stage's alias: the hash of what tool.json asked of the stack at that deploy. */
-  readonly asked?: string;
+  /** On a stage's alias: the hash of everything in tool.json that the stack was made from at that deploy. */
+  readonly stack?: string;
   /** On a commit's alias: its full SHA and its author. */
   readonly sha?: string;
   readonly author?: string;
@@ -44,7 +44,7 @@ const KEYS = {
   before: "o",
   identity: "i",
   api: "a",
-  asked: "t",
+  stack: "t",
   tags: "g",
   sha: "h",
   author: "n",
@@ -64,7 +64,7 @@ export function identityOf(
 
 /** The record without the fields that only the alias of a stage has. */
 export function ofVersion(record: DeployRecord): DeployRecord {
-  const { api: _, previous: __, before: ___, asked: ____, tags: _____, ...own } = record;
+  const { api: _, previous: __, before: ___, stack: ____, tags: _____, ...own } = record;
   return own;
 }
 

@@ -19,14 +19,14 @@ interface EnsuredRole {
  */
 export async function ensureRole(
   cloud: Cloud,
-  { config, ...asked }: Pick<PolicyInput, "config" | "readsSnapshots">,
+  { config, ...options }: Pick<PolicyInput, "config" | "readsSnapshots">,
   signal: AbortSignal,
 ): Promise<EnsuredRole> {
   const iam = await cloud.iam();
   const name = roleName(config.name, cloud.region);
-  const found = await findRole(iam, name, signal);
+  const existing = await findRole(iam, name, signal);
   const own = Object.entries(config.tags ?? {}).map(([Key, Value]) => ({ Key, Value }));
-  const role = found ?? (await createRole(iam, name, { app: config.name, own }, signal));
+  const role = existing ?? (await createRole(iam, name, { app: config.name, own }, signal));
   const tags = new Map(role.Tags?.map(({ Key, Value }) => [Key, Value]));
   if (tags.get(TAGS.app) !== config.name) {
     throw new PlatformError(
@@ -36,8 +36,8 @@ export async function ensureRole(
     );
   }
   const arn = role.Arn!;
-  const isTold = tags.get(TAGS.readsSnapshots) === "yes";
-  const readsSnapshots = asked.readsSnapshots || isTold;
+  const hasSnapshotsTag = tags.get(TAGS.readsSnapshots) === "yes";
+  const readsSnapshots = options.readsSnapshots || hasSnapshotsTag;
   const hash = policyHash({ config, readsSnapshots });
   if (tags.get(TAGS.policyHash) === hash) return { arn, outcome: "unchanged", policy: hash };
   const tag = (Key: string, Value: string) =>
@@ -47,7 +47,7 @@ export async function ensureRole(
       clock: cloud.clock,
     });
   // Before the policy, so that a deploy of another stage that writes its own at the same time learns of it.
-  if (readsSnapshots && !isTold) await tag(TAGS.readsSnapshots, "yes");
+  if (readsSnapshots && !hasSnapshotsTag) await tag(TAGS.readsSnapshots, "yes");
   const policy = functionPolicy({ config, region: cloud.region, accountId: accountOf(arn), readsSnapshots });
   await retrying(
     () =>
@@ -55,14 +55,14 @@ export async function ensureRole(
     { ...PROPAGATION, signal, clock: cloud.clock },
   );
   await tag(TAGS.policyHash, hash);
-  if (!readsSnapshots && (await isToldNow(iam, name, signal))) {
+  if (!readsSnapshots && (await hasSnapshotsTagNow(iam, name, signal))) {
     return ensureRole(cloud, { config, readsSnapshots: true }, signal);
   }
-  return { arn, outcome: found === undefined ? "created" : "updated", policy: hash };
+  return { arn, outcome: existing === undefined ? "created" : "updated", policy: hash };
 }
 
 /** Whether the deploy of another stage has asked for snapshots since the role was read. */
-async function isToldNow(iam: IAM, name: string, signal: AbortSignal): Promise<boolean> {
+async function hasSnapshotsTagNow(iam: IAM, name: string, signal: AbortSignal): Promise<boolean> {
   const role = await findRole(iam, name, signal);
   return role?.Tags?.some(({ Key, Value }) => Key === TAGS.readsSnapshots && Value === "yes") === true;
 }

@@ -26,8 +26,11 @@ export async function rollbackStage(
   const name = functionName(app);
   const aliases = aliasesOf(lambda, name, signal);
   const configurationOf = async (Qualifier: string) => {
-    const found = await lambda.getFunctionConfiguration({ FunctionName: name, Qualifier }, { abortSignal: signal });
-    return { version: found.Version, variables: found.Environment?.Variables ?? {} };
+    const configuration = await lambda.getFunctionConfiguration(
+      { FunctionName: name, Qualifier },
+      { abortSignal: signal },
+    );
+    return { version: configuration.Version, variables: configuration.Environment?.Variables ?? {} };
   };
   // At once: usually the alias of the previous deployment names the version that is wanted.
   const [current, likely] = await Promise.all([
@@ -62,7 +65,7 @@ export async function rollbackStage(
       previous: currentVersion,
       ...(identity !== undefined && { before: identity }),
       ...(record?.api !== undefined && { api: record.api }),
-      ...(record?.asked !== undefined && { asked: record.asked }),
+      ...(record?.stack !== undefined && { stack: record.stack }),
       // Tags belong to the function, not to the version.
       ...(record?.tags !== undefined && { tags: record.tags }),
     };
@@ -138,7 +141,7 @@ async function withSnapshots(
   return Promise.all([whole(mine), whole(others)]);
 }
 
-interface Found {
+interface RecordedVersion {
   readonly version: string;
   readonly record: DeployRecord;
 }
@@ -154,7 +157,7 @@ async function before(
     currentVersion,
     record,
   }: { readonly stage: string; readonly currentVersion: string; readonly record: DeployRecord | undefined },
-): Promise<Found> {
+): Promise<RecordedVersion> {
   if (record?.previous !== undefined && record.before !== undefined) {
     return { version: record.previous, record: { ...blankRecord(record.previous), identity: record.before } };
   }
@@ -176,7 +179,7 @@ async function named(
   aliases: Aliases,
   name: string,
   { stage, to, signal }: { readonly stage: string; readonly to: string; readonly signal: AbortSignal },
-): Promise<Found> {
+): Promise<RecordedVersion> {
   const configuration = (version: string) =>
     lambda.getFunctionConfiguration({ FunctionName: name, Qualifier: version }, { abortSignal: signal });
   const stageOf = async (version: string) => (await configuration(version)).Environment?.Variables?.TOOL_STAGE;
@@ -191,9 +194,9 @@ async function named(
   let stageOfVersion: string | undefined;
   let code: string | undefined;
   try {
-    const found = await configuration(version);
-    stageOfVersion = found.Environment?.Variables?.TOOL_STAGE;
-    code = found.CodeSha256;
+    const details = await configuration(version);
+    stageOfVersion = details.Environment?.Variables?.TOOL_STAGE;
+    code = details.CodeSha256;
   } catch (error) {
     throw isNotFound(error) ? unknown : error;
   }
@@ -232,10 +235,10 @@ async function abbreviated(
   const stages = await Promise.all(named.length < 2 ? [] : named.map(stageOf));
   const versions = named.length < 2 ? named : named.filter((_, i) => stages[i] === stage);
   if (versions.length > 1) {
-    const shown = versions.sort((a, b) => Number(a) - Number(b)).join(", ");
+    const list = versions.sort((a, b) => Number(a) - Number(b)).join(", ");
     throw new PlatformError(
       "rollback/ambiguous",
-      `${to} names ${versions.length} deployments of ${stage}: versions ${shown}`,
+      `${to} names ${versions.length} deployments of ${stage}: versions ${list}`,
       "name one of the versions",
     );
   }

@@ -45,7 +45,7 @@ export function fixedVariables(
 }
 
 /** Pure. */
-export function settingsOf(input: SettingsInput): FunctionSettings {
+export function functionSettings(input: SettingsInput): FunctionSettings {
   const { written, config, environment, runtime, runtimeLayerHash } = input;
   const { memory, timeout, vpc, layers } = config.function;
   const role = written.function?.role;
@@ -91,8 +91,18 @@ export function configurationOf(
 }
 
 /** Whether the function has exactly this configuration. */
-export function isConfigured(found: FunctionConfiguration, wanted: ReturnType<typeof configurationOf>): boolean {
-  const { Runtime, Handler, Role, MemorySize, Timeout, Description = "", Environment, VpcConfig, Layers = [] } = found;
+export function isConfigured(current: FunctionConfiguration, wanted: ReturnType<typeof configurationOf>): boolean {
+  const {
+    Runtime,
+    Handler,
+    Role,
+    MemorySize,
+    Timeout,
+    Description = "",
+    Environment,
+    VpcConfig,
+    Layers = [],
+  } = current;
   const own: typeof wanted = {
     Runtime: Runtime!,
     Handler: Handler as typeof wanted.Handler,
@@ -110,9 +120,9 @@ export function isConfigured(found: FunctionConfiguration, wanted: ReturnType<ty
 /** Whether a version has this stage's environment, and not that of another deploy that came between. */
 export function hasEnvironment(
   settings: FunctionSettings,
-  found: Readonly<Record<string, string>> | undefined,
+  current: Readonly<Record<string, string>> | undefined,
 ): boolean {
   const wanted = settings.environment;
   const names = Object.keys(wanted);
-  return names.length === Object.keys(found ?? {}).length && names.every((name) => found?.[name] === wanted[name]);
+  return names.length === Object.keys(current ?? {}).length && names.every((name) => current?.[name] === wanted[name]);
 }

@@ -38,19 +38,19 @@ export async function syncTags(
   signal: AbortSignal,
 ): Promise<void> {
   const options = { abortSignal: signal };
-  const { Tags: found = {} } = await lambda.listTags({ Resource: functionArn }, options);
-  const ours = new Set(found[TAGS.tags]?.match(/.{5}/g));
+  const { Tags: current = {} } = await lambda.listTags({ Resource: functionArn }, options);
+  const ours = new Set(current[TAGS.tags]?.match(/.{5}/g));
   const isGone = (name: string) => wanted[name] === undefined && ours.has(nameHash(name));
   // The role is first, as its tags are known by the function's list of names, which an interruption in between must leave.
   if (role !== undefined) await syncRole(role, { wanted, isGone }, signal);
-  const changed = Object.entries(wanted).filter(([name, value]) => found[name] !== value);
+  const changed = Object.entries(wanted).filter(([name, value]) => current[name] !== value);
   // Removed first, as a function has at most 50 tags. The list of names is last, in case of an interruption.
-  const names = Object.keys(found).filter((name) => name !== TAGS.tags && isGone(name));
+  const names = Object.keys(current).filter((name) => name !== TAGS.tags && isGone(name));
   if (names.length > 0) await lambda.untagResource({ Resource: functionArn, TagKeys: names }, options);
   if (changed.length > 0) {
     await lambda.tagResource({ Resource: functionArn, Tags: Object.fromEntries(changed) }, options);
   }
-  if (wanted[TAGS.tags] === undefined && found[TAGS.tags] !== undefined) {
+  if (wanted[TAGS.tags] === undefined && current[TAGS.tags] !== undefined) {
     await lambda.untagResource({ Resource: functionArn, TagKeys: [TAGS.tags] }, options);
   }
 }
@@ -67,11 +67,11 @@ async function syncRole(
 ): Promise<void> {
   const options = { abortSignal: signal };
   const role = await findRole(iam, RoleName, signal);
-  const found = new Map(role?.Tags?.map(({ Key, Value }) => [Key!, Value]));
+  const current = new Map(role?.Tags?.map(({ Key, Value }) => [Key!, Value]));
   // The role was deleted, or does not belong to this app.
-  if (found.get(TAGS.app) !== wanted[TAGS.app]) return;
-  const names = [...found.keys()].filter((name) => !OF_ROLE.has(name) && isGone(name));
-  const changed = Object.entries(wanted).filter(([name, value]) => name !== TAGS.tags && found.get(name) !== value);
+  if (current.get(TAGS.app) !== wanted[TAGS.app]) return;
+  const names = [...current.keys()].filter((name) => !OF_ROLE.has(name) && isGone(name));
+  const changed = Object.entries(wanted).filter(([name, value]) => name !== TAGS.tags && current.get(name) !== value);
   if (names.length > 0) await iam.untagRole({ RoleName, TagKeys: names }, options);
   if (changed.length > 0) {
     await iam.tagRole({ RoleName, Tags: changed.map(([Key, Value]) => ({ Key, Value })) }, options);

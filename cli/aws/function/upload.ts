@@ -5,7 +5,7 @@ import type { Cloud } from "../clients.ts";
 import { bucketName, TAGS } from "../names.ts";
 
 /** An archive in the form that the Lambda service accepts. */
-export type CodeSource = { readonly ZipFile: Uint8Array } | { readonly S3Bucket: string; readonly S3Key: string };
+export type FunctionCode = { readonly ZipFile: Uint8Array } | { readonly S3Bucket: string; readonly S3Key: string };
 
 export interface Archive {
   /** The bytes, or the path of a file that holds them. */
@@ -28,7 +28,7 @@ const MAX_DIRECT_BYTES = 50 * 1024 * 1024;
 /**
  * The archive itself if it is small enough for a call; otherwise it is uploaded under its hash, unless it is there already.
  */
-export async function codeSource(cloud: Cloud, archive: Archive, options: UploadOptions): Promise<CodeSource> {
+export async function functionCode(cloud: Cloud, archive: Archive, options: UploadOptions): Promise<FunctionCode> {
   if (archive.bytes <= MAX_DIRECT_BYTES && !options.accelerate) {
     return { ZipFile: typeof archive.zip === "string" ? await readFile(archive.zip) : archive.zip };
   }
@@ -36,9 +36,9 @@ export async function codeSource(cloud: Cloud, archive: Archive, options: Upload
   const accountId = await options.accountId();
   const bucket = bucketName(accountId, cloud.region);
   const s3 = await cloud.s3();
-  const found = await head(s3, { Bucket: bucket, Key: key, ExpectedBucketOwner: accountId }, signal);
-  if (found !== "object") {
-    if (found === "nothing") await createBucket(s3, bucket, cloud.region, signal);
+  const existing = await head(s3, { Bucket: bucket, Key: key, ExpectedBucketOwner: accountId }, signal);
+  if (existing !== "object") {
+    if (existing === "nothing") await createBucket(s3, bucket, cloud.region, signal);
     if (options.accelerate) {
       await s3.putBucketAccelerateConfiguration(
         { Bucket: bucket, ExpectedBucketOwner: accountId, AccelerateConfiguration: { Status: "Enabled" } },
@@ -63,7 +63,7 @@ export async function codeSource(cloud: Cloud, archive: Archive, options: Upload
   return { S3Bucket: bucket, S3Key: key };
 }
 
-/** What exists already. Throws if the bucket belongs to another account, as bucket names are global. */
+/** Returns what exists already. Throws if the bucket belongs to another account, as bucket names are global. */
 export async function head(
   s3: S3,
   input: { Bucket: string; Key: string; ExpectedBucketOwner: string },

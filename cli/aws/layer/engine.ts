@@ -35,14 +35,14 @@ export const ENGINE: Engine = {
 const WORDS: Readonly<Record<string, string>> = { x64: "x64", arm64: "aarch64" };
 
 /** The machine that compiles. */
-export interface Machine {
+export interface BuildMachine {
   readonly platform: string;
   readonly arch: string;
   /** Linux without glibc, such as Alpine. */
   readonly isMusl: boolean;
 }
 
-export function thisMachine(): Machine {
+export function thisMachine(): BuildMachine {
   const report = process.report?.getReport() as { header?: { glibcVersionRuntime?: string } } | undefined;
   return {
     platform: process.platform,
@@ -52,7 +52,7 @@ export function thisMachine(): Machine {
 }
 
 /** The package that compiles on this machine; undefined if there is none. */
-export function builderPackage({ platform, arch, isMusl }: Machine, engine: Engine): string | undefined {
+export function builderPackage({ platform, arch, isMusl }: BuildMachine, engine: Engine): string | undefined {
   const name = `@oven/bun-${platform}-${WORDS[arch] ?? arch}${isMusl ? "-musl" : ""}`;
   return Object.hasOwn(engine.integrity, name) ? name : undefined;
 }

@@ -8,17 +8,17 @@ import { writeZip } from "../../artifact/zip.ts";
 import { PlatformError } from "../../platform/error.ts";
 import {
   type Architecture,
+  type BuildMachine,
   builderPackage,
   type Engine,
   engineBinary,
   installEngine,
-  type Machine,
   runnerPackage,
 } from "./engine.ts";
 
-/** What is stored next to the archive of a runtime. */
+/** The record that is stored next to the archive of a runtime. */
 export interface RuntimeRecord {
-  /** What it was built from; `sourceKey`. */
+  /** The key of the sources that it was built from; `sourceKey`. */
   readonly source: string;
   /** SHA-256 of the executable, hexadecimal. The archive differs between versions of zlib. */
   readonly executable: string;
@@ -37,7 +37,7 @@ export interface MakeOptions {
   /** The path of bootstrap.cjs, the program. */
   readonly program: string;
   readonly engine: Engine;
-  readonly machine: Machine;
+  readonly machine: BuildMachine;
   readonly target: Architecture;
   /** For temporary files; removed afterwards. */
   readonly workFolder: string;

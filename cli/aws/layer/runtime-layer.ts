@@ -34,8 +34,8 @@ export async function runtimeLayerFile(
   const program = installed("bin/runtime/bootstrap.cjs");
   const source = sourceKey(program, ENGINE, "x64");
   const shipped = installed("layer");
-  const found = readRuntime(shipped, source);
-  if (found !== undefined) return layerFile(shipped, found);
+  const record = readRuntime(shipped, source);
+  if (record !== undefined) return layerFile(shipped, record);
   const cache = cacheFolder(env);
   const folder = join(cache, source);
   const before = readRuntime(folder, source);

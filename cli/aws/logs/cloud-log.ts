@@ -8,7 +8,7 @@ import { isNotFound } from "../function/aliases.ts";
 import { failureLine, type Slice } from "./failure-line.ts";
 import { type LiveTailRequest, liveTail } from "./live-tail.ts";
 import { FAILURE_EXPRESSIONS, readPlatformLine } from "./platform-line.ts";
-import { type LogEvent, type Period, readEvents } from "./read-events.ts";
+import { type CloudLogEvent, type Period, readLogEvents } from "./read-events.ts";
 
 export interface CloudLogRequest {
   readonly group: string;
@@ -57,15 +57,15 @@ export async function* readCloudLog(
     startMs: request.sinceMs - CLOCK_SLACK_MS,
     endMs: (request.untilMs ?? clock.nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
   };
-  const slice: Slice = (stream, part) => readEvents(client, { group, stream, pattern: "", period: part }, signal);
-  const shown = new Recent();
+  const slice: Slice = (stream, part) => readLogEvents(client, { group, stream, pattern: "", period: part }, signal);
+  const recent = new Recent();
   const read = async function* (part: Period) {
-    const readings = patterns.map((pattern) => readEvents(client, { group, pattern, period: part }, signal));
+    const readings = patterns.map((pattern) => readLogEvents(client, { group, pattern, period: part }, signal));
     for await (const events of mergeByTime(readings)) {
       // Several patterns may find the same event, and a poll finds events again that were returned before.
-      if (!follow) shown.forgetBefore(shown.newestMs);
+      if (!follow) recent.forgetBefore(recent.newestMs);
       yield await linesOf(
-        events.filter((event) => shown.add(event)),
+        events.filter((event) => recent.add(event)),
         slice,
       );
     }
@@ -98,8 +98,8 @@ export async function* readCloudLog(
   ) {
     await clock.sleep(Math.min(POLL_MS * 2 ** failures, MAX_WAIT_MS), signal).catch(() => {});
     if (signal.aborted) return;
-    const startMs = Math.max(period.startMs, shown.newestMs - LATE_MS);
-    shown.forgetBefore(startMs);
+    const startMs = Math.max(period.startMs, recent.newestMs - LATE_MS);
+    recent.forgetBefore(startMs);
     try {
       isThere = yield* readIfThere({ startMs, endMs: undefined });
       failures = 0;
@@ -113,11 +113,11 @@ export async function* readCloudLog(
   let isFirst = true;
   for await (const events of liveTail(client, { ...live, patterns }, signal)) {
     // Events between the last poll and the start of the session.
-    if (isFirst) yield* read({ startMs: Math.max(period.startMs, shown.newestMs - LATE_MS), endMs: undefined });
+    if (isFirst) yield* read({ startMs: Math.max(period.startMs, recent.newestMs - LATE_MS), endMs: undefined });
     isFirst = false;
     // Events that came while the log was read may come again.
     yield await linesOf(
-      events.filter((event) => event.timeMs > shown.newestMs || !shown.hasLine(event)),
+      events.filter((event) => event.timeMs > recent.newestMs || !recent.hasLine(event)),
       slice,
     );
   }
@@ -130,7 +130,7 @@ function patternsFor(query: Query): readonly string[] {
   return [...patterns, textPattern([...expressions, ...FAILURE_EXPRESSIONS])];
 }
 
-async function linesOf(events: readonly LogEvent[], slice: Slice): Promise<readonly LogLine[]> {
+async function linesOf(events: readonly CloudLogEvent[], slice: Slice): Promise<readonly LogLine[]> {
   const lines: LogLine[] = [];
   for (const event of events) {
     const { timeMs, text } = event;
@@ -153,10 +153,10 @@ function textLine(timeMs: number, text: string): string {
 /** Events that were returned already, as far back as a poll starts. */
 class Recent {
   newestMs = 0;
-  readonly #events = new Map<string, LogEvent>();
+  readonly #events = new Map<string, CloudLogEvent>();
 
   /** Returns whether the event is new. */
-  add(event: LogEvent): boolean {
+  add(event: CloudLogEvent): boolean {
     const { id, timeMs } = event;
     if (this.#events.has(id)) return false;
     this.#events.set(id, event);
@@ -165,7 +165,7 @@ class Recent {
   }
 
   /** Whether an event with the same stream, time and text was returned. */
-  hasLine({ stream, timeMs, text }: LogEvent): boolean {
+  hasLine({ stream, timeMs, text }: CloudLogEvent): boolean {
     for (const event of this.#events.values()) {
       if (event.timeMs === timeMs && event.stream === stream && event.text === text) return true;
     }

@@ -1,9 +1,9 @@
-import type { PlatformLine, Report } from "./platform-line.ts";
+import type { PlatformLine, ReportFigures } from "./platform-line.ts";
 import { readPlatformLine } from "./platform-line.ts";
-import type { LogEvent, Period } from "./read-events.ts";
+import type { CloudLogEvent, Period } from "./read-events.ts";
 
 /** The events of one stream in a period: the lines of one execution environment. */
-export type Slice = (stream: string, period: Period) => AsyncIterable<readonly LogEvent[]>;
+export type Slice = (stream: string, period: Period) => AsyncIterable<readonly CloudLogEvent[]>;
 
 type Failure = Extract<PlatformLine, { kind: "timeout" | "exit" }>;
 
@@ -16,7 +16,7 @@ const AFTER_MS = 5_000;
  * An entry for a failure that the platform reports, with the request that failed. An environment handles one request at a
  * time, so it is the last one before the failure without a response.
  */
-export async function failureLine(event: LogEvent, failure: Failure, slice: Slice): Promise<string> {
+export async function failureLine(event: CloudLogEvent, failure: Failure, slice: Slice): Promise<string> {
   const { request, report } = await around(event, failure, slice);
   const isOutOfMemory =
     failure.kind === "exit" &&
@@ -47,12 +47,12 @@ export async function failureLine(event: LogEvent, failure: Failure, slice: Slic
 
 interface Around {
   readonly request: Readonly<Record<string, unknown>> | undefined;
-  readonly report: Report | undefined;
+  readonly report: ReportFigures | undefined;
 }
 
-async function around(event: LogEvent, failure: Failure, slice: Slice): Promise<Around> {
+async function around(event: CloudLogEvent, failure: Failure, slice: Slice): Promise<Around> {
   let request: Record<string, unknown> | undefined;
-  let report: Report | undefined;
+  let report: ReportFigures | undefined;
   const period = { startMs: event.timeMs - BEFORE_MS, endMs: event.timeMs + AFTER_MS };
   for await (const events of slice(event.stream, period)) {
     for (const { text, timeMs, id } of events) {

@@ -1,6 +1,6 @@
 import type { CloudWatchLogs, StartLiveTailResponseStream } from "@aws-sdk/client-cloudwatch-logs";
 import { asTheyCome } from "../../time/merge-by-time.ts";
-import type { LogEvent } from "./read-events.ts";
+import type { CloudLogEvent } from "./read-events.ts";
 
 export interface LiveTailRequest {
   readonly groupArn: string;
@@ -19,10 +19,10 @@ export async function* liveTail(
   client: CloudWatchLogs,
   { groupArn, patterns, onSampled }: LiveTailRequest,
   signal: AbortSignal,
-): AsyncGenerator<readonly LogEvent[]> {
+): AsyncGenerator<readonly CloudLogEvent[]> {
   let isSampled = false;
   const starting = new Set(patterns.keys());
-  const session = async function* (pattern: string, i: number): AsyncGenerator<readonly Shown[]> {
+  const session = async function* (pattern: string, i: number): AsyncGenerator<readonly SessionEvent[]> {
     while (!signal.aborted) {
       const { responseStream } = await client.startLiveTail(
         { logGroupIdentifiers: [groupArn], ...(pattern !== "" && { logEventFilterPattern: pattern }) },
@@ -43,21 +43,21 @@ export async function* liveTail(
     }
   };
   const once = new OncePerSession(patterns.length);
-  for await (const shown of asTheyCome(patterns.map(session))) {
-    yield shown.filter((one) => once.isNew(one)).map(({ event }) => event);
+  for await (const events of asTheyCome(patterns.map(session))) {
+    yield events.filter((one) => once.isNew(one)).map(({ event }) => event);
   }
 }
 
-interface Shown {
+interface SessionEvent {
   readonly session: number;
-  readonly event: LogEvent;
+  readonly event: CloudLogEvent;
 }
 
 function readPart({ sessionUpdate }: StartLiveTailResponseStream) {
   return {
     sampled: sessionUpdate?.sessionMetadata?.sampled,
     events: (sessionUpdate?.sessionResults ?? []).map(
-      ({ logStreamName = "", timestamp = 0, message = "" }): LogEvent => ({
+      ({ logStreamName = "", timestamp = 0, message = "" }): CloudLogEvent => ({
         id: `${logStreamName} ${timestamp} ${message}`,
         stream: logStreamName,
         timeMs: timestamp,
@@ -74,34 +74,34 @@ const SKEW_MS = 10_000;
 class OncePerSession {
   readonly #sessions: number;
   /** How often each session returned each event. */
-  readonly #counts = new Map<string, { readonly timeMs: number; readonly counts: number[]; shown: number }>();
+  readonly #counts = new Map<string, { readonly timeMs: number; readonly counts: number[]; yields: number }>();
   #newestMs = 0;
 
   constructor(sessions: number) {
     this.#sessions = sessions;
   }
 
-  isNew({ session, event }: Shown): boolean {
+  isNew({ session, event }: SessionEvent): boolean {
     if (this.#sessions === 1) return true;
     this.#forget(event.timeMs);
-    const known = this.#counts.get(event.id) ?? {
+    const entry = this.#counts.get(event.id) ?? {
       timeMs: event.timeMs,
       counts: new Array<number>(this.#sessions).fill(0),
-      shown: 0,
+      yields: 0,
     };
-    this.#counts.set(event.id, known);
-    known.counts[session]!++;
-    if (known.counts[session]! <= known.shown) return false;
-    known.shown++;
+    this.#counts.set(event.id, entry);
+    entry.counts[session]!++;
+    if (entry.counts[session]! <= entry.yields) return false;
+    entry.yields++;
     return true;
   }
 
   #forget(timeMs: number): void {
     if (timeMs <= this.#newestMs) return;
     this.#newestMs = timeMs;
-    for (const [id, known] of this.#counts) {
+    for (const [id, entry] of this.#counts) {
       // The map is in order of arrival: what follows is not much older.
-      if (known.timeMs > timeMs - SKEW_MS) break;
+      if (entry.timeMs > timeMs - SKEW_MS) break;
       this.#counts.delete(id);
     }
   }

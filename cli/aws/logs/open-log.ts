@@ -67,7 +67,7 @@ export function openLog({ env, clock, config, sandbox }: LogSource): AppLog {
 }
 
 /** Whether this machine has any cloud credentials. Without them a call would only wait for a timeout. */
-export function hasCredentials(env: Env): boolean {
+export function hasCloudCredentials(env: Env): boolean {
   return VARIABLES.some((name) => env[name]) || profileNames(env).size > 0;
 }
 

@@ -4,10 +4,10 @@ export type PlatformLine =
   | { readonly kind: "frame" }
   | { readonly kind: "timeout"; readonly invocation: string; readonly durationMs: number }
   | { readonly kind: "exit"; readonly invocation: string; readonly reason: string }
-  | { readonly kind: "report"; readonly invocation: string; readonly report: Report };
+  | { readonly kind: "report"; readonly invocation: string; readonly report: ReportFigures };
 
 /** The time and memory of an invocation. */
-export interface Report {
+export interface ReportFigures {
   readonly durationMs: number | undefined;
   readonly memoryMiB: number | undefined;
   readonly usedMiB: number | undefined;
@@ -42,10 +42,10 @@ const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const FRAME =
   /^(START RequestId: |END RequestId: |INIT_START |INIT_REPORT |RESTORE_START |RESTORE_REPORT |XRAY TraceId: |EXTENSION\t|TELEMETRY\t|LOGS\t)/;
 
-function readReport(text: string): Report {
+function readReport(text: string): ReportFigures {
   const number = (name: string) => {
-    const found = new RegExp(`\\t${name}: ([\\d.]+) `).exec(text)?.[1];
-    return found === undefined ? undefined : Number(found);
+    const digits = new RegExp(`\\t${name}: ([\\d.]+) `).exec(text)?.[1];
+    return digits === undefined ? undefined : Number(digits);
   };
   return { durationMs: number("Duration"), memoryMiB: number("Memory Size"), usedMiB: number("Max Memory Used") };
 }

@@ -1,7 +1,7 @@
 import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 
 /** A line of the log group. */
-export interface LogEvent {
+export interface CloudLogEvent {
   readonly id: string;
   readonly stream: string;
   /** When it was written, in milliseconds since 1970. */
@@ -30,11 +30,11 @@ export interface EventSelection {
  * Reads events, oldest first, a page at a time. A page may be empty if nothing in the part that was searched matches.
  * Throws what the client throws.
  */
-export async function* readEvents(
+export async function* readLogEvents(
   client: CloudWatchLogs,
   { group, stream, pattern, period: { startMs, endMs } }: EventSelection,
   signal: AbortSignal,
-): AsyncGenerator<readonly LogEvent[]> {
+): AsyncGenerator<readonly CloudLogEvent[]> {
   let nextToken: string | undefined;
   do {
     const page = await client.filterLogEvents(

@@ -4,7 +4,14 @@ import { functionName, stageAlias } from "../names.ts";
 import { CHAT_SOURCE } from "./chat-function.ts";
 import { helperFunction } from "./helper-function.ts";
 import { logicalId } from "./logical-id.ts";
-import { type AppStack, type Parts, type Resources, type Secret, type TemplateProblem, tagsOf } from "./resource.ts";
+import {
+  type AppStack,
+  type Parts,
+  type Resources,
+  resourceTags,
+  type Secret,
+  type TemplateProblem,
+} from "./resource.ts";
 
 type Alert = ResolvedConfig["alerts"][number];
 
@@ -34,7 +41,7 @@ export function actionResources(input: AppStack): Partial<Parts> {
     resources[topic] = {
       Type: "AWS::SNS::Topic",
       // Shown as the sender of text messages.
-      Properties: { DisplayName: input.name, Tags: tagsOf(input) },
+      Properties: { DisplayName: input.name, Tags: resourceTags(input) },
       Metadata: { tool: { about: `action ${action.name}` } },
     };
     for (const [Protocol, Endpoint] of endpointsOf(action)) {

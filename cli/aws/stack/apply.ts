@@ -5,12 +5,12 @@ import type { StackPlan } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
 import { type KnownCertificate, tagCertificates, writeValidationRecord } from "./certificates.ts";
-import { additions, changesOf } from "./changes.ts";
+import { additions, stackChanges } from "./changes.ts";
 import { isRace, newParameters, stackOptions } from "./ensure-stage.ts";
-import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
-import { aboutOf, type StackInput, tagsOf } from "./resource.ts";
+import { type OperationEvent, operate, removeRemains, untilIdle, type Watch } from "./operation.ts";
+import { aboutOf, resourceTags, type StackInput } from "./resource.ts";
 import { readStack } from "./state.ts";
-import { type Survey, survey } from "./survey.ts";
+import { type StackSurvey, surveyStack } from "./survey.ts";
 
 export interface Applied {
   readonly outcome: "created" | "updated" | "unchanged" | "cancelled";
@@ -19,7 +19,7 @@ export interface Applied {
 
 interface Watched {
   readonly signal: AbortSignal;
-  readonly report: (event: StackEvent) => void;
+  readonly report: (event: OperationEvent) => void;
 }
 
 /** How often another run may change the stack after we looked at it and before we change it. */
@@ -28,18 +28,18 @@ const MAX_RACES = 5;
 /** A change set is computed in seconds. */
 const CHANGE_SET_POLL_MS = 500;
 
-/** What `apply` would do, from a change set that is created and deleted again. */
-export async function plan(cloud: Cloud, input: StackInput, { signal }: Watched): Promise<StackPlan> {
-  const found = await survey(cloud, input, { signal, request: false });
-  if (found.state === undefined) return planOf(cloud, found, additions(found.wanted.template));
-  const set = await makeChangeSet(cloud, found, signal);
-  if (set === undefined) return planOf(cloud, found, []);
+/** Lists the changes that `apply` would make, from a change set that is created and deleted again. */
+export async function planStack(cloud: Cloud, input: StackInput, { signal }: Watched): Promise<StackPlan> {
+  const survey = await surveyStack(cloud, input, { signal, request: false });
+  if (survey.state === undefined) return planOf(cloud, survey, additions(survey.wanted.template));
+  const set = await makeChangeSet(cloud, survey, signal);
+  if (set === undefined) return planOf(cloud, survey, []);
   await removeChangeSet(cloud, set.id);
-  return planOf(cloud, found, changesOf(set.changes, found.before!, found.wanted.template));
+  return planOf(cloud, survey, stackChanges(set.changes, survey.before!, survey.wanted.template));
 }
 
 /** Creates or updates the stack to match tool.json. Certificates are requested before anything is changed. */
-export async function apply(
+export async function applyStack(
   cloud: Cloud,
   input: StackInput,
   confirm: (plan: StackPlan) => Promise<boolean>,
@@ -51,12 +51,12 @@ export async function apply(
     const idle: Watch = { ...watched, about: {} };
     const status = await untilIdle(cloud, name, idle);
     if (status !== undefined) await removeRemains(cloud, name, status, idle);
-    const found = await survey(cloud, input, { signal, request: true });
+    const survey = await surveyStack(cloud, input, { signal, request: true });
     try {
-      const applied = await (found.state === undefined
-        ? create(cloud, found, watched)
-        : update(cloud, found, confirm, watched));
-      return applied.outcome === "cancelled" ? applied : await validateInNewZones(cloud, found, applied, signal);
+      const applied = await (survey.state === undefined
+        ? create(cloud, survey, watched)
+        : update(cloud, survey, confirm, watched));
+      return applied.outcome === "cancelled" ? applied : await validateInNewZones(cloud, survey, applied, signal);
     } catch (error) {
       if (race === MAX_RACES || !isRace(error)) throw error;
     }
@@ -66,30 +66,30 @@ export async function apply(
 /** Writes validation records into zones that this apply has created. Their certificates were requested before. */
 async function validateInNewZones(
   cloud: Cloud,
-  found: Survey,
+  survey: StackSurvey,
   applied: Applied,
   signal: AbortSignal,
 ): Promise<Applied> {
   const isOpen = ({ validation }: KnownCertificate) => validation?.by === "record" && !validation.isMade;
-  if (!found.certificates.some(isOpen)) return applied;
-  const state = await readStack(cloud, found.input.name, signal);
+  if (!survey.certificates.some(isOpen)) return applied;
+  const state = await readStack(cloud, survey.input.name, signal);
   const zones = Object.fromEntries((state?.zones ?? []).map(({ name, id }) => [name, id]));
   const certificates: KnownCertificate[] = [];
-  for (const certificate of found.certificates) {
+  for (const certificate of survey.certificates) {
     certificates.push(
       isOpen(certificate) ? await writeValidationRecord(cloud, certificate, zones, signal) : certificate,
     );
   }
-  return { ...applied, plan: planOf(cloud, { ...found, certificates }, applied.plan.changes) };
+  return { ...applied, plan: planOf(cloud, { ...survey, certificates }, applied.plan.changes) };
 }
 
-async function create(cloud: Cloud, found: Survey, watched: Watched): Promise<Applied> {
-  const { template, parameters } = found.wanted;
+async function create(cloud: Cloud, survey: StackSurvey, watched: Watched): Promise<Applied> {
+  const { template, parameters } = survey.wanted;
   const client = await cloud.cloudFormation();
-  const common = await stackOptions(cloud, found.input, template, watched.signal);
+  const common = await stackOptions(cloud, survey.input, template, watched.signal);
   await operate(
     cloud,
-    found.input.name,
+    survey.input.name,
     async (ClientRequestToken) => {
       const options = { ...common, Parameters: newParameters(parameters) };
       const made = await client.createStack({ ...options, ClientRequestToken }, { abortSignal: watched.signal });
@@ -97,41 +97,41 @@ async function create(cloud: Cloud, found: Survey, watched: Watched): Promise<Ap
     },
     { ...watched, about: aboutOf(template) },
   );
-  return { outcome: "created", plan: planOf(cloud, found, additions(template)) };
+  return { outcome: "created", plan: planOf(cloud, survey, additions(template)) };
 }
 
 async function update(
   cloud: Cloud,
-  found: Survey,
+  survey: StackSurvey,
   confirm: (plan: StackPlan) => Promise<boolean>,
   watched: Watched,
 ): Promise<Applied> {
-  const { template } = found.wanted;
-  const set = await makeChangeSet(cloud, found, watched.signal);
-  if (set === undefined) return { outcome: "unchanged", plan: planOf(cloud, found, []) };
-  const shown = planOf(cloud, found, changesOf(set.changes, found.before!, template));
+  const { template } = survey.wanted;
+  const set = await makeChangeSet(cloud, survey, watched.signal);
+  if (set === undefined) return { outcome: "unchanged", plan: planOf(cloud, survey, []) };
+  const plan = planOf(cloud, survey, stackChanges(set.changes, survey.before!, template));
   let isConfirmed = false;
   try {
-    isConfirmed = await confirm(shown);
+    isConfirmed = await confirm(plan);
   } finally {
     if (!isConfirmed) await removeChangeSet(cloud, set.id);
   }
-  if (!isConfirmed) return { outcome: "cancelled", plan: shown };
+  if (!isConfirmed) return { outcome: "cancelled", plan };
   // Before the stack's tags, by which the old ones are known if this is interrupted in between.
-  const tags = { wanted: tagsOf(found.input), before: found.tagsBefore };
-  await tagCertificates(cloud, found.certificates, tags, watched.signal);
+  const tags = { wanted: resourceTags(survey.input), before: survey.tagsBefore };
+  await tagCertificates(cloud, survey.certificates, tags, watched.signal);
   const client = await cloud.cloudFormation();
   await operate(
     cloud,
-    found.input.name,
+    survey.input.name,
     async (ClientRequestToken) => {
       await client.executeChangeSet({ ChangeSetName: set.id, ClientRequestToken }, { abortSignal: watched.signal });
-      return found.state!.id;
+      return survey.state!.id;
     },
     // Removed resources are described by the previous template.
-    { ...watched, about: { ...aboutOf(found.before!), ...aboutOf(template) } },
+    { ...watched, about: { ...aboutOf(survey.before!), ...aboutOf(template) } },
   );
-  return { outcome: "updated", plan: shown };
+  return { outcome: "updated", plan };
 }
 
 interface ChangeSet {
@@ -140,13 +140,13 @@ interface ChangeSet {
 }
 
 /** Undefined if nothing would change. */
-async function makeChangeSet(cloud: Cloud, found: Survey, signal: AbortSignal): Promise<ChangeSet | undefined> {
+async function makeChangeSet(cloud: Cloud, survey: StackSurvey, signal: AbortSignal): Promise<ChangeSet | undefined> {
   const client = await cloud.cloudFormation();
-  const { template, parameters } = found.wanted;
+  const { template, parameters } = survey.wanted;
   const created = await client.createChangeSet(
     {
-      ...(await stackOptions(cloud, found.input, template, signal)),
-      StackName: found.state!.id,
+      ...(await stackOptions(cloud, survey.input, template, signal)),
+      StackName: survey.state!.id,
       Parameters: newParameters(parameters),
       ChangeSetName: `tool-${randomUUID()}`,
       ChangeSetType: "UPDATE",
@@ -187,12 +187,14 @@ async function removeChangeSet(cloud: Cloud, id: string): Promise<void> {
   await client.deleteChangeSet({ ChangeSetName: id }).catch(() => {});
 }
 
-function planOf(cloud: Cloud, found: Survey, changes: StackPlan["changes"]): StackPlan {
+function planOf(cloud: Cloud, survey: StackSurvey, changes: StackPlan["changes"]): StackPlan {
   return {
-    name: found.input.name,
+    name: survey.input.name,
     region: cloud.region,
-    isNew: found.state === undefined,
+    isNew: survey.state === undefined,
     changes,
-    certificates: found.certificates.filter(({ state }) => state !== "issued").map(({ arn: _, ...shown }) => shown),
+    certificates: survey.certificates
+      .filter(({ state }) => state !== "issued")
+      .map(({ arn: _, ...certificate }) => certificate),
   };
 }

@@ -69,7 +69,7 @@ export async function findCertificates(
     const best = candidates.sort((a, b) => compare(rank(a), rank(b)))[0];
     if (best === undefined)
       return { domain, arn: undefined, state: "missing", reason: undefined, validation: undefined };
-    return known(domain, best);
+    return certificateOf(domain, best);
   });
 }
 
@@ -107,7 +107,7 @@ export async function requestCertificate(
     { abortSignal: signal },
   );
   const detail = await describeSoon(acm, CertificateArn!, isZoneOurs, { signal, clock: cloud.clock });
-  return writeValidationRecord(cloud, known(domain, detail), zones, signal);
+  return writeValidationRecord(cloud, certificateOf(domain, detail), zones, signal);
 }
 
 /** Writes the validation record of a pending certificate if its zone is ours. Writing it twice changes nothing. */
@@ -139,10 +139,10 @@ export async function tagCertificates(
   const isNamed = (tags: readonly Tag[], tag: Tag) => tags.some(({ Key }) => Key === tag.Key);
   for (const { arn: CertificateArn } of certificates) {
     if (CertificateArn === undefined) continue;
-    const { Tags: found = [] } = await acm.listTagsForCertificate({ CertificateArn }, options);
-    if (!found.some(({ Key, Value }) => Key === TAGS.app && Value === app)) continue;
-    const gone = found.filter((tag) => isNamed(before, tag) && !isNamed(wanted, tag));
-    const changed = wanted.filter((tag) => !found.some(({ Key, Value }) => Key === tag.Key && Value === tag.Value));
+    const { Tags: current = [] } = await acm.listTagsForCertificate({ CertificateArn }, options);
+    if (!current.some(({ Key, Value }) => Key === TAGS.app && Value === app)) continue;
+    const gone = current.filter((tag) => isNamed(before, tag) && !isNamed(wanted, tag));
+    const changed = wanted.filter((tag) => !current.some(({ Key, Value }) => Key === tag.Key && Value === tag.Value));
     // Removed first, as a certificate has at most 50 tags.
     const names = gone.map(({ Key }) => ({ Key }));
     if (gone.length > 0) await acm.removeTagsFromCertificate({ CertificateArn, Tags: names }, options);
@@ -191,7 +191,7 @@ async function describeSoon(
   }
 }
 
-function known(domain: string, detail: CertificateDetail): KnownCertificate {
+function certificateOf(domain: string, detail: CertificateDetail): KnownCertificate {
   const state = stateOf(detail);
   const option =
     detail.DomainValidationOptions?.find(({ DomainName }) => DomainName === domain) ??

@@ -1,10 +1,10 @@
 import type { Change as CloudChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { Change, PropertyChange } from "../../platform/stack.ts";
 import { needsConfirmation } from "./confirmation.ts";
-import type { Resource, Template } from "./resource.ts";
+import type { TemplateDocument, TemplateResource } from "./resource.ts";
 
-/** What creating the stack adds. */
-export function additions(template: Template): Change[] {
+/** The resources that creating the stack adds. */
+export function additions(template: TemplateDocument): Change[] {
   return order(
     Object.entries(template.Resources).map(([id, resource]) => ({
       action: "add",
@@ -23,7 +23,7 @@ export function additions(template: Template): Change[] {
  * A change set in the user's terms. The platform tells which resources change and which are replaced. The values come from
  * the two templates, as a change set has literal values only.
  */
-export function changesOf(set: readonly CloudChange[], before: Template, after: Template): Change[] {
+export function stackChanges(set: readonly CloudChange[], before: TemplateDocument, after: TemplateDocument): Change[] {
   const changes = set.flatMap(({ ResourceChange }): Change[] => {
     const {
       LogicalResourceId: id,
@@ -35,8 +35,9 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
     } = ResourceChange ?? {};
     if (id === undefined || Action === undefined) return [];
     const [old, now] = [before.Resources[id], after.Resources[id]];
-    const known = now ?? old;
-    const facts = known === undefined ? { type: ResourceType ?? "", about: id, stage: undefined } : factsOf(known);
+    const resource = now ?? old;
+    const facts =
+      resource === undefined ? { type: ResourceType ?? "", about: id, stage: undefined } : factsOf(resource);
     const action = Action === "Add" ? "add" : Action === "Remove" ? "remove" : "change";
     const differing = action === "change" ? propertyChanges(old?.Properties ?? {}, now?.Properties ?? {}) : [];
     const said = Details.flatMap(({ Target }) => (Target?.Name === undefined ? [] : [Target.Name]));
@@ -101,13 +102,13 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 }
 
 /** Sorts in the order of the templates; a change set has its own order. */
-function byTemplate(before: Template, after: Template) {
+function byTemplate(before: TemplateDocument, after: TemplateDocument) {
   const ids = [...new Set([...Object.keys(after.Resources), ...Object.keys(before.Resources)])];
   const rank = new Map(ids.map((id, i) => [id, i]));
   return (a: Change, b: Change) => (rank.get(a.id) ?? ids.length) - (rank.get(b.id) ?? ids.length);
 }
 
-function factsOf({ Type, Metadata }: Resource) {
+function factsOf({ Type, Metadata }: TemplateResource) {
   return { type: Type, about: Metadata?.tool?.about ?? Type, stage: Metadata?.tool?.stage };
 }
 
@@ -116,4 +117,5 @@ function order(changes: readonly Change[], stages: readonly (string | undefined)
   return [...new Set([undefined, ...stages])].flatMap((stage) => changes.filter((change) => change.stage === stage));
 }
 
-const stagesIn = ({ Resources }: Template) => Object.values(Resources).map(({ Metadata }) => Metadata?.tool?.stage);
+const stagesIn = ({ Resources }: TemplateDocument) =>
+  Object.values(Resources).map(({ Metadata }) => Metadata?.tool?.stage);

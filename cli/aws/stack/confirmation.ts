@@ -1,17 +1,17 @@
 import type { Change } from "../../platform/stack.ts";
 
-interface Asked {
+interface Confirmation {
   readonly removed: boolean;
   readonly replaced: boolean;
 }
 
 /** Visitors or other systems would notice: an address, a name or a permission is gone, for a while or for good. */
-const ASKS: Asked = { removed: true, replaced: true };
+const ASKS: Confirmation = { removed: true, replaced: true };
 /** The next apply creates it again, or it follows from a change that asks already. */
-const SILENT: Asked = { removed: false, replaced: false };
+const SILENT: Confirmation = { removed: false, replaced: false };
 
 /** Every resource type in our templates. */
-export const CONFIRMATIONS: Readonly<Record<string, Asked>> = {
+export const CONFIRMATIONS: Readonly<Record<string, Confirmation>> = {
   // A new API has another default URL for every stage.
   "AWS::ApiGateway::RestApi": ASKS,
   "AWS::ApiGateway::Stage": ASKS,
@@ -36,6 +36,6 @@ export const CONFIRMATIONS: Readonly<Record<string, Asked>> = {
 
 /** Whether `stack apply` asks before this change. A possible replacement counts as one. */
 export function needsConfirmation({ action, type, replaced }: Pick<Change, "action" | "type" | "replaced">): boolean {
-  const asked = CONFIRMATIONS[type] ?? ASKS;
-  return (action === "remove" && asked.removed) || (replaced !== "no" && asked.replaced);
+  const confirmation = CONFIRMATIONS[type] ?? ASKS;
+  return (action === "remove" && confirmation.removed) || (replaced !== "no" && confirmation.replaced);
 }

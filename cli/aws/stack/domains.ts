@@ -5,12 +5,12 @@ import { aliasZone } from "./alias-targets.ts";
 import { logicalId } from "./logical-id.ts";
 import {
   type AppStack,
-  type Known,
-  type Output,
   type Parts,
   type Resources,
+  resourceTags,
+  type StackContext,
+  type StackOutput,
   type TemplateProblem,
-  tagsOf,
 } from "./resource.ts";
 
 /** The custom domain of a stage, as the gateway spells it. */
@@ -40,20 +40,20 @@ export function zonesOf(config: ResolvedConfig, stages: readonly string[]): stri
 }
 
 /** The zones that have to be created, and the records of `dns`. */
-export function zoneResources({ name, config }: AppStack, known: Known): Partial<Parts> {
+export function zoneResources({ name, config }: AppStack, context: StackContext): Partial<Parts> {
   const resources: Resources = {};
-  const outputs: Record<string, Output> = {};
+  const outputs: Record<string, StackOutput> = {};
   const problems: TemplateProblem[] = [];
-  const zones = zonesOf(config, known.stages);
+  const zones = zonesOf(config, context.stages);
   for (const zone of zones) {
-    if (Object.hasOwn(known.zones, zone)) continue;
+    if (Object.hasOwn(context.zones, zone)) continue;
     const id = zoneId(zone);
     resources[id] = {
       Type: "AWS::Route53::HostedZone",
       Properties: {
         Name: zone,
         HostedZoneConfig: { Comment: `made by tool for ${name}` },
-        HostedZoneTags: tagsOf({ name, config }),
+        HostedZoneTags: resourceTags({ name, config }),
       },
       // Never deleted with the stack: it may hold records of others, and a new one has other name servers.
       DeletionPolicy: "RetainExceptOnCreate",
@@ -83,7 +83,7 @@ export function zoneResources({ name, config }: AppStack, known: Known): Partial
         });
         continue;
       }
-      const stage = known.stages.find((one) => stageDomain(config, one) === recordName);
+      const stage = context.stages.find((one) => stageDomain(config, one) === recordName);
       if (stage !== undefined && ["A", "AAAA", "ALIAS", "CNAME"].includes(record.type)) {
         problems.push({
           code: "stack/domain-record",
@@ -92,7 +92,7 @@ export function zoneResources({ name, config }: AppStack, known: Known): Partial
         });
         continue;
       }
-      const HostedZoneId = zoneReference(zone, known);
+      const HostedZoneId = zoneReference(zone, context);
       if (record.type === "ALIAS") {
         const target = canonical(record.value[0]!);
         const TargetZoneId = target === zone || target.endsWith(`.${zone}`) ? HostedZoneId : aliasZone(target);
@@ -136,12 +136,12 @@ export function zoneResources({ name, config }: AppStack, known: Known): Partial
  * The custom domains whose certificates are issued, one for all stages that share it; the path of each stage; and the DNS
  * record of the domain.
  */
-export function domainResources(input: AppStack, known: Known): Partial<Parts> {
+export function domainResources(input: AppStack, context: StackContext): Partial<Parts> {
   const { config } = input;
   const resources: Resources = {};
-  const outputs: Record<string, Output> = {};
+  const outputs: Record<string, StackOutput> = {};
   const problems: TemplateProblem[] = [];
-  for (const stage of known.stages) {
+  for (const stage of context.stages) {
     const domain = stageDomain(config, stage);
     if (domain === undefined) continue;
     if (!hasEdge(input.region)) {
@@ -161,9 +161,9 @@ export function domainResources(input: AppStack, known: Known): Partial<Parts> {
       });
       continue;
     }
-    const certificate = known.certificates[domain];
+    const certificate = context.certificates[domain];
     if (certificate === undefined) continue;
-    const sharing = known.stages.filter((other) => stageDomain(config, other) === domain);
+    const sharing = context.stages.filter((other) => stageDomain(config, other) === domain);
     // A domain of several stages belongs to none of them.
     const owner = sharing.length === 1 ? { stage } : {};
     const id = logicalId("Domain", domain);
@@ -174,7 +174,7 @@ export function domainResources(input: AppStack, known: Known): Partial<Parts> {
         CertificateArn: certificate,
         EndpointConfiguration: { Types: ["EDGE"] },
         SecurityPolicy: "TLS_1_2",
-        Tags: tagsOf(input, owner.stage),
+        Tags: resourceTags(input, owner.stage),
       },
       Metadata: { tool: { ...owner, about: `domain ${domain}` } },
     };
@@ -197,7 +197,7 @@ export function domainResources(input: AppStack, known: Known): Partial<Parts> {
     resources[logicalId("DomainRecord", domain)] = {
       Type: "AWS::Route53::RecordSet",
       Properties: {
-        HostedZoneId: zoneReference(zone, known),
+        HostedZoneId: zoneReference(zone, context),
         Name: domain,
         Type: "A",
         AliasTarget: {
@@ -215,7 +215,7 @@ export function domainResources(input: AppStack, known: Known): Partial<Parts> {
 const zoneId = (zone: string) => logicalId("Zone", zone);
 const recordId = (zone: string, name: string, type: string) => logicalId("Record", name, type.toLowerCase(), zone);
 
-function zoneReference(zone: string, { zones }: Known): unknown {
+function zoneReference(zone: string, { zones }: StackContext): unknown {
   return Object.hasOwn(zones, zone) ? zones[zone] : { Ref: zoneId(zone) };
 }
 

@@ -2,7 +2,7 @@ import type { Stack } from "@aws-sdk/client-cloudformation";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
 import { operate, removeRemains, untilIdle, type Watch } from "./operation.ts";
-import { aboutOf, type StackInput, type Template, tagsOf } from "./resource.ts";
+import { aboutOf, resourceTags, type StackInput, type TemplateDocument } from "./resource.ts";
 import { describeStack, type StackState, stateOf } from "./state.ts";
 import { templateBody } from "./template-body.ts";
 import { stageAlone, withStage } from "./with-stage.ts";
@@ -73,7 +73,7 @@ async function extend(
   const client = await cloud.cloudFormation();
   const abortSignal = watch.signal;
   const { TemplateBody } = await client.getTemplate({ StackName: stackId }, { abortSignal });
-  const before = JSON.parse(TemplateBody!) as Template;
+  const before = JSON.parse(TemplateBody!) as TemplateDocument;
   const { template, parameters } = withStage(before, input, stage);
   const kept = Object.keys(before.Parameters ?? {}).map((ParameterKey) => ({ ParameterKey, UsePreviousValue: true }));
   const Parameters = [...kept, ...newParameters(parameters)];
@@ -92,12 +92,17 @@ async function extend(
 }
 
 /** The options of every change of the stack. CAPABILITY_IAM allows the roles of our helper functions. */
-export const stackOptions = async (cloud: Cloud, input: StackInput, template: Template, signal: AbortSignal) => ({
+export const stackOptions = async (
+  cloud: Cloud,
+  input: StackInput,
+  template: TemplateDocument,
+  signal: AbortSignal,
+) => ({
   StackName: stackName(input.name),
   ...(await templateBody(cloud, input, template, signal)),
   Capabilities: ["CAPABILITY_IAM" as const],
   // CloudFormation adds them to all resources that support tags.
-  Tags: tagsOf(input),
+  Tags: resourceTags(input),
 });
 
 export const newParameters = (values: Readonly<Record<string, string>>) =>

@@ -1,7 +1,7 @@
 import { apiName, functionName, hasEdge, partition, stageAlias } from "../names.ts";
 import { stageDomain } from "./domains.ts";
 import { logicalId } from "./logical-id.ts";
-import { type AppStack, type Parts, type Resource, type Resources, sha256, tagsOf } from "./resource.ts";
+import { type AppStack, type Parts, type Resources, resourceTags, sha256, type TemplateResource } from "./resource.ts";
 
 /**
  * The gateway's timeout for one request. It does not depend on tool.json, so that a changed timeout needs no new deployment,
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 60_000;
 export function apiResources({ name, config, region, accountId }: AppStack): Resources {
   const arn = `arn:${partition(region)}`;
   const target = `${arn}:lambda:${region}:${accountId}:function:${functionName(name)}:\${stageVariables.qualifier}`;
-  const any = (about: string, resourceId: unknown): Resource => ({
+  const any = (about: string, resourceId: unknown): TemplateResource => ({
     Type: "AWS::ApiGateway::Method",
     Properties: {
       RestApiId: { Ref: "Api" },
@@ -41,7 +41,7 @@ export function apiResources({ name, config, region, accountId }: AppStack): Res
         // Treats all bodies as bytes. Otherwise the gateway would decode them as UTF-8.
         BinaryMediaTypes: ["*/*"],
         EndpointConfiguration: { Types: [hasEdge(region) ? "EDGE" : "REGIONAL"] },
-        Tags: tagsOf({ name, config }),
+        Tags: resourceTags({ name, config }),
       },
       Metadata: { tool: { about: "the gateway" } },
     },
@@ -86,7 +86,7 @@ export function stageResources(input: AppStack, stage: string, api: Resources, i
         RestApiId: { Ref: "Api" },
         DeploymentId: { Ref: deploymentId },
         Variables: { qualifier: stageAlias(stage) },
-        Tags: tagsOf(input, stage),
+        Tags: resourceTags(input, stage),
       },
       Metadata: { tool: { stage, about: "stage of the gateway" } },
     },

@@ -7,7 +7,7 @@ export interface HelperFunction {
   readonly source: string;
   readonly timeoutSeconds: number;
   readonly environment: Readonly<Record<string, unknown>>;
-  /** What its role may do. It may not write logs, so that no log group remains. */
+  /** The permissions of its role. It may not write logs, so that no log group remains. */
   readonly statements: readonly unknown[];
 }
 
@@ -19,7 +19,7 @@ export function helperFunction(id: string, helper: HelperFunction): Resources {
       Properties: {
         AssumeRolePolicyDocument: trust("lambda.amazonaws.com"),
         ...(helper.statements.length > 0 && {
-          Policies: [{ PolicyName: "tool", PolicyDocument: policy(helper.statements) }],
+          Policies: [{ PolicyName: "tool", PolicyDocument: policyDocument(helper.statements) }],
         }),
       },
       Metadata: { tool: { about: `role of ${helper.about}` } },
@@ -42,6 +42,6 @@ export function helperFunction(id: string, helper: HelperFunction): Resources {
 
 /** A policy that lets an AWS service assume a role. */
 export const trust = (Service: string) =>
-  policy([{ Effect: "Allow", Principal: { Service }, Action: "sts:AssumeRole" }]);
+  policyDocument([{ Effect: "Allow", Principal: { Service }, Action: "sts:AssumeRole" }]);
 
-export const policy = (Statement: readonly unknown[]) => ({ Version: "2012-10-17", Statement });
+export const policyDocument = (Statement: readonly unknown[]) => ({ Version: "2012-10-17", Statement });

@@ -8,14 +8,14 @@ export function logicalId(kind: string, ...parts: readonly string[]): string {
   const words = parts.map((part) =>
     part.replace(/[^A-Za-z0-9]+(.)?/g, (_, next: string | undefined) => (next ?? "").toUpperCase()),
   );
-  const shown = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
   // Parts of lower-case letters and digits can be read back from the id. Others could collide and get a hash.
   const isExact =
-    parts.every((part, i) => (i === 0 ? /^[a-z][a-z0-9]*$/ : /^[a-z]+$/).test(part)) && shown.length <= MAX_SHOWN;
-  return `${kind}${shown.slice(0, MAX_SHOWN)}${isExact ? "" : hash(parts)}`;
+    parts.every((part, i) => (i === 0 ? /^[a-z][a-z0-9]*$/ : /^[a-z]+$/).test(part)) && name.length <= MAX_NAME;
+  return `${kind}${name.slice(0, MAX_NAME)}${isExact ? "" : hash(parts)}`;
 }
 
 /** Names of functions and roles have at most 64 characters, and start with the stack's name and the logical id. */
-const MAX_SHOWN = 40;
+const MAX_NAME = 40;
 
 const hash = (parts: readonly string[]) => createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 6);

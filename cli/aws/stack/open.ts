@@ -3,8 +3,8 @@ import type { Stack, StackEvent, StackWatch } from "../../platform/stack.ts";
 import type { TargetOptions } from "../../platform/target.ts";
 import { openCloud } from "../clients.ts";
 import { explained } from "../errors.ts";
-import { apply, plan } from "./apply.ts";
-import type { StackEvent as OwnEvent } from "./operation.ts";
+import { applyStack, planStack } from "./apply.ts";
+import type { OperationEvent } from "./operation.ts";
 import { ownedResources, removeAll } from "./remove.ts";
 import type { StackInput } from "./resource.ts";
 import { readStatus } from "./status.ts";
@@ -35,18 +35,18 @@ export function openStack({ env, clock, config, resolved, sandbox }: TargetOptio
   };
   return {
     status: (watch) => call(watch, async () => readStatus(cloud, await input(), watch.signal)),
-    plan: (watch) => call(watch, async () => plan(cloud, await input(), translated(watch))),
+    plan: (watch) => call(watch, async () => planStack(cloud, await input(), translated(watch))),
     apply: (confirm, watch) =>
       call(watch, async () => {
-        const asked = await input();
-        const applied = await apply(cloud, asked, confirm, translated(watch));
-        const status = applied.outcome === "cancelled" ? undefined : await readStatus(cloud, asked, watch.signal);
+        const stackInput = await input();
+        const applied = await applyStack(cloud, stackInput, confirm, translated(watch));
+        const status = applied.outcome === "cancelled" ? undefined : await readStatus(cloud, stackInput, watch.signal);
         return { ...applied, status };
       }),
     inventory: (options, watch) =>
       call(watch, async () => {
-        const found = await ownedResources(cloud, name, options, translated(watch));
-        return found.map(({ kind, name, stays }) => ({ kind, name, stays }));
+        const resources = await ownedResources(cloud, name, options, translated(watch));
+        return resources.map(({ kind, name, stays }) => ({ kind, name, stays }));
       }),
     remove: (options, watch) => call(watch, () => removeAll(cloud, name, options, translated(watch))),
   };
@@ -54,10 +54,10 @@ export function openStack({ env, clock, config, resolved, sandbox }: TargetOptio
 
 /** Translates CloudFormation's events for the commands. */
 function translated({ signal, report }: StackWatch) {
-  return { signal, report: (event: OwnEvent) => report(translate(event)) };
+  return { signal, report: (event: OperationEvent) => report(translate(event)) };
 }
 
-function translate(event: OwnEvent): StackEvent {
+function translate(event: OperationEvent): StackEvent {
   if (event.kind === "note") return event;
   const { logicalId, status, ...rest } = event;
   return {

@@ -4,18 +4,18 @@ import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
 import { explainFailure, readable } from "./failure.ts";
 import { type About, aboutOf } from "./resource.ts";
-import { describeStack, templateOf } from "./state.ts";
+import { describeStack, readTemplate } from "./state.ts";
 
 /** The stack as a resource of itself. */
 const STACK_TYPE = "AWS::CloudFormation::Stack";
 
-/** What happens to a stack during an operation. */
-export type StackEvent =
+/** A step of an operation on a stack, or a remark about it. */
+export type OperationEvent =
   | {
       readonly kind: "resource";
       readonly logicalId: string;
       readonly type: string;
-      /** What the resource is, from the template's metadata. */
+      /** A name of the resource for people, from the template's metadata. */
       readonly about: string;
       readonly stage: string | undefined;
       /** `CREATE_IN_PROGRESS` and the like. */
@@ -29,9 +29,9 @@ export type StackEvent =
   | { readonly kind: "note"; readonly text: string };
 
 export interface Watch {
-  readonly report: (event: StackEvent) => void;
+  readonly report: (event: OperationEvent) => void;
   readonly signal: AbortSignal;
-  /** What the resources are for, by logical id. */
+  /** The purposes of the resources, by logical id. */
   readonly about: Readonly<Record<string, About>>;
 }
 
@@ -76,7 +76,7 @@ export async function untilIdle(cloud: Cloud, name: string, watch: Watch): Promi
   });
   const since = new Date(cloud.clock.nowMs());
   const isSince = ({ Timestamp }: CloudEvent) => Timestamp !== undefined && Timestamp >= since;
-  const template = await templateOf(cloud, stack.StackId!, watch.signal).catch(() => undefined);
+  const template = await readTemplate(cloud, stack.StackId!, watch.signal).catch(() => undefined);
   const about = template === undefined ? watch.about : aboutOf(template);
   await untilSettled(cloud, stack.StackId!, isSince, { ...watch, about });
   return (await describeStack(cloud, name, watch.signal))?.StackStatus;
@@ -132,7 +132,7 @@ async function untilSettled(
 /** The events that are new, oldest first. The service returns the newest first, in pages. */
 async function newEvents(cloud: Cloud, stackId: string, seen: Set<string>, signal: AbortSignal): Promise<CloudEvent[]> {
   const client = await cloud.cloudFormation();
-  const found: CloudEvent[] = [];
+  const unseen: CloudEvent[] = [];
   for (let NextToken: string | undefined; ; ) {
     const page = await client.describeStackEvents(
       { StackName: stackId, ...(NextToken !== undefined && { NextToken }) },
@@ -140,12 +140,12 @@ async function newEvents(cloud: Cloud, stackId: string, seen: Set<string>, signa
     );
     const events = page.StackEvents ?? [];
     const fresh = events.filter(({ EventId }) => EventId !== undefined && !seen.has(EventId));
-    found.push(...fresh);
+    unseen.push(...fresh);
     NextToken = page.NextToken;
     if (NextToken === undefined || fresh.length < events.length) break;
   }
-  for (const { EventId } of found) seen.add(EventId!);
-  return found.reverse();
+  for (const { EventId } of unseen) seen.add(EventId!);
+  return unseen.reverse();
 }
 
 /** Deletes what prevents the stack from being created: a failed first attempt, or an unexecuted change set. */

@@ -7,7 +7,7 @@ export interface AccessPolicy {
 }
 
 interface Statement {
-  /** What the statement is for. */
+  /** The purpose of the statement. */
   readonly Sid: string;
   readonly Effect: "Allow";
   readonly Action: readonly string[];

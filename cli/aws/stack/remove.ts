@@ -16,14 +16,14 @@ import {
 } from "../names.ts";
 import { allBelow, removeParameters } from "../variables/store.ts";
 import { CERTIFICATE_REGION, changeRecord } from "./certificates.ts";
-import { operate, type StackEvent, untilIdle } from "./operation.ts";
-import { aboutOf, type Template } from "./resource.ts";
-import { describeStack, stateOf, templateOf, type ZoneState } from "./state.ts";
+import { type OperationEvent, operate, untilIdle } from "./operation.ts";
+import { aboutOf, type TemplateDocument } from "./resource.ts";
+import { describeStack, readTemplate, stateOf, type ZoneState } from "./state.ts";
 import { idOf, zoneOf } from "./zones.ts";
 
 interface Watched {
   readonly signal: AbortSignal;
-  readonly report: (event: StackEvent) => void;
+  readonly report: (event: OperationEvent) => void;
 }
 
 /** Something of the app in the account: how to delete it, or why it is kept. */
@@ -45,7 +45,7 @@ export async function ownedResources(
   const name = stackName(app);
   const stack = await describeStack(cloud, name, signal);
   const state = stack === undefined ? undefined : stateOf(stack, cloud);
-  const template = state === undefined ? undefined : await templateOf(cloud, state.id, signal).catch(() => undefined);
+  const template = state === undefined ? undefined : await readTemplate(cloud, state.id, signal).catch(() => undefined);
   const [zones, certificates] = await Promise.all([
     ownZones(cloud, app, state?.zones ?? [], signal),
     ownCertificates(cloud, app, signal),
@@ -94,7 +94,7 @@ export async function removeAll(
 async function removeStack(
   cloud: Cloud,
   name: string,
-  template: Template | undefined,
+  template: TemplateDocument | undefined,
   watched: Watched,
 ): Promise<undefined> {
   const watch = { ...watched, about: template === undefined ? {} : aboutOf(template) };
@@ -123,7 +123,7 @@ interface OwnCertificate {
 async function ownCertificates(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnCertificate[]> {
   if (!hasEdge(cloud.region)) return [];
   const acm = await cloud.acm(CERTIFICATE_REGION);
-  const found: OwnCertificate[] = [];
+  const certificates: OwnCertificate[] = [];
   for (let NextToken: string | undefined; ; ) {
     const page = await acm.listCertificates(
       { MaxItems: 1000, ...(NextToken && { NextToken }) },
@@ -140,14 +140,14 @@ async function ownCertificates(cloud: Cloud, app: string, signal: AbortSignal): 
         { abortSignal: signal },
       );
       const record = Certificate?.DomainValidationOptions?.[0]?.ResourceRecord;
-      found.push({
+      certificates.push({
         arn: CertificateArn!,
         domain: DomainName!,
         record: record === undefined ? undefined : { name: record.Name!, value: record.Value! },
       });
     }
     NextToken = page.NextToken;
-    if (NextToken === undefined) return found;
+    if (NextToken === undefined) return certificates;
   }
 }
 
@@ -180,9 +180,9 @@ const NOT_OURS = `its tag ${TAGS.app} is not this app: the tool did not make it`
 async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnedResource[]> {
   const lambda = await cloud.lambda();
   const name = functionName(app);
-  const found = await unlessAbsent(lambda.getFunction({ FunctionName: name }, { abortSignal: signal }));
-  if (found === undefined) return [];
-  const isOurs = found.Tags?.[TAGS.app] === app;
+  const existing = await unlessAbsent(lambda.getFunction({ FunctionName: name }, { abortSignal: signal }));
+  if (existing === undefined) return [];
+  const isOurs = existing.Tags?.[TAGS.app] === app;
   return [
     {
       kind: "function",
@@ -200,9 +200,9 @@ async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Prom
 async function ownRole(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnedResource[]> {
   const iam = await cloud.iam();
   const RoleName = roleName(app, cloud.region);
-  const found = await unlessAbsent(iam.getRole({ RoleName }, { abortSignal: signal }));
-  if (found === undefined) return [];
-  const isOurs = found.Role?.Tags?.some(({ Key, Value }) => Key === TAGS.app && Value === app) === true;
+  const existing = await unlessAbsent(iam.getRole({ RoleName }, { abortSignal: signal }));
+  if (existing === undefined) return [];
+  const isOurs = existing.Role?.Tags?.some(({ Key, Value }) => Key === TAGS.app && Value === app) === true;
   return [
     {
       kind: "role",
@@ -261,21 +261,21 @@ async function ownZones(
   signal: AbortSignal,
 ): Promise<ZoneState[]> {
   const route53 = await cloud.route53();
-  const found = [...ofStack];
+  const zones = [...ofStack];
   for (let Marker: string | undefined; ; ) {
     const page = await route53.listHostedZones({ ...(Marker && { Marker }) }, { abortSignal: signal });
     for (const { Id, Name } of page.HostedZones ?? []) {
       const id = idOf(Id!);
-      if (found.some((zone) => zone.id === id)) continue;
+      if (zones.some((zone) => zone.id === id)) continue;
       const { ResourceTagSet } = await route53.listTagsForResource(
         { ResourceType: "hostedzone", ResourceId: id },
         { abortSignal: signal },
       );
       const isOurs = ResourceTagSet?.Tags?.some(({ Key, Value }) => Key === TAGS.app && Value === app);
-      if (isOurs) found.push({ name: Name!.replace(/\.$/, ""), id, nameservers: [] });
+      if (isOurs) zones.push({ name: Name!.replace(/\.$/, ""), id, nameservers: [] });
     }
     Marker = page.IsTruncated ? page.NextMarker : undefined;
-    if (Marker === undefined) return found;
+    if (Marker === undefined) return zones;
   }
 }
 
@@ -289,9 +289,9 @@ async function removeZone(cloud: Cloud, id: string, name: string, signal: AbortS
   // A zone can be deleted when only its own NS and SOA records are left.
   const foreign = ResourceRecordSets.filter(({ Name, Type }) => !(isApex(Name) && (Type === "NS" || Type === "SOA")));
   if (foreign.length > 0) {
-    const shown = foreign.slice(0, 3).map(({ Name, Type }) => `${Name!.replace(/\.$/, "")} ${Type}`);
+    const examples = foreign.slice(0, 3).map(({ Name, Type }) => `${Name!.replace(/\.$/, "")} ${Type}`);
     const more = foreign.length > 3 ? ` and ${foreign.length - 3} more` : "";
-    return `it holds records that are not ours: ${shown.join(", ")}${more}`;
+    return `it holds records that are not ours: ${examples.join(", ")}${more}`;
   }
   await route53.deleteHostedZone({ Id: id }, { abortSignal: signal });
   return undefined;
@@ -321,13 +321,13 @@ async function ownLogs(cloud: Cloud, app: string, remove: boolean, signal: Abort
 async function ownVariables(
   cloud: Cloud,
   app: string,
-  isAsked: boolean,
+  removesVariables: boolean,
   signal: AbortSignal,
 ): Promise<OwnedResource[]> {
   const store = { ssm: await cloud.ssm(), app, signal };
   const prefix = parameterPrefix(app);
   const of = (path: string) => path.slice(prefix.length).split("/");
-  // What is in no stage is not ours.
+  // A parameter that is in no stage is not ours.
   const names = (await allBelow(store, prefix, false)).map(({ Name }) => Name!).filter((name) => of(name).length > 1);
   const snapshots = names.filter((name) => of(name)[0] === SNAPSHOTS);
   const stages = [...new Set(names.map((name) => of(name)[0]!))].filter((stage) => stage !== SNAPSHOTS).sort();
@@ -335,19 +335,19 @@ async function ownVariables(
     await removeParameters(store, paths);
     return undefined;
   };
-  const found = stages.map((stage): OwnedResource => {
+  const resources = stages.map((stage): OwnedResource => {
     const own = names.filter((name) => of(name)[0] === stage);
     // The parts of a large value are below its name.
-    const shown = [...new Set(own.map((name) => of(name)[1]!))].sort();
+    const variables = [...new Set(own.map((name) => of(name)[1]!))].sort();
     return {
       kind: stage === ALL_STAGES ? "variables for all stages" : `variables for ${stage}`,
-      name: shortList(shown),
-      stays: isAsked ? undefined : "--env removes variables",
+      name: shortList(variables),
+      stays: removesVariables ? undefined : "--env removes variables",
       remove: remove(own),
     };
   });
-  if (snapshots.length === 0) return found;
-  return [{ kind: "variables", name: "of deployed versions", remove: remove(snapshots) }, ...found];
+  if (snapshots.length === 0) return resources;
+  return [{ kind: "variables", name: "of deployed versions", remove: remove(snapshots) }, ...resources];
 }
 
 /** Undefined if a service reports that the resource does not exist; each service has its own name for that error. */

@@ -3,15 +3,15 @@ import type { Config, ResolvedConfig } from "../../../schema/index.ts";
 import { TAGS } from "../names.ts";
 
 /** A CloudFormation template in JSON. */
-export interface Template {
+export interface TemplateDocument {
   readonly AWSTemplateFormatVersion: "2010-09-09";
   readonly Description: string;
   readonly Parameters?: Readonly<Record<string, Parameter>>;
-  readonly Resources: Readonly<Record<string, Resource>>;
-  readonly Outputs: Readonly<Record<string, Output>>;
+  readonly Resources: Readonly<Record<string, TemplateResource>>;
+  readonly Outputs: Readonly<Record<string, StackOutput>>;
 }
 
-export interface Resource {
+export interface TemplateResource {
   readonly Type: string;
   readonly Properties: Readonly<Record<string, unknown>>;
   readonly DependsOn?: readonly string[];
@@ -20,7 +20,7 @@ export interface Resource {
   readonly Metadata: { readonly tool: About };
 }
 
-/** What a resource is for: shown to the user, and used to find what belongs to a stage. */
+/** The purpose of a resource: shown to the user, and used to find what belongs to a stage. */
 export interface About {
   /** In the words of tool.json: `domain api.example.com`. */
   readonly about: string;
@@ -34,12 +34,12 @@ interface Parameter {
   readonly Description: string;
 }
 
-export interface Output {
+export interface StackOutput {
   readonly Description: string;
   readonly Value: unknown;
 }
 
-export type Resources = Record<string, Resource>;
+export type Resources = Record<string, TemplateResource>;
 
 /** The app that a stack is made for. */
 export interface StackInput {
@@ -55,8 +55,8 @@ export interface AppStack extends StackInput {
   readonly config: ResolvedConfig;
 }
 
-/** What the template depends on besides tool.json. */
-export interface Known {
+/** All that the template depends on besides tool.json. */
+export interface StackContext {
   /** The remote stages that the stack has. */
   readonly stages: readonly string[];
   /** Stages that were deployed: their alias exists, so the gateway can get permission to invoke it. */
@@ -81,7 +81,7 @@ export interface TemplateProblem {
 
 export interface Parts {
   readonly resources: Resources;
-  readonly outputs: Record<string, Output>;
+  readonly outputs: Record<string, StackOutput>;
   readonly secrets: readonly Secret[];
   readonly problems: readonly TemplateProblem[];
 }
@@ -93,7 +93,7 @@ export interface Secret {
 }
 
 /** The tags of a resource, including those of tool.json. The stack has them too, and passes them to its resources. */
-export function tagsOf(
+export function resourceTags(
   { name, config }: Pick<StackInput, "name" | "config">,
   stage?: string,
 ): { Key: string; Value: string }[] {
@@ -108,7 +108,7 @@ export function tagsOf(
 
 export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-export const aboutOf = ({ Resources }: Template): Record<string, About> =>
+export const aboutOf = ({ Resources }: TemplateDocument): Record<string, About> =>
   Object.fromEntries(
     Object.entries(Resources).flatMap(([id, { Metadata }]) =>
       Metadata?.tool === undefined ? [] : [[id, Metadata.tool]],

@@ -1,7 +1,7 @@
 import type { Stack } from "@aws-sdk/client-cloudformation";
 import type { Cloud } from "../clients.ts";
-import { endpointOf, stackName } from "../names.ts";
-import type { Template } from "./resource.ts";
+import { stackName, stageEndpoint } from "../names.ts";
+import type { TemplateDocument } from "./resource.ts";
 
 /** The state of a stack, from its outputs: one call. */
 export interface StackState {
@@ -61,10 +61,10 @@ export async function describeStack(cloud: Cloud, name: string, signal?: AbortSi
 }
 
 /** The current template; during an update, the new one. */
-export async function templateOf(cloud: Cloud, stackId: string, signal: AbortSignal): Promise<Template> {
+export async function readTemplate(cloud: Cloud, stackId: string, signal: AbortSignal): Promise<TemplateDocument> {
   const client = await cloud.cloudFormation();
   const { TemplateBody } = await client.getTemplate({ StackName: stackId }, { abortSignal: signal });
-  return JSON.parse(TemplateBody!) as Template;
+  return JSON.parse(TemplateBody!) as TemplateDocument;
 }
 
 /** CloudFormation has no specific error for an absent stack. */
@@ -95,7 +95,7 @@ export function stateOf(stack: Stack, { region, sandbox }: Pick<Cloud, "region" 
         sandbox?.urlOf(stack.StackName!, name) ??
         (domains.some((one) => one.name === domain)
           ? `https://${domain}/${(path ?? "").replace(/^\/+|\/+$/g, "")}`.replace(/\/?$/, "/")
-          : endpointOf(apiId ?? "", region, name)),
+          : stageEndpoint(apiId ?? "", region, name)),
       domain,
     })),
     domains,

@@ -5,8 +5,8 @@ import { stackName } from "../names.ts";
 import { findCertificates } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
 import type { StackInput } from "./resource.ts";
-import { describeStack, stateOf, templateOf } from "./state.ts";
-import { partialHash, resolved, wantedStages } from "./template.ts";
+import { describeStack, readTemplate, stateOf } from "./state.ts";
+import { partialHash, resolveInput, wantedStages } from "./template.ts";
 import { findZones, nameserversOf, zoneOf } from "./zones.ts";
 
 /** Everything that `stack status` shows; undefined if there is no stack. */
@@ -18,12 +18,12 @@ export async function readStatus(
   const stack = await describeStack(cloud, stackName(input.name), signal);
   if (stack === undefined) return undefined;
   const state = stateOf(stack, cloud);
-  const { config } = resolved(input);
+  const { config } = resolveInput(input);
   const present = state.stages.map(({ name }) => name);
   const stages = wantedStages(input.config, present);
   const domains = [...new Set(stages.flatMap((stage) => stageDomain(config, stage) ?? []))];
-  const [template, resources, found, certificates] = await Promise.all([
-    templateOf(cloud, state.id, signal),
+  const [template, resources, otherZones, certificates] = await Promise.all([
+    readTemplate(cloud, state.id, signal),
     listResources(cloud, state.id, signal),
     findZones(
       cloud,
@@ -34,10 +34,10 @@ export async function readStatus(
   ]);
   const issued = certificates.filter((one) => one.state === "issued").map(({ domain }) => domain);
   const others: Zone[] = [];
-  for (const [name, id] of Object.entries(found)) {
+  for (const [name, id] of Object.entries(otherZones)) {
     others.push({ name, nameservers: await nameserversOf(cloud, id, signal), isOurs: false });
   }
-  const held = { ...found, ...Object.fromEntries(state.zones.map(({ name, id }) => [name, id])) };
+  const held = { ...otherZones, ...Object.fromEntries(state.zones.map(({ name, id }) => [name, id])) };
   return {
     name: state.name,
     region: cloud.region,
@@ -75,15 +75,15 @@ export async function readStatus(
 
 async function listResources(cloud: Cloud, stackId: string, signal: AbortSignal): Promise<StackResourceSummary[]> {
   const client = await cloud.cloudFormation();
-  const found: StackResourceSummary[] = [];
+  const resources: StackResourceSummary[] = [];
   for (let NextToken: string | undefined; ; ) {
     const page = await client.listStackResources(
       { StackName: stackId, ...(NextToken !== undefined && { NextToken }) },
       { abortSignal: signal },
     );
     // Deleted resources are listed for a while.
-    found.push(...(page.StackResourceSummaries ?? []).filter((one) => one.ResourceStatus !== "DELETE_COMPLETE"));
+    resources.push(...(page.StackResourceSummaries ?? []).filter((one) => one.ResourceStatus !== "DELETE_COMPLETE"));
     NextToken = page.NextToken;
-    if (NextToken === undefined) return found;
+    if (NextToken === undefined) return resources;
   }
 }

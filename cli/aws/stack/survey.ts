@@ -6,19 +6,19 @@ import { functionName, stackName } from "../names.ts";
 import { findCertificates, type KnownCertificate, requestCertificate, writeValidationRecord } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
 import { logicalId } from "./logical-id.ts";
-import { type StackInput, type Template, tagsOf } from "./resource.ts";
-import { describeStack, type StackState, stateOf, templateOf } from "./state.ts";
-import { buildTemplate, resolved, type StackTemplate, wantedStages } from "./template.ts";
+import { resourceTags, type StackInput, type TemplateDocument } from "./resource.ts";
+import { describeStack, readTemplate, type StackState, stateOf } from "./state.ts";
+import { buildTemplate, resolveInput, type StackTemplate, wantedStages } from "./template.ts";
 import { findZones, isInZone, zoneOf } from "./zones.ts";
 
-/** What tool.json asks for, and everything in the account that it depends on. */
-export interface Survey {
+/** The stack that tool.json asks for, and everything in the account that it depends on. */
+export interface StackSurvey {
   readonly input: StackInput;
   readonly state: StackState | undefined;
   /** The stack's tags until now; none if there is no stack. */
   readonly tagsBefore: readonly Tag[];
   /** The current template. */
-  readonly before: Template | undefined;
+  readonly before: TemplateDocument | undefined;
   readonly wanted: StackTemplate;
   readonly certificates: readonly KnownCertificate[];
 }
@@ -30,17 +30,17 @@ export interface SurveyOptions {
 }
 
 /** Reads everything that the template depends on. Throws if the stack cannot have what tool.json asks for. */
-export async function survey(cloud: Cloud, input: StackInput, options: SurveyOptions): Promise<Survey> {
+export async function surveyStack(cloud: Cloud, input: StackInput, options: SurveyOptions): Promise<StackSurvey> {
   const { signal } = options;
   const name = stackName(input.name);
   const stack = await describeStack(cloud, name, signal);
   const isMade = stack !== undefined && !/^(REVIEW_IN_PROGRESS|ROLLBACK_|CREATE_FAILED)/.test(stack.StackStatus!);
   const state = isMade ? stateOf(stack, cloud) : undefined;
   const [before, aliases] = await Promise.all([
-    state === undefined ? undefined : templateOf(cloud, state.id, signal),
+    state === undefined ? undefined : readTemplate(cloud, state.id, signal),
     aliasesOf(cloud, input.name, signal),
   ]);
-  const { config } = resolved(input);
+  const { config } = resolveInput(input);
   const stages = wantedStages(input.config, [...(state?.stages.map((stage) => stage.name) ?? []), ...aliases]);
   const ours = Object.fromEntries((state?.zones ?? []).map((zone) => [zone.name, zone.id]));
   const wantedZones = zonesOf(config, stages);
@@ -50,12 +50,12 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
     signal,
   );
   const domains = [...new Set(stages.flatMap((stage) => stageDomain(config, stage) ?? []))];
-  const found = await findCertificates(cloud, domains, certificatesIn(before), signal);
+  const existing = await findCertificates(cloud, domains, certificatesIn(before), signal);
   const zones = { ...others, ...ours };
   const certificates: KnownCertificate[] = [];
   // Including zones that the apply creates.
   const isZoneOurs = (domain: string) => wantedZones.some((zone) => isInZone(domain, zone));
-  for (const certificate of found) {
+  for (const certificate of existing) {
     const { domain, state, validation } = certificate;
     // DNS validation is preferred to email when the zone has become ours.
     const isMailed = state === "pending" && validation?.by === "email" && isZoneOurs(domain);
@@ -67,7 +67,7 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
     } else if (state === "pending" && !isMailed) {
       certificates.push(await writeValidationRecord(cloud, certificate, zones, signal));
     } else {
-      const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), tags: tagsOf(input), zones };
+      const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), tags: resourceTags(input), zones };
       certificates.push(await requestCertificate(cloud, request, signal));
     }
   }
@@ -105,7 +105,7 @@ async function aliasesOf(cloud: Cloud, app: string, signal: AbortSignal): Promis
 }
 
 /** The certificates in a template, by domain. */
-function certificatesIn(template: Template | undefined): Record<string, string> {
+function certificatesIn(template: TemplateDocument | undefined): Record<string, string> {
   const domains = Object.values(template?.Resources ?? {}).filter(({ Type }) => Type === "AWS::ApiGateway::DomainName");
   return Object.fromEntries(
     domains.map(({ Properties }) => [Properties.DomainName as string, Properties.CertificateArn as string]),
@@ -116,7 +116,11 @@ function certificatesIn(template: Template | undefined): Record<string, string> 
  * A stage whose new domain waits for its certificate keeps its old domain until then, unless it has no domain in tool.json
  * any more.
  */
-function heldDomains(before: Template | undefined, stages: readonly string[], isIssued: (stage: string) => boolean) {
+function heldDomains(
+  before: TemplateDocument | undefined,
+  stages: readonly string[],
+  isIssued: (stage: string) => boolean,
+) {
   const certificates: Record<string, string> = {};
   const held = new Map<string, { readonly domain: string; readonly path: string }>();
   for (const stage of stages) {
@@ -132,10 +136,10 @@ function heldDomains(before: Template | undefined, stages: readonly string[], is
     stages: ({ stages: written = {} }: Config): NonNullable<Config["stages"]> =>
       Object.fromEntries(
         [...held].flatMap(([stage, old]) => {
-          const asked = written[stage];
-          if (asked?.domain === undefined) return [];
+          const stageConfig = written[stage];
+          if (stageConfig?.domain === undefined) return [];
           // A named zone may belong to the new domain only; `false` applies to both.
-          const { zone, ...rest } = asked;
+          const { zone, ...rest } = stageConfig;
           return [[stage, { ...rest, ...(zone === false && { zone }), ...old }]];
         }),
       ),

@@ -4,17 +4,17 @@ import { domainResources, stageDomain, zoneResources } from "./domains.ts";
 import { apiResources, stageResources } from "./gateway.ts";
 import {
   type AppStack,
-  type Known,
   type Parts,
+  type StackContext,
   type StackInput,
   sha256,
-  type Template,
+  type TemplateDocument,
   type TemplateProblem,
 } from "./resource.ts";
 import { warmingResources } from "./warming.ts";
 
 export interface StackTemplate {
-  readonly template: Template;
+  readonly template: TemplateDocument;
   /** Values of the parameters: secrets, which must not be in the template. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly problems: readonly TemplateProblem[];
@@ -24,10 +24,10 @@ export interface StackTemplate {
  * The template of an app's stack. Pure. Logical ids depend only on what a resource is for, so that an unchanged part of
  * tool.json is an unchanged part of the stack. The function and its aliases are only referred to.
  */
-export function buildTemplate(input: StackInput, known: Known): StackTemplate {
-  const app = resolved(input);
-  const parts = partsOf(app, known);
-  const hash = hashOf(app, known);
+export function buildTemplate(input: StackInput, context: StackContext): StackTemplate {
+  const app = resolveInput(input);
+  const parts = partsOf(app, context);
+  const hash = hashOf(app, context);
   return {
     template: {
       AWSTemplateFormatVersion: "2010-09-09",
@@ -57,7 +57,7 @@ export function buildTemplate(input: StackInput, known: Known): StackTemplate {
  * the stack has.
  */
 export function templateHash(input: StackInput, present: readonly string[]): string {
-  const { config } = resolved(input);
+  const { config } = resolveInput(input);
   const stages = wantedStages(input.config, present);
   return partialHash(
     input,
@@ -68,7 +68,7 @@ export function templateHash(input: StackInput, present: readonly string[]): str
 
 /** The hash of a stack with only these stages and domains of tool.json. */
 export function partialHash(input: StackInput, stages: readonly string[], domains: readonly string[]): string {
-  return hashOf(resolved(input), {
+  return hashOf(resolveInput(input), {
     stages,
     deployed: new Set(),
     certificates: Object.fromEntries(domains.map((domain) => [domain, "issued"])),
@@ -77,7 +77,7 @@ export function partialHash(input: StackInput, stages: readonly string[], domain
 }
 
 /** Fills in the defaults. The environment would only decide the region, which is known. */
-export const resolved = (input: StackInput): AppStack => ({
+export const resolveInput = (input: StackInput): AppStack => ({
   ...input,
   config: withDefaults(input.config, { env: {} }),
 });
@@ -97,18 +97,18 @@ export function wantedStages(config: Config, present: readonly string[]): string
 const LOCAL_STAGE = "development";
 const FIRST_STAGE = "staging";
 
-function partsOf(input: AppStack, known: Known): Parts {
+function partsOf(input: AppStack, context: StackContext): Parts {
   const { config } = input;
-  const api = known.api ?? apiResources(input);
-  const zones = zoneResources(input, known);
+  const api = context.api ?? apiResources(input);
+  const zones = zoneResources(input, context);
   const parts = [
     { resources: api, outputs: { ApiId: { Description: "The REST API", Value: { Ref: "Api" } } } },
-    ...known.stages.map((stage) => stageResources(input, stage, api, known.deployed.has(stage))),
-    ...known.stages.map((stage) => warmingResources(input, stage, forStage(config, stage).function)),
+    ...context.stages.map((stage) => stageResources(input, stage, api, context.deployed.has(stage))),
+    ...context.stages.map((stage) => warmingResources(input, stage, forStage(config, stage).function)),
     zones,
-    domainResources(input, known),
+    domainResources(input, context),
     actionResources(input),
-    ...known.stages.map((stage) => alarmResources(input, stage)),
+    ...context.stages.map((stage) => alarmResources(input, stage)),
     alarmResources(input, undefined),
   ] as readonly Partial<Parts>[];
   return {
@@ -119,16 +119,16 @@ function partsOf(input: AppStack, known: Known): Parts {
   };
 }
 
-function hashOf(input: AppStack, { stages, certificates }: Known): string {
-  const asked = partsOf(input, {
+function hashOf(input: AppStack, { stages, certificates }: StackContext): string {
+  const parts = partsOf(input, {
     stages,
     deployed: new Set(stages),
     certificates: Object.fromEntries(Object.keys(certificates).map((domain) => [domain, "issued"])),
     zones: {},
   });
   // Sorted, so that their order does not matter.
-  const secrets = asked.secrets.map(({ parameter, value }) => [parameter, value]);
+  const secrets = parts.secrets.map(({ parameter, value }) => [parameter, value]);
   return sha256(
-    JSON.stringify([...Object.entries(asked.resources), ...secrets].sort(([a], [b]) => (a! < b! ? -1 : 1))),
+    JSON.stringify([...Object.entries(parts.resources), ...secrets].sort(([a], [b]) => (a! < b! ? -1 : 1))),
   ).slice(0, 16);
 }

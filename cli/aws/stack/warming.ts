@@ -1,7 +1,7 @@
 import { parseDuration } from "../../../grammar/units/duration.ts";
 import type { ResolvedConfig } from "../../../schema/index.ts";
 import { functionName, partition, stageAlias } from "../names.ts";
-import { helperFunction, policy, trust } from "./helper-function.ts";
+import { helperFunction, policyDocument, trust } from "./helper-function.ts";
 import { logicalId } from "./logical-id.ts";
 import type { AppStack, Parts } from "./resource.ts";
 import { WARMER_SOURCE } from "./warmer-function.ts";
@@ -34,7 +34,7 @@ export function warmingResources(
           Policies: [
             {
               PolicyName: "tool",
-              PolicyDocument: policy([
+              PolicyDocument: policyDocument([
                 { Effect: "Allow", Action: "lambda:InvokeFunction", Resource: { "Fn::GetAtt": ["Warmer", "Arn"] } },
               ]),
             },

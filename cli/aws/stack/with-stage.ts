@@ -1,18 +1,18 @@
 import { logicalId } from "./logical-id.ts";
-import type { Known, Output, Resource, StackInput, Template } from "./resource.ts";
+import type { StackContext, StackInput, StackOutput, TemplateDocument, TemplateResource } from "./resource.ts";
 import { buildTemplate, partialHash } from "./template.ts";
 
 /** The four resources of the API, of which a deployment is a snapshot. */
 const API = ["Api", "Proxy", "RootMethod", "ProxyMethod"];
 
 export interface Extended {
-  readonly template: Template;
+  readonly template: TemplateDocument;
   /** Values of the parameters that are new. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /** A template with only this stage. Domains and records are left to `tool stack apply`, which shows them first. */
-export function stageAlone(input: StackInput, stage: string, more: Partial<Known> = {}) {
+export function stageAlone(input: StackInput, stage: string, more: Partial<StackContext> = {}) {
   return buildTemplate(
     { ...input, config: withoutNames(input.config) },
     { stages: [stage], deployed: new Set([stage]), certificates: {}, zones: {}, ...more },
@@ -23,7 +23,7 @@ export function stageAlone(input: StackInput, stage: string, more: Partial<Known
  * The template with one more stage, or with the permission of a stage that waited for its first deploy. Every other part is
  * unchanged. Pure.
  */
-export function withStage(template: Template, input: StackInput, stage: string): Extended {
+export function withStage(template: TemplateDocument, input: StackInput, stage: string): Extended {
   const stageId = logicalId("Stage", stage);
   const api = Object.fromEntries(API.flatMap((id) => (template.Resources[id] ? [[id, template.Resources[id]]] : [])));
   const alone = stageAlone(input, stage, { api });
@@ -37,7 +37,7 @@ export function withStage(template: Template, input: StackInput, stage: string):
     Object.entries(alone.template.Parameters ?? {}).filter(([id]) => needed.has(id) && !template.Parameters?.[id]),
   );
   const Parameters = { ...template.Parameters, ...added };
-  const opened = (output: Output): Output => ({
+  const opened = (output: StackOutput): StackOutput => ({
     ...output,
     Value: JSON.stringify({ ...JSON.parse(output.Value as string), isOpen: true }),
   });
@@ -60,8 +60,12 @@ export function withStage(template: Template, input: StackInput, stage: string):
 }
 
 /** The resources of the stage, what they refer to, and shared ones that refer to new ones (subscriptions of a topic). */
-function stageParts(template: Template, alone: Template, stage: string): Record<string, Resource> {
-  const parts: Record<string, Resource> = {};
+function stageParts(
+  template: TemplateDocument,
+  alone: TemplateDocument,
+  stage: string,
+): Record<string, TemplateResource> {
+  const parts: Record<string, TemplateResource> = {};
   const add = (id: string) => {
     const resource = alone.Resources[id];
     if (resource === undefined || parts[id] !== undefined || template.Resources[id] !== undefined) return;
@@ -81,7 +85,7 @@ function stageParts(template: Template, alone: Template, stage: string): Record<
  * The hash after adding the stage. If the stack matched tool.json for its stages, it is the hash with one more stage;
  * otherwise it stays the same, so that the stack remains out of date.
  */
-function extendedHash(template: Template, input: StackInput, stage: string): string {
+function extendedHash(template: TemplateDocument, input: StackInput, stage: string): string {
   const before = hashOf(template);
   const outputs = (prefix: string) =>
     Object.entries(template.Outputs).flatMap(([id, { Value }]) => {
@@ -96,7 +100,7 @@ function extendedHash(template: Template, input: StackInput, stage: string): str
   return before;
 }
 
-const hashOf = ({ Outputs }: Template) => Outputs.TemplateHash?.Value as string;
+const hashOf = ({ Outputs }: TemplateDocument) => Outputs.TemplateHash?.Value as string;
 
 function withoutNames({ dns: _, stages = {}, ...config }: StackInput["config"]): StackInput["config"] {
   const nameless = Object.entries(stages).map(([name, { domain: _domain, zone: _zone, path: _path, ...stage }]) => [
@@ -107,17 +111,17 @@ function withoutNames({ dns: _, stages = {}, ...config }: StackInput["config"]):
 }
 
 /** The ids of the resources and parameters that a resource names. */
-function referredTo({ Properties, DependsOn = [] }: Resource): string[] {
-  const found = [...DependsOn];
+function referredTo({ Properties, DependsOn = [] }: TemplateResource): string[] {
+  const ids = [...DependsOn];
   const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;
     for (const [key, inner] of Object.entries(value)) {
-      if (key === "Ref") found.push(inner as string);
-      else if (key === "Fn::GetAtt") found.push((inner as [string, string])[0]);
-      else if (key === "Fn::Sub" && typeof inner === "string") found.push(...(inner.match(/(?<=\$\{)\w+/g) ?? []));
+      if (key === "Ref") ids.push(inner as string);
+      else if (key === "Fn::GetAtt") ids.push((inner as [string, string])[0]);
+      else if (key === "Fn::Sub" && typeof inner === "string") ids.push(...(inner.match(/(?<=\$\{)\w+/g) ?? []));
       else visit(inner);
     }
   };
   visit(Properties);
-  return found;
+  return ids;
 }

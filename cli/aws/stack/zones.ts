@@ -4,8 +4,8 @@ import type { Zones } from "./resource.ts";
 
 /** The account's public zones with these names. */
 export async function findZones(cloud: Cloud, names: readonly string[], signal: AbortSignal): Promise<Zones> {
-  const found: Record<string, string> = {};
-  if (names.length === 0) return found;
+  const zones: Record<string, string> = {};
+  if (names.length === 0) return zones;
   const route53 = await cloud.route53();
   for (const name of names) {
     // The list starts at the name. Several zones may have it, and private ones are not ours.
@@ -14,9 +14,9 @@ export async function findZones(cloud: Cloud, names: readonly string[], signal: 
       { abortSignal: signal },
     );
     const zone = HostedZones.find(({ Name, Config }) => canonical(Name!) === name && Config?.PrivateZone !== true);
-    if (zone !== undefined) found[name] = idOf(zone.Id!);
+    if (zone !== undefined) zones[name] = idOf(zone.Id!);
   }
-  return found;
+  return zones;
 }
 
 /** The name servers of a zone, which the registrar of its domain has to name. */

@@ -7,7 +7,7 @@ interface Deployed {
   /** The variables of the version's configuration. */
   readonly environment: Values;
   readonly config: Pick<Config, "environment">;
-  /** What the stage has in the store. */
+  /** The values that the stage has in the store. */
   readonly stored: Values;
 }
 

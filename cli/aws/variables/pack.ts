@@ -18,7 +18,7 @@ const MAX_UNPACKED_BYTES = 1024 * 1024;
 /** The length of the longest value of `SNAPSHOT_VARIABLE`. */
 const LONGEST_NAME = `${"0".repeat(32)}/16`;
 
-export interface Packed {
+export interface PackedVariables {
   /** The function's variables; without `SNAPSHOT_VARIABLE`, which is known when the snapshot is stored. */
   readonly environment: Values;
   readonly snapshot: Snapshot | undefined;
@@ -39,7 +39,7 @@ export interface Snapshot {
  * Puts the stored variables beside the ones that are fixed, as far as they fit into the function's configuration; the
  * largest ones are left for the snapshot. Throws a PlatformError if they are too large for that, too.
  */
-export function packVariables(stage: string, fixed: Values, stored: Values): Packed {
+export function packVariables(stage: string, fixed: Values, stored: Values): PackedVariables {
   const environment: Record<string, string> = { ...fixed, ...stored };
   if (variablesSize(environment) <= MAX_VARIABLES_BYTES) return { environment, snapshot: undefined };
   const spilled: Record<string, string> = {};
@@ -93,7 +93,7 @@ export function unpackSnapshot(hash: string, parts: readonly string[]): Values |
 
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
-/** What `SNAPSHOT_VARIABLE` says; undefined if a version has no snapshot. */
+/** Reads `SNAPSHOT_VARIABLE`; undefined if a version has no snapshot. */
 export function readSnapshotName(
   environment: Values | undefined,
 ): { readonly hash: string; readonly count: number } | undefined {

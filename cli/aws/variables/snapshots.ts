@@ -5,13 +5,13 @@ import type { Values } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS } from "../names.ts";
 import { polling } from "../retrying.ts";
 import { readSnapshotName, type Snapshot, unpackSnapshot } from "./pack.ts";
-import { allBelow, removeParameters, type Store } from "./store.ts";
+import { allBelow, removeParameters, type VariableStore } from "./store.ts";
 import { withoutQuoted } from "./without-quoted.ts";
 
 /** The path of a snapshot's parts, with a slash at its end. */
 const prefixOf = (app: string, hash = "") => `${parameterPrefix(app)}${SNAPSHOTS}/${hash === "" ? "" : `${hash}/`}`;
 
-/** What was written is read again until it is there everywhere. */
+/** A snapshot that was written is read again until it is there everywhere. */
 const VISIBLE_WITHIN_MS = 10_000;
 
 export interface StoredSnapshot {
@@ -26,16 +26,16 @@ export interface StoredSnapshot {
  * version names it.
  */
 export async function storeSnapshot(
-  store: Store & { readonly clock: Clock },
+  store: VariableStore & { readonly clock: Clock },
   { hash, parts }: Snapshot,
 ): Promise<StoredSnapshot> {
   const { ssm, app, signal, clock } = store;
   const prefix = prefixOf(app, hash);
   const read = async () => {
     const begin = clock.monotonicMs();
-    const found = partsOf(await allBelow(store, prefix, true), prefix);
-    const isWhole = unpackSnapshot(hash, found) !== undefined;
-    return { count: found.length, first: found[0] ?? "", isWhole, readMs: clock.monotonicMs() - begin };
+    const stored = partsOf(await allBelow(store, prefix, true), prefix);
+    const isWhole = unpackSnapshot(hash, stored) !== undefined;
+    return { count: stored.length, first: stored[0] ?? "", isWhole, readMs: clock.monotonicMs() - begin };
   };
   const write = (n: number, Value: string) =>
     withoutQuoted(Value, () =>
@@ -73,7 +73,7 @@ export async function storeSnapshot(
 }
 
 /** The values of the snapshot that a version names; undefined if it names none, or that one is not whole. */
-export async function readSnapshot(store: Store, environment: Values | undefined): Promise<Values | undefined> {
+export async function readSnapshot(store: VariableStore, environment: Values | undefined): Promise<Values | undefined> {
   const named = readSnapshotName(environment);
   if (named === undefined) return undefined;
   const prefix = prefixOf(store.app, named.hash);
@@ -81,8 +81,8 @@ export async function readSnapshot(store: Store, environment: Values | undefined
 }
 
 /** Parts in the order of their numbers, from 1 on. What else is there is not ours. */
-function partsOf(found: readonly Parameter[], prefix: string): string[] {
-  const values = new Map(found.map(({ Name = "", Value = "" }) => [Name.slice(prefix.length), Value]));
+function partsOf(parameters: readonly Parameter[], prefix: string): string[] {
+  const values = new Map(parameters.map(({ Name = "", Value = "" }) => [Name.slice(prefix.length), Value]));
   const parts: string[] = [];
   for (let n = 1; values.has(String(n)); n++) parts.push(values.get(String(n))!);
   return parts;
@@ -93,18 +93,18 @@ function partsOf(found: readonly Parameter[], prefix: string): string[] {
  * one yet writes its first part. `named` is called after the snapshots are listed.
  */
 export async function removeSnapshots(
-  store: Store & { readonly clock: Clock },
+  store: VariableStore & { readonly clock: Clock },
   { named, youngMs }: { readonly named: () => Promise<readonly (Values | undefined)[]>; readonly youngMs: number },
 ): Promise<string[]> {
   const prefix = prefixOf(store.app);
-  const found = new Map<string, { names: string[]; youngest: number }>();
+  const snapshots = new Map<string, { names: string[]; youngest: number }>();
   for (const { Name = "", LastModifiedDate = new Date(0) } of await allBelow(store, prefix, false)) {
     const hash = Name.slice(prefix.length).split("/")[0]!;
-    const { names, youngest } = found.get(hash) ?? { names: [], youngest: 0 };
-    found.set(hash, { names: [...names, Name], youngest: Math.max(youngest, LastModifiedDate.getTime()) });
+    const { names, youngest } = snapshots.get(hash) ?? { names: [], youngest: 0 };
+    snapshots.set(hash, { names: [...names, Name], youngest: Math.max(youngest, LastModifiedDate.getTime()) });
   }
   const kept = new Set((await named()).map((one) => readSnapshotName(one)?.hash));
-  const removed = [...found].filter(
+  const removed = [...snapshots].filter(
     ([hash, { youngest }]) => !kept.has(hash) && store.clock.nowMs() - youngest >= youngMs,
   );
   await removeParameters(

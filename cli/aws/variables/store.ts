@@ -5,11 +5,11 @@ import { PlatformError } from "../../platform/error.ts";
 import type { FoundValue, SetRequest, SetResult, StoredVariable, Values } from "../../platform/variables.ts";
 import { ALL_STAGES } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS, TAGS } from "../names.ts";
-import { decodeHead, decodeParts, EMPTY_PART, encodeValue, headOf, partName, slices } from "./stored-value.ts";
+import { decodeHead, decodeParts, EMPTY_PART, encodeValue, partName, partsHead, slices } from "./stored-value.ts";
 import { withoutQuoted } from "./without-quoted.ts";
 
 /** One app's variables in the Parameter Store: `/tool/<app>/<stage>/<NAME>`, the parts of a large one below that. */
-export interface Store {
+export interface VariableStore {
   readonly ssm: SSM;
   readonly app: string;
   readonly signal: AbortSignal;
@@ -25,21 +25,21 @@ const YOUNG_PART_MS = 600_000;
 const READ_ATTEMPTS = 3;
 
 /** The values of one stage alone, by name. */
-export async function readStage(store: Store, stage: string): Promise<Values> {
+export async function readStage(store: VariableStore, stage: string): Promise<Values> {
   for (let attempt = 1; ; attempt++) {
-    const found = await readOnce(store, stage, true);
-    if (found.incomplete === undefined) return found.values;
+    const result = await readOnce(store, stage, true);
+    if (result.incomplete === undefined) return result.values;
     if (attempt < READ_ATTEMPTS) continue;
     throw new PlatformError(
       "variables/incomplete",
-      `the variable ${found.incomplete} of ${stage} cannot be read: parts of it are missing`,
-      `set it again: tool env add ${found.incomplete} - -s ${stage}`,
+      `the variable ${result.incomplete} of ${stage} cannot be read: parts of it are missing`,
+      `set it again: tool env add ${result.incomplete} - -s ${stage}`,
     );
   }
 }
 
 /** A stage's values with those of `all` below them. */
-export async function readEffective(store: Store, stage: string): Promise<Values> {
+export async function readEffective(store: VariableStore, stage: string): Promise<Values> {
   const [all, own] = await Promise.all([
     stage === ALL_STAGES ? {} : readStage(store, ALL_STAGES),
     readStage(store, stage),
@@ -48,7 +48,7 @@ export async function readEffective(store: Store, stage: string): Promise<Values
 }
 
 /** The value of one variable of a stage, or else of `all`; undefined if neither has it. */
-export async function readOne(store: Store, stage: string, name: string): Promise<FoundValue | undefined> {
+export async function readOne(store: VariableStore, stage: string, name: string): Promise<FoundValue | undefined> {
   const paths = [...new Set([stage, ALL_STAGES])].map((one) => `${parameterPrefix(store.app)}${one}/${name}`);
   const { ssm, signal } = store;
   const { Parameters = [] } = await ssm.getParameters({ Names: paths, WithDecryption: true }, { abortSignal: signal });
@@ -68,8 +68,8 @@ export async function readOne(store: Store, stage: string, name: string): Promis
   return value === undefined ? undefined : { stage: from, value };
 }
 
-/** What is encrypted is left out unless it is asked for, and so is what cannot be read then. */
-async function readOnce(store: Store, stage: string, withSecrets: boolean) {
+/** Encrypted values are left out unless they are asked for, and so are those that cannot be read without them. */
+async function readOnce(store: VariableStore, stage: string, withSecrets: boolean) {
   const prefix = `${parameterPrefix(store.app)}${stage}/`;
   const heads = new Map<string, string>();
   const parts = new Map<string, string>();
@@ -81,7 +81,7 @@ async function readOnce(store: Store, stage: string, withSecrets: boolean) {
   for (const path of parts.keys()) {
     const [, name = "", id = ""] = /^([^/]+)\/(pending\.\d+)\/1$/.exec(path) ?? [];
     // Its parameter is just made again, with another type.
-    if (name !== "" && !heads.has(name)) heads.set(name, headOf(id, Number(id.split(".")[1])));
+    if (name !== "" && !heads.has(name)) heads.set(name, partsHead(id, Number(id.split(".")[1])));
   }
   // Without a prototype: a parameter may be called anything.
   const values: Record<string, string> = Object.create(null);
@@ -126,12 +126,12 @@ async function pagesOf<T>(
     token: string | undefined,
   ) => Promise<{ readonly items: readonly T[] | undefined; readonly next: string | undefined }>,
 ): Promise<T[]> {
-  const found: T[] = [];
+  const all: T[] = [];
   const seen = new Set<string>();
   for (let token: string | undefined; ; ) {
     const { items, next } = await page(token);
-    found.push(...(items ?? []).filter((item) => item !== null));
-    if (!next) return found;
+    all.push(...(items ?? []).filter((item) => item !== null));
+    if (!next) return all;
     if (seen.has(next) || seen.size >= MAX_PAGES) {
       throw new PlatformError("variables/endless", "the parameter store's list has no end", "check TOOL_AWS_ENDPOINT");
     }
@@ -145,7 +145,7 @@ const MAX_PAGES = 10_000;
 
 /** All parameters below a path, which ends with a slash. */
 export function allBelow(
-  { ssm, signal }: Pick<Store, "ssm" | "signal">,
+  { ssm, signal }: Pick<VariableStore, "ssm" | "signal">,
   prefix: string,
   WithDecryption: boolean,
 ): Promise<Parameter[]> {
@@ -159,8 +159,8 @@ export function allBelow(
   });
 }
 
-/** What the store says about the parameters below a path, without their values. */
-function describeBelow({ ssm, signal }: Store, prefix: string): Promise<ParameterMetadata[]> {
+/** The store's metadata of the parameters below a path, without their values. */
+function describeBelow({ ssm, signal }: VariableStore, prefix: string): Promise<ParameterMetadata[]> {
   const ParameterFilters = [{ Key: "Path", Option: "Recursive", Values: [prefix.replace(/\/$/, "")] }];
   return pagesOf(async (NextToken) => {
     const page = await ssm.describeParameters(
@@ -172,7 +172,7 @@ function describeBelow({ ssm, signal }: Store, prefix: string): Promise<Paramete
 }
 
 /** All variables of the app without their values. */
-export async function describeVariables(store: Store) {
+export async function describeVariables(store: VariableStore) {
   const prefix = parameterPrefix(store.app);
   return (await describeBelow(store, prefix)).flatMap((one) => {
     const [stage = "", name, ...more] = (one.Name ?? "").slice(prefix.length).split("/");
@@ -181,7 +181,7 @@ export async function describeVariables(store: Store) {
 }
 
 /** All variables of the app. Only those in plain text are read. */
-export async function listVariables(store: Store): Promise<StoredVariable[]> {
+export async function listVariables(store: VariableStore): Promise<StoredVariable[]> {
   const described = await describeVariables(store);
   const plain = new Set(described.flatMap(({ Type, stage }) => (Type === "SecureString" ? [] : [stage])));
   const values = new Map(
@@ -213,19 +213,19 @@ function userOf(arn: string | undefined): string | undefined {
 
 /** Writes one variable after another. What is written stays when a later one fails. */
 export async function setVariables(
-  store: Store,
+  store: VariableStore,
   { stage, values, isEncrypted, description, onSet }: SetRequest,
 ): Promise<SetResult> {
   const prefix = `${parameterPrefix(store.app)}${stage}/`;
-  const known = new Map((await describeBelow(store, prefix)).map((one) => [one.Name!.slice(prefix.length), one]));
+  const existing = new Map((await describeBelow(store, prefix)).map((one) => [one.Name!.slice(prefix.length), one]));
   const added: string[] = [];
   const changed: string[] = [];
   const recoded: string[] = [];
   for (const [name, value] of Object.entries(values)) {
-    const before = known.get(name);
+    const before = existing.get(name);
     const path = `${prefix}${name}`;
     await setOne(store, { path, value, isEncrypted, before, description });
-    if ([...known.keys()].some((one) => one.startsWith(`${name}/`))) await removeOldParts(store, path);
+    if ([...existing.keys()].some((one) => one.startsWith(`${name}/`))) await removeOldParts(store, path);
     (before === undefined ? added : changed).push(name);
     if (before !== undefined && (before.Type === "SecureString") !== isEncrypted) recoded.push(name);
     onSet(name);
@@ -242,7 +242,7 @@ interface Writing {
 }
 
 /** The parts first: the parameter with the variable's name, written last, makes them the value. */
-async function setOne(store: Store, { path, value, isEncrypted, before, description }: Writing): Promise<void> {
+async function setOne(store: VariableStore, { path, value, isEncrypted, before, description }: Writing): Promise<void> {
   const { ssm, app, signal } = store;
   const Type = isEncrypted ? "SecureString" : "String";
   const partsId = randomBytes(6).toString("hex");
@@ -282,11 +282,11 @@ async function setOne(store: Store, { path, value, isEncrypted, before, descript
  * Removes parts that the variable does not name any more. Young ones stay, by the store's own clock: the write of another
  * command may be about to name them. In plain text they go at once if the variable is a secret now.
  */
-async function removeOldParts(store: Store, path: string): Promise<void> {
+async function removeOldParts(store: VariableStore, path: string): Promise<void> {
   const { ssm, signal } = store;
   const described = await describeBelow(store, `${path}/`);
-  const found = await ssm.getParameters({ Names: [path], WithDecryption: true }, { abortSignal: signal });
-  const [head] = found.Parameters ?? [];
+  const answer = await ssm.getParameters({ Names: [path], WithDecryption: true }, { abortSignal: signal });
+  const [head] = answer.Parameters ?? [];
   const decoded = decodeHead(head?.Value ?? "");
   const named = decoded?.kind === "parts" ? `${path}/${decoded.id}/` : undefined;
   const nowMs = head?.LastModifiedDate?.getTime() ?? 0;
@@ -305,11 +305,15 @@ async function removeOldParts(store: Store, path: string): Promise<void> {
 }
 
 /** Removes variables of a stage, with their parts. */
-export async function removeVariables(store: Store, stage: string, names: readonly string[]): Promise<string[]> {
+export async function removeVariables(
+  store: VariableStore,
+  stage: string,
+  names: readonly string[],
+): Promise<string[]> {
   const prefix = `${parameterPrefix(store.app)}${stage}/`;
-  const known = (await describeBelow(store, prefix)).map(({ Name }) => Name!.slice(prefix.length));
-  const own = known.filter((path) => names.includes(path));
-  const parts = known.filter((path) => names.some((name) => path.startsWith(`${name}/`)));
+  const existing = (await describeBelow(store, prefix)).map(({ Name }) => Name!.slice(prefix.length));
+  const own = existing.filter((path) => names.includes(path));
+  const parts = existing.filter((path) => names.some((name) => path.startsWith(`${name}/`)));
   // The parts last: without them the others could not be read.
   await removeParameters(
     store,
@@ -322,9 +326,9 @@ export async function removeVariables(store: Store, stage: string, names: readon
   return own.sort();
 }
 
-/** What is gone already is no error. */
+/** A parameter that is gone already is no error. */
 export async function removeParameters(
-  { ssm, signal }: Pick<Store, "ssm" | "signal">,
+  { ssm, signal }: Pick<VariableStore, "ssm" | "signal">,
   names: readonly string[],
 ): Promise<void> {
   for (let at = 0; at < names.length; at += MAX_NAMES) {

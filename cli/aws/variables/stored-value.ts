@@ -8,7 +8,7 @@ export const MAX_PARAMETER_BYTES = 4096;
 /** Begins an encoded value. A value that begins so itself is encoded, too. */
 const MARK = "tool:v1:";
 
-/** What the parameter with the variable's own name holds, and the parameters below it. */
+/** The contents of the parameter with the variable's own name, and of the parameters below it. */
 export interface StoredValue {
   readonly head: string;
   /** In the order of the value; empty unless it takes more than one parameter. */
@@ -22,22 +22,22 @@ export function encodeValue(value: string, partsId: string): StoredValue {
   const text = `${MARK}text:${encoded}`;
   if (text.length <= MAX_PARAMETER_BYTES) return { head: text, parts: [] };
   const parts = slices(encoded);
-  return { head: headOf(partsId, parts.length), parts };
+  return { head: partsHead(partsId, parts.length), parts };
 }
 
-export const headOf = (partsId: string, count: number) => `${MARK}parts:${partsId}:${count}`;
+export const partsHead = (partsId: string, count: number) => `${MARK}parts:${partsId}:${count}`;
 
 /** The one part of an empty value, as no parameter is empty. */
 export const EMPTY_PART = "=";
 
 /** A text of ASCII in pieces that each fit one parameter. */
 export function slices(text: string): string[] {
-  const found: string[] = [];
-  for (let at = 0; at < text.length; at += MAX_PARAMETER_BYTES) found.push(text.slice(at, at + MAX_PARAMETER_BYTES));
-  return found;
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; at += MAX_PARAMETER_BYTES) pieces.push(text.slice(at, at + MAX_PARAMETER_BYTES));
+  return pieces;
 }
 
-/** What a head says: the value itself, or where its parts are. Undefined if it is damaged, or a later version's. */
+/** The meaning of a head: the value, or where its parts are. Undefined if it is damaged, or a later version's. */
 export type Decoded =
   | { readonly kind: "value"; readonly value: string }
   | { readonly kind: "parts"; readonly id: string; readonly count: number };

@@ -20,7 +20,7 @@ import { dirname, join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
 import t from "tap";
 import { deflateFiles } from "../../../cli/artifact/deflate.ts";
-import { openDeflateCache, type Packed } from "../../../cli/artifact/deflate-cache.ts";
+import { openDeflateCache, type PackedContent } from "../../../cli/artifact/deflate-cache.ts";
 import { writeZip } from "../../../cli/artifact/zip.ts";
 import { sizesByFolder } from "../../../cli/output/sizes-by-folder.ts";
 import { humanBytes } from "../../../grammar/units/bytes.ts";
@@ -327,7 +327,7 @@ t.test("no byte of a cache can be wrong unnoticed", (t) => {
   const folder = t.testdir();
   const contents = ["", "a", "b".repeat(300)].map((text) => Buffer.from(text));
   const used = new Map(
-    contents.map((content): [string, Packed] => [
+    contents.map((content): [string, PackedContent] => [
       createHash("sha256").update(content).digest().toString("latin1"),
       { crc32: crc32(content), unpackedBytes: content.length, isDeflated: true, data: deflateRawSync(content) },
     ]),

@@ -316,7 +316,7 @@ t.test("the record of a deployment", (t) => {
   for (const text of [undefined, "", "{", "null", "7", "made by hand", '{"v":"12345"}']) {
     t.equal(readRecord(text, "12345"), undefined, `not ours: ${text}`);
   }
-  const stage = { before: "o".repeat(22), asked: "t".repeat(22), tags: "g".repeat(22) };
+  const stage = { before: "o".repeat(22), stack: "t".repeat(22), tags: "g".repeat(22) };
   const { sha: _____, author: ______, ...staged } = { ...whole, ...stage };
   t.same(readRecord(writeRecord(staged), "12345"), staged, "a stage's");
   t.ok(writeRecord(staged).length <= 256, `${writeRecord(staged).length} characters, all that a stage's can have`);

@@ -11,8 +11,8 @@ import { deployStage, lookAtStage, type StageDeploy } from "../../../cli/aws/fun
 import { listDeployments, pruneStage } from "../../../cli/aws/function/history.ts";
 import { updateFunction } from "../../../cli/aws/function/publish.ts";
 import { rollbackStage } from "../../../cli/aws/function/rollback.ts";
-import { fixedVariables, settingsOf } from "../../../cli/aws/function/settings.ts";
-import { codeSource } from "../../../cli/aws/function/upload.ts";
+import { fixedVariables, functionSettings } from "../../../cli/aws/function/settings.ts";
+import { functionCode } from "../../../cli/aws/function/upload.ts";
 import { removeAll } from "../../../cli/aws/stack/remove.ts";
 import type { Commit } from "../../../cli/platform/target.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
@@ -42,7 +42,7 @@ async function open(t: Test) {
   const lambda = new Lambda(aws.client);
   const watched = { signal: new AbortController().signal, report() {} };
   const endpoint = { apiId: "api", url: "https://app.example.com/", isBehind: false };
-  const gateway = { askedHash: async () => "asked", find: async () => endpoint, ensure: async () => endpoint };
+  const gateway = { stackHash: async () => "asked", find: async () => endpoint, ensure: async () => endpoint };
   return {
     aws,
     cloud,
@@ -132,7 +132,7 @@ t.test("a version that is not ours is not put in force", { buffered: true }, asy
   await app.deploy("one");
   const written = { name: "app", environment: { WORD: "two" } };
   const config = withDefaults(written, { env: app.aws.env });
-  const settings = settingsOf({
+  const settings = functionSettings({
     written,
     config,
     runtime: "nodejs24.x",
@@ -419,7 +419,7 @@ t.test("a bucket of our name that another account has", { buffered: true }, asyn
     });
     const accountId = async () => app.aws.accountId;
     const options = { key: "app/five.zip", accelerate: true, accountId, signal: app.watched.signal };
-    await t.rejects(codeSource(app.cloud, archive("five"), options), { name: "AccessDenied" }, operation);
+    await t.rejects(functionCode(app.cloud, archive("five"), options), { name: "AccessDenied" }, operation);
     t.same([keys(), bucket.accelerate], [[], accelerate]);
   }
 });

@@ -234,7 +234,7 @@ const QUERIES = [
 t.test("blocks and segments cut anywhere give what line by line gives", (t) => {
   const bytes = oddLog();
   const path = join(t.testdir(), "odd.log");
-  const shown = { format: "json", color: false, expand: false, nowMs: NOW_MS, countOnly: false } as const;
+  const lineOptions = { format: "json", color: false, expand: false, nowMs: NOW_MS, countOnly: false } as const;
   for (const source of QUERIES) {
     for (const [ending, input] of [
       ["no LF at the end", bytes],
@@ -245,21 +245,21 @@ t.test("blocks and segments cut anywhere give what line by line gives", (t) => {
       const file = openSync(path, "r");
       for (let size = 1; size <= input.length + 1; size += size < 40 ? 1 : 37) {
         const blocks = new LineBlocks(size);
-        const lines = new FoundLines(shown);
+        const lines = new FoundLines(lineOptions);
         const scan = lineScan(all(source));
         for (const block of blocks.push(input)) {
-          scan(block, lines.found);
+          scan(block, lines.onLine);
           lines.settle();
         }
         const last = blocks.end();
-        if (last !== undefined) scan(last, lines.found);
+        if (last !== undefined) scan(last, lines.onLine);
         if (String(lines.take()) !== output) t.fail(`${source}: blocks of ${size}, ${ending}`);
 
         const segments = new SegmentReader(file, input.length);
-        const cut = new FoundLines(shown);
+        const cut = new FoundLines(lineOptions);
         for (let at = 0; at < input.length; at += size) {
           const { block } = segments.read(at, Math.min(input.length, at + size));
-          if (block !== undefined) scan(block, cut.found);
+          if (block !== undefined) scan(block, cut.onLine);
           cut.settle();
         }
         if (String(cut.take()) !== output) t.fail(`${source}: segments of ${size}, ${ending}`);
@@ -282,10 +282,10 @@ t.test("threads give what one gives: lines, text, limits", slow(), async (t) => 
       for (const segmentBytes of [300, 7_001, 200_000]) {
         if (segmentBytes === 300 && source !== "status >= 500") continue;
         const expected = expectedOutput(bytes, source, format);
-        const shown = { format, color: false, expand: false, nowMs: NOW_MS, countOnly: false };
+        const lineOptions = { format, color: false, expand: false, nowMs: NOW_MS, countOnly: false };
         for (const limit of [Number.POSITIVE_INFINITY, 5]) {
-          const { textState } = new FoundLines(shown);
-          const scan = { file, size: bytes.length, wanted: all(source), shown, textState, limit, segmentBytes };
+          const { textState } = new FoundLines(lineOptions);
+          const scan = { file, size: bytes.length, wanted: all(source), lineOptions, textState, limit, segmentBytes };
           let output = "";
           let count = 0;
           for await (const part of parallelScan({ ...scan, workerCount: 2 })) {

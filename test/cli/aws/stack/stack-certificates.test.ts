@@ -2,7 +2,7 @@
 
 import t, { type Test } from "tap";
 import { openCloud } from "../../../../cli/aws/clients.ts";
-import { apply, plan } from "../../../../cli/aws/stack/apply.ts";
+import { applyStack, planStack } from "../../../../cli/aws/stack/apply.ts";
 import { removeAll } from "../../../../cli/aws/stack/remove.ts";
 import { systemClock } from "../../../../grammar/units/clock.ts";
 import type { Config } from "../../../../schema/index.ts";
@@ -28,8 +28,8 @@ async function open(t: Test) {
   return {
     aws,
     acm,
-    apply: (config: object) => apply(cloud, input(config), async () => true, watched),
-    plan: (config: object) => plan(cloud, input(config), watched),
+    apply: (config: object) => applyStack(cloud, input(config), async () => true, watched),
+    plan: (config: object) => planStack(cloud, input(config), watched),
     remove: () => removeAll(cloud, "app", { logs: false, env: false }, watched),
     methods: () => [...acm.certificates.values()].map(({ method }) => method),
     hasProof: () =>

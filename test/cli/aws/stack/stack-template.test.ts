@@ -10,7 +10,7 @@ import t from "tap";
 import { CHAT_SOURCE } from "../../../../cli/aws/stack/chat-function.ts";
 import { CONFIRMATIONS, needsConfirmation } from "../../../../cli/aws/stack/confirmation.ts";
 import { logicalId } from "../../../../cli/aws/stack/logical-id.ts";
-import type { Known, Resource, StackInput } from "../../../../cli/aws/stack/resource.ts";
+import type { StackContext, StackInput, TemplateResource } from "../../../../cli/aws/stack/resource.ts";
 import { buildTemplate, templateHash, wantedStages } from "../../../../cli/aws/stack/template.ts";
 import { withStage } from "../../../../cli/aws/stack/with-stage.ts";
 import { type Config, checkConfig } from "../../../../schema/index.ts";
@@ -28,12 +28,13 @@ const input = (config: Partial<Config>): StackInput => ({
 const BOTH = ["staging", "production"];
 
 /** Everything is deployed, nothing else is known. */
-function known(config: Partial<Config>, more: Partial<Known> = {}): Known {
+function known(config: Partial<Config>, more: Partial<StackContext> = {}): StackContext {
   const stages = more.stages ?? wantedStages({ name: "app", ...config }, BOTH);
   return { stages, deployed: new Set(stages), certificates: {}, zones: {}, ...more };
 }
 
-const build = (config: Partial<Config>, more: Partial<Known> = {}) => buildTemplate(input(config), known(config, more));
+const build = (config: Partial<Config>, more: Partial<StackContext> = {}) =>
+  buildTemplate(input(config), known(config, more));
 
 interface SnapshotRow {
   name: string;
@@ -60,7 +61,7 @@ const alert = (more: object) =>
   ({ metric: "http.5xx", statistic: "sum", threshold: 1, action: "ops", ...more }) as const;
 
 /** What is written in tool.json beside the name, what is known, and what the stack of staging alone has of a type. */
-const ROWS: [name: string, config: Partial<Config>, known: Partial<Known>, type: string, expected: object[]][] = [
+const ROWS: [name: string, config: Partial<Config>, more: Partial<StackContext>, type: string, expected: object[]][] = [
   [
     "no description",
     {},
@@ -505,7 +506,7 @@ t.test("every reference is to something that is there", (t) => {
       }
     };
     visit(template);
-    for (const { DependsOn } of Object.values(template.Resources) as Resource[]) {
+    for (const { DependsOn } of Object.values(template.Resources) as TemplateResource[]) {
       for (const id of DependsOn ?? []) t.ok(names.has(id), id);
     }
   }
@@ -514,7 +515,7 @@ t.test("every reference is to something that is there", (t) => {
 
 t.test("the hash is that of what tool.json asks for", (t) => {
   const domain = { stages: { production: { domain: "a.example.com" } } };
-  const output = (config: Partial<Config>, more: Partial<Known> = {}) =>
+  const output = (config: Partial<Config>, more: Partial<StackContext> = {}) =>
     build(config, more).template.Outputs.TemplateHash!.Value;
   t.equal(output({}), templateHash(input({}), BOTH));
   t.equal(output({}, { deployed: new Set() }), templateHash(input({}), BOTH), "whatever was deployed");
