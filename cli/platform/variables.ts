@@ -14,7 +14,7 @@ export interface Variables {
   /** The values of a stage: its own, with those of `all` below them. */
   read(stage: string, watched: Watched): Promise<Values>;
   /** The value of one variable that a stage has, and of which stage it is; undefined if there is none. */
-  readOne(stage: string, name: string, watched: Watched): Promise<FoundValue | undefined>;
+  readOne(stage: string, name: string, watched: Watched): Promise<StageValue | undefined>;
   /** Which variables there are, without their values. */
   names(watched: Watched): Promise<readonly { readonly stage: string; readonly name: string }[]>;
   /** All variables of all stages, sorted by stage and name, `all` first. Reads no secret. */
@@ -27,7 +27,7 @@ export interface Variables {
   outdatedStages(watched: Watched): Promise<readonly string[]>;
 }
 
-export interface FoundValue {
+export interface StageValue {
   readonly stage: string;
   readonly value: string;
 }

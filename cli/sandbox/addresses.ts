@@ -37,10 +37,10 @@ export function placeOf(world: World, host: string, url: string): Place | Elsewh
   }
   if (isOwnHost(host)) {
     const [, app, stage, rest = ""] = /^\/_app\/([^/]+)\/([^/]+)(.*)$/.exec(path) ?? [];
-    const found = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
-    if (found === undefined) return "sandbox";
-    const domainName = `${found.api.id}.execute-api.${found.region}.localhost`;
-    return { ...found, path: rest || "/", domainName, prefix: `/_app/${app}/${stage}` };
+    const target = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
+    if (target === undefined) return "sandbox";
+    const domainName = `${target.api.id}.execute-api.${target.region}.localhost`;
+    return { ...target, path: rest || "/", domainName, prefix: `/_app/${app}/${stage}` };
   }
   const [, stage, app] = /^([^.]+)\.([^.]+)\.localhost$/.exec(host) ?? [];
   const named = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
@@ -136,7 +136,7 @@ export interface AppAddress {
 
 /** All stages of all apps, by name. */
 export function addressesOf(world: World, port: number): AppAddress[] {
-  const found = world.everywhere("apigateway").flatMap(({ service }) =>
+  const addresses = world.everywhere("apigateway").flatMap(({ service }) =>
     [...service.apis.values()].flatMap((api) =>
       Array.from(api.stages.keys(), (stage): AppAddress => {
         const domains = [...service.domains.values()].flatMap(({ name, mappings }) =>
@@ -157,5 +157,5 @@ export function addressesOf(world: World, port: number): AppAddress[] {
     ),
   );
   const keyOf = ({ app, stage }: AppAddress) => `${app}/${stage}`;
-  return found.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return addresses.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }

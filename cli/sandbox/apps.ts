@@ -31,8 +31,8 @@ export async function serveApp(
     const isHtml = /\btext\/html\b/.test(req.headers.accept ?? "");
     const apps = world.reading(() => addressesOf(world, req.socket.localPort ?? 0));
     const url = req.url ?? "/";
-    const asked = { address: `http://${req.headers.host}${url}`, ...namesIn(host, url) };
-    return sendPage(req, res, appsPage(apps, { isHtml, ...(!isFront && { asked }) }));
+    const request = { address: `http://${req.headers.host}${url}`, ...namesIn(host, url) };
+    return sendPage(req, res, appsPage(apps, { isHtml, ...(!isFront && { request }) }));
   }
   const times: Times = { begunAt: world.clock.base.monotonicMs() };
   await servePlace(req, res, world, { place, times, ...(tellsScheme && { scheme: { proto: "http", port } }) });
@@ -73,7 +73,7 @@ function sendPage(req: IncomingMessage, res: ServerResponse, { status, type, bod
   res.end(body);
 }
 
-interface Asked {
+interface RequestContext {
   readonly place: Place;
   readonly times: Times;
   readonly scheme?: { readonly proto: string; readonly port: string };
@@ -83,7 +83,7 @@ async function servePlace(
   req: IncomingMessage,
   res: ServerResponse,
   world: World,
-  { place, times, scheme }: Asked,
+  { place, times, scheme }: RequestContext,
 ): Promise<void> {
   const { api, stage, path } = place;
   const deployment = api.deployments.get(stage.deploymentId);
@@ -92,13 +92,16 @@ async function servePlace(
   const target = functionOf(integration, stage);
   if (target === undefined) return refuse(res, 500, "Internal server error");
   const { state, runner } = world.service("lambda", target.region);
-  const found = world.reading(() => state.functions.get(target.name));
+  const lambdaFunction = world.reading(() => state.functions.get(target.name));
   const source = `arn:aws:execute-api:${place.region}:${world.accountId}:${api.id}/${stage.name}/${req.method}${path}`;
-  if (found === undefined || !mayInvoke(found, target.qualifier, "apigateway.amazonaws.com", source)) {
+  if (
+    lambdaFunction === undefined ||
+    !mayInvoke(lambdaFunction, target.qualifier, "apigateway.amazonaws.com", source)
+  ) {
     return refuse(res, 500, "Internal server error");
   }
-  if (found.reservedConcurrency === 0) {
-    recordThrottle(state, found.name, target.qualifier);
+  if (lambdaFunction.reservedConcurrency === 0) {
+    recordThrottle(state, lambdaFunction.name, target.qualifier);
     return refuse(res, 500, "Internal server error");
   }
   const query = /\?.*$/.exec(req.url ?? "")?.[0] ?? "";
@@ -121,8 +124,8 @@ async function servePlace(
     target: {
       async invoke(event) {
         times.invokedAt = world.clock.base.monotonicMs();
-        const version = state.resolve(found, target.qualifier);
-        return runner.invoke(found, version, target.qualifier, event as string);
+        const version = state.resolve(lambdaFunction, target.qualifier);
+        return runner.invoke(lambdaFunction, version, target.qualifier, event as string);
       },
     },
   });

@@ -107,11 +107,11 @@ function isDaemon(pid: number, { path }: SandboxFolder): boolean {
 export async function openSandbox({ env, clock, say }: Effects): Promise<Sandbox> {
   const folder = SandboxFolder.of(env);
   makeFolder(folder);
-  const found = await running(folder, clock);
-  if (found !== undefined && folder.daemon()?.build === build()) return found;
-  if (found !== undefined) {
+  const sandbox = await running(folder, clock);
+  if (sandbox !== undefined && folder.daemon()?.build === build()) return sandbox;
+  if (sandbox !== undefined) {
     say("the sandbox of another version of tool is replaced");
-    await found.stop();
+    await sandbox.stop();
   }
   const portBefore = folder.access().port;
   const begun = clock.monotonicMs();
@@ -160,9 +160,9 @@ async function running(folder: SandboxFolder, clock: Clock): Promise<Sandbox | u
   const nonce = randomBytes(16).toString("hex");
   const call = (operation: string, input: object) => callDaemon({ access, port, clock }, operation, input);
   const status = async () => {
-    const found = (await call("status", { nonce })) as SandboxStatus;
-    if (found.proof !== proofOf(nonce, access.secretAccessKey)) throw new SandboxError("another program answered");
-    return found;
+    const response = (await call("status", { nonce })) as SandboxStatus;
+    if (response.proof !== proofOf(nonce, access.secretAccessKey)) throw new SandboxError("another program answered");
+    return response;
   };
   let resolvesNames: boolean;
   try {

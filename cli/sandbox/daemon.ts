@@ -113,8 +113,8 @@ async function replaced(folder: SandboxFolder, clock: Clock): Promise<void> {
 const FOLDER_MS = 2_000;
 
 /** The port of last time if it is free, else the next one that is: addresses stay the same where they can. */
-async function listenAtFreePort(known: number | undefined, options: ServerOptions): Promise<Endpoint> {
-  const first = [...(known === undefined ? [] : [known]), FIRST_PORT];
+async function listenAtFreePort(lastPort: number | undefined, options: ServerOptions): Promise<Endpoint> {
+  const first = [...(lastPort === undefined ? [] : [lastPort]), FIRST_PORT];
   const ports = [...new Set([...first, ...Array.from({ length: PORT_TRIES }, (_, i) => FIRST_PORT + 1 + i), 0])];
   for (const port of ports) {
     try {

@@ -67,9 +67,9 @@ export class SandboxFolder {
 
   /** The key, made on first use. A file that cannot be read as one is replaced: only running commands know its key. */
   access(): Access {
-    const known = readJson(this.#access);
-    if (typeof known?.accessKeyId === "string" && typeof known.secretAccessKey === "string") {
-      const { accessKeyId, secretAccessKey, port } = known;
+    const record = readJson(this.#access);
+    if (typeof record?.accessKeyId === "string" && typeof record.secretAccessKey === "string") {
+      const { accessKeyId, secretAccessKey, port } = record;
       return { accessKeyId, secretAccessKey, port: isPort(port) ? port : undefined };
     }
     const made: Access = {
@@ -87,11 +87,11 @@ export class SandboxFolder {
 
   /** What the last daemon wrote; it may be gone. */
   daemon(): DaemonRecord | undefined {
-    const found = readJson(this.#daemon);
-    const { pid, port } = found ?? {};
+    const record = readJson(this.#daemon);
+    const { pid, port } = record ?? {};
     // Zero and less would stand for groups of processes.
     if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 1 || !isPort(port)) return undefined;
-    return { pid, port, startedAt: String(found?.startedAt), build: String(found?.build) };
+    return { pid, port, startedAt: String(record?.startedAt), build: String(record?.build) };
   }
 
   writeDaemon(record: DaemonRecord): void {

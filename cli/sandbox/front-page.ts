@@ -15,21 +15,21 @@ export const FOREIGN_HOST: Page = {
 };
 
 /** An address that no app answers to. */
-interface Asked {
+interface AppRequest {
   readonly address: string;
   /** What it is spelled for. */
   readonly app?: string;
   readonly stage?: string;
 }
 
-/** The apps of the sandbox, for 127.0.0.1 and names that end with localhost alone. `asked` is absent at the front. */
+/** The apps of the sandbox, for 127.0.0.1 and names that end with localhost alone. `request` is absent at the front. */
 export function appsPage(
   apps: readonly AppAddress[],
-  wanted: { readonly isHtml: boolean; readonly asked?: Asked },
+  wanted: { readonly isHtml: boolean; readonly request?: AppRequest },
 ): Page {
-  const { isHtml, asked } = wanted;
-  const status = asked === undefined ? 200 : 404;
-  const missing = asked === undefined ? [] : missingLines(apps, asked);
+  const { isHtml, request } = wanted;
+  const status = request === undefined ? 200 : 404;
+  const missing = request === undefined ? [] : missingLines(apps, request);
   if (isHtml) return { status, type: "text/html; charset=utf-8", body: htmlOf(apps, missing) };
   const lines = [SANDBOX, "", ...(missing.length === 0 ? [] : [...missing, ""])];
   if (apps.length === 0) lines.push(NONE);
@@ -44,9 +44,9 @@ export function appsPage(
 }
 
 /** What is wrong with the address, and what there is instead. */
-function missingLines(apps: readonly AppAddress[], { address, app, stage }: Asked): string[] {
-  const shown = address.length > MAX_ADDRESS ? `${address.slice(0, MAX_ADDRESS)}…` : address;
-  const line = `No app answers to ${shown}`;
+function missingLines(apps: readonly AppAddress[], { address, app, stage }: AppRequest): string[] {
+  const excerpt = address.length > MAX_ADDRESS ? `${address.slice(0, MAX_ADDRESS)}…` : address;
+  const line = `No app answers to ${excerpt}`;
   if (app === undefined) return [line];
   const stages = apps.filter((one) => one.app === app).map((one) => one.stage);
   const has = `it has ${stages.join(", ")}`;

@@ -19,7 +19,7 @@ export function unknownKey(): AwsError {
   return new AwsError("UnrecognizedClientException", "The security token included in the request is invalid.", 400);
 }
 
-interface Asked {
+interface FunctionCall {
   readonly service: string;
   readonly region: string;
   readonly operation: string;
@@ -27,7 +27,11 @@ interface Asked {
 }
 
 /** Throws an `AwsError` if the function's role does not allow a call, or if it is one of those that no function may do here. */
-export function authorizeFunction(world: World, key: FunctionKey, { service, region, operation, input }: Asked): void {
+export function authorizeFunction(
+  world: World,
+  key: FunctionKey,
+  { service, region, operation, input }: FunctionCall,
+): void {
   const action = `${service}:${operation}`;
   if (action !== "ssm:GetParameters") throw notAllowed(world, key, { action, resource: "*", decision: "not-allowed" });
   const role = world.read(() => world.service("iam").roles.get(roleName(key)));

@@ -43,9 +43,9 @@ export interface BegunCall {
 
 export interface CallWatcher {
   /** Once it is known what is asked. May throw what the service would answer; `cut` closes the connection. */
-  asked(operation: string, input: unknown, model: Model): Promise<"cut-before" | "cut-after" | undefined>;
+  onCall(operation: string, input: unknown, model: Model): Promise<"cut-before" | "cut-after" | undefined>;
   /** "ok", the code of an error, or "dropped" where the connection was cut. */
-  ended(outcome: string): void;
+  onEnd(outcome: string): void;
 }
 
 export interface Endpoint {
@@ -143,8 +143,8 @@ async function callControl(
     await send(req, res, { status: 200, headers, body: JSON.stringify(output) });
   } catch (error) {
     if (!(error instanceof AwsError)) report(`${target}: ${(error as Error).stack}`);
-    const known = error instanceof AwsError ? error : new AwsError("InternalFailure", (error as Error).message, 500);
-    await send(req, res, writeError(undefined, known));
+    const awsError = error instanceof AwsError ? error : new AwsError("InternalFailure", (error as Error).message, 500);
+    await send(req, res, writeError(undefined, awsError));
   }
 }
 
@@ -172,12 +172,12 @@ async function callService(
     const signed = { ...request, body: sent };
     if (functionKey === undefined) authenticate(signed, scope);
     else authenticateFunction(signed, scope, functionKey, world.clock.base.nowMs());
-    const asked = readRequest(model, request);
-    const { operation } = asked;
-    const input = asked.input();
-    const cut = await watcher?.asked(operation.name, input, model);
+    const operationRequest = readRequest(model, request);
+    const { operation } = operationRequest;
+    const input = operationRequest.input();
+    const cut = await watcher?.onCall(operation.name, input, model);
     if (cut === "cut-before") {
-      watcher?.ended("dropped");
+      watcher?.onEnd("dropped");
       res.destroy();
       return;
     }
@@ -190,19 +190,19 @@ async function callService(
     if (run === undefined) throw new AwsError("NotImplemented", `the sandbox has no ${service} ${operation.name}`, 501);
     const output = await world.run(operation.name, () => run(input as never, call));
     if (cut === "cut-after") {
-      watcher?.ended("dropped");
+      watcher?.onEnd("dropped");
       res.destroy();
       return;
     }
-    watcher?.ended("ok");
+    watcher?.onEnd("ok");
     await send(req, res, writeOutput(model, operation, output));
   } catch (error) {
     if (error instanceof AwsError) {
-      watcher?.ended(error.code);
+      watcher?.onEnd(error.code);
       await send(req, res, writeError(model, error));
       return;
     }
-    watcher?.ended("InternalFailure");
+    watcher?.onEnd("InternalFailure");
     report(`${service}: ${(error as Error).stack}`);
     await send(req, res, writeError(model, new AwsError("InternalFailure", (error as Error).message, 500)));
   }

@@ -37,7 +37,7 @@ export function checkSignature(request: SignedRequest, scope: Scope, secretKey: 
   const { headers } = request;
   const authorization = headers.authorization ?? "";
   const names = /SignedHeaders=([^,\s]+)/.exec(authorization)?.[1]?.split(";") ?? [];
-  const given = /Signature=([0-9a-f]{64})(?:[,\s]|$)/.exec(authorization)?.[1] ?? "";
+  const signature = /Signature=([0-9a-f]{64})(?:[,\s]|$)/.exec(authorization)?.[1] ?? "";
   const time = String(headers["x-amz-date"] ?? "");
   const timeMs = timeOf(time);
   if (timeMs === undefined || !time.startsWith(scope.day) || !names.includes("host")) {
@@ -50,7 +50,7 @@ export function checkSignature(request: SignedRequest, scope: Scope, secretKey: 
   if (payload === undefined) {
     throw new AwsError("InvalidSignatureException", "The body is not the one that was signed.", 403);
   }
-  if (!isEqual(signatureOf(request, { scope, names, time, payload }, secretKey), Buffer.from(given, "hex"))) {
+  if (!isEqual(signatureOf(request, { scope, names, time, payload }, secretKey), Buffer.from(signature, "hex"))) {
     throw new AwsError("SignatureDoesNotMatch", "The request is not signed with this sandbox's key.", 403);
   }
 }

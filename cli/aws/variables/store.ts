@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Parameter, ParameterMetadata, SSM } from "@aws-sdk/client-ssm";
 import { variableNameProblem } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
-import type { FoundValue, SetRequest, SetResult, StoredVariable, Values } from "../../platform/variables.ts";
+import type { SetRequest, SetResult, StageValue, StoredVariable, Values } from "../../platform/variables.ts";
 import { ALL_STAGES } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS, TAGS } from "../names.ts";
 import { decodeHead, decodeParts, EMPTY_PART, encodeValue, headOf, partName, slices } from "./stored-value.ts";
@@ -48,7 +48,7 @@ export async function readEffective(store: Store, stage: string): Promise<Values
 }
 
 /** The value of one variable of a stage, or else of `all`; undefined if neither has it. */
-export async function readOne(store: Store, stage: string, name: string): Promise<FoundValue | undefined> {
+export async function readOne(store: Store, stage: string, name: string): Promise<StageValue | undefined> {
   const paths = [...new Set([stage, ALL_STAGES])].map((one) => `${parameterPrefix(store.app)}${one}/${name}`);
   const { ssm, signal } = store;
   const { Parameters = [] } = await ssm.getParameters({ Names: paths, WithDecryption: true }, { abortSignal: signal });

@@ -90,17 +90,17 @@ export function openCloudWatch(world: World, region: string) {
           );
         if (!ReturnData) return [];
         if (wanted === undefined) throw new AwsError("NotImplemented", "expressions", 501);
-        const found = metrics.periods(metricOf(wanted.Metric ?? {}), {
+        const periods = metrics.periods(metricOf(wanted.Metric ?? {}), {
           startMs: start.getTime(),
           endMs: end.getTime(),
           periodMs: (wanted.Period ?? 60) * 1000,
         });
-        if (input.ScanBy !== "TimestampAscending") found.reverse();
+        if (input.ScanBy !== "TimestampAscending") periods.reverse();
         return {
           Id,
           Label: Label ?? wanted.Metric?.MetricName,
-          Timestamps: found.map(([at]) => new Date(at)),
-          Values: found.map(([, digest]) => figureOf(wanted.Stat ?? "Average", digest)),
+          Timestamps: periods.map(([at]) => new Date(at)),
+          Values: periods.map(([, digest]) => figureOf(wanted.Stat ?? "Average", digest)),
           StatusCode: "Complete",
         };
       });
@@ -188,11 +188,11 @@ export function openCloudWatch(world: World, region: string) {
     const periodMs = Math.max(60, alarm.Period ?? 60) * 1000;
     const endMs = Math.floor(now / periodMs) * periodMs;
     const startMs = endMs - retrievedPeriods(rule) * periodMs;
-    const found = new Map(metrics.periods(metricOf(alarm), { startMs, endMs, periodMs }));
+    const digests = new Map(metrics.periods(metricOf(alarm), { startMs, endMs, periodMs }));
     const statistic = alarm.ExtendedStatistic ?? alarm.Statistic ?? "Average";
     return Array.from({ length: retrievedPeriods(rule) }, (_, i) => {
       const at = startMs + i * periodMs;
-      const digest = found.get(at);
+      const digest = digests.get(at);
       return { at, value: digest && figureOf(statistic, digest) };
     });
   };
@@ -224,14 +224,14 @@ type Figures = Readonly<Record<string, number>>;
 
 const namesOf = (dimensions: Dimensions) => (dimensions ?? []).map(({ Name, Value }) => `${Name}=${Value}`);
 
-const metricOf = (given: {
+const metricOf = (input: {
   readonly Namespace?: string | undefined;
   readonly MetricName?: string | undefined;
   readonly Dimensions?: Dimensions;
 }) => ({
-  namespace: given.Namespace ?? "",
-  name: given.MetricName ?? "",
-  dimensions: namesOf(given.Dimensions),
+  namespace: input.Namespace ?? "",
+  name: input.MetricName ?? "",
+  dimensions: namesOf(input.Dimensions),
 });
 
 function figureOf(statistic: string, digest: Digest): number {

@@ -64,12 +64,12 @@ export class Metrics {
   periods(metric: Metric, { startMs, endMs, periodMs }: Range): [beginMs: number, digest: Digest][] {
     // "The start time is rounded down to the minute."
     const start = minuteOf(startMs);
-    const found = new Map<number, Digest[]>();
+    const periods = new Map<number, Digest[]>();
     for (const [minute, digest] of this.#minutes(keyOf(metric), start, endMs)) {
       const begin = start + Math.floor((minute - start) / periodMs) * periodMs;
-      found.set(begin, [...(found.get(begin) ?? []), digest]);
+      periods.set(begin, [...(periods.get(begin) ?? []), digest]);
     }
-    return [...found].sort(([a], [b]) => a - b).map(([begin, digests]) => [begin, mergedDigests(digests)!]);
+    return [...periods].sort(([a], [b]) => a - b).map(([begin, digests]) => [begin, mergedDigests(digests)!]);
   }
 
   /** Writes the minutes that are over, and all of them at the end. */
@@ -118,13 +118,13 @@ export class Metrics {
   }
 
   #minutes(metric: string, startMs: number, endMs: number): Map<number, Digest> {
-    const found =
+    const digests =
       startMs < this.#completeFrom ? this.#read(metric, startMs, Math.min(endMs, this.#completeFrom)) : new Map();
     for (const [minute, metrics] of this.#recent) {
       const recent = metrics.get(metric);
-      if (recent !== undefined && minute >= startMs && minute < endMs) found.set(minute, recent.digest);
+      if (recent !== undefined && minute >= startMs && minute < endMs) digests.set(minute, recent.digest);
     }
-    return found;
+    return digests;
   }
 
   #read(metric: string, fromMs: number, toMs: number): Map<number, Digest> {
@@ -141,10 +141,10 @@ export class Metrics {
         this.#lastRead = undefined;
       });
     }
-    const found = new Map<number, Digest>();
+    const digests = new Map<number, Digest>();
     for (const { metric: _, at, ...digest } of this.#lastRead.items.get(metric) ?? [])
-      found.set(at, { ...digest, values: [...digest.values], counts: [...digest.counts] });
-    return found;
+      digests.set(at, { ...digest, values: [...digest.values], counts: [...digest.counts] });
+    return digests;
   }
 }
 

@@ -105,9 +105,9 @@ function localOf(ms: number, timeZone: string): LocalTime {
     format = new Intl.DateTimeFormat("en-US", { timeZone, hourCycle: "h23", calendar: "gregory", ...parts });
     formats.set(timeZone, format);
   }
-  const found: Record<string, number> = {};
-  for (const { type, value } of format.formatToParts(ms)) found[type] = Number(value);
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = found;
+  const fields: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(ms)) fields[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = fields;
   return Date.UTC(year, month - 1, day, hour, minute, second) + (((ms % 1000) + 1000) % 1000);
 }
 
@@ -150,7 +150,7 @@ function numbersOf(word: string, { least, most, names = [] }: Bounds): number[] 
     const number = named === -1 ? Number(text) : named + least;
     return /^(\d+|[a-z]+)$/i.test(text) && number >= least && number <= most ? number : undefined;
   };
-  const found = new Set<number>();
+  const numbers = new Set<number>();
   for (const part of word.split(",")) {
     const [, range = "", step] = /^([^/]+)(?:\/(\d+))?$/.exec(part) ?? [];
     const [from = "", to] = range.split("-");
@@ -160,9 +160,9 @@ function numbersOf(word: string, { least, most, names = [] }: Bounds): number[] 
     const size = most - least + 1;
     // FRI-MON goes over the end of the week.
     const length = (end - begin + size) % size;
-    for (let i = 0; i <= length; i += Number(step ?? 1)) found.add(((begin - least + i) % size) + least);
+    for (let i = 0; i <= length; i += Number(step ?? 1)) numbers.add(((begin - least + i) % size) + least);
   }
-  return [...found].sort((a, b) => a - b);
+  return [...numbers].sort((a, b) => a - b);
 }
 
 const lastOfMonth = (day: Date) => new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0)).getUTCDate();

@@ -52,12 +52,12 @@ export class Series<T> {
   /** In the order in which they came, those of `fromMs` and later and before `toMs`. */
   between(fromMs: number, toMs: number): T[] {
     const own = this.#load();
-    const found: T[] = [];
+    const items: T[] = [];
     for (const part of this.#files?.closedBetween(fromMs, toMs) ?? []) {
-      for (const item of this.#within(this.#itemsOf(part.read()), fromMs, toMs)) found.push(item);
+      for (const item of this.#within(this.#itemsOf(part.read()), fromMs, toMs)) items.push(item);
     }
-    for (const item of this.#within(own, fromMs, toMs)) found.push(item);
-    return found;
+    for (const item of this.#within(own, fromMs, toMs)) items.push(item);
+    return items;
   }
 
   /**

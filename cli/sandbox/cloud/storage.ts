@@ -49,15 +49,15 @@ export class Storage {
   }
 
   collection<T>(name: string): Collection<T> {
-    const known = this.#collections.get(name) ?? new Collection<unknown>(this.#backingOf(name));
-    this.#collections.set(name, known);
-    return known as Collection<T>;
+    const collection = this.#collections.get(name) ?? new Collection<unknown>(this.#backingOf(name));
+    this.#collections.set(name, collection);
+    return collection as Collection<T>;
   }
 
   series<T>(service: string, name: string, timeOf: (item: T) => number): Series<T> {
     const key = `${service} ${name}`;
-    const known = this.#series.get(key) as Series<T> | undefined;
-    if (known !== undefined) return known;
+    const existing = this.#series.get(key) as Series<T> | undefined;
+    if (existing !== undefined) return existing;
     const made = new Series<T>(timeOf, this.#store?.series(service, name), this.#report);
     this.#series.set(key, made as unknown as Series<unknown>);
     return made;

@@ -14,8 +14,8 @@ export function openSts(world: World) {
 
   const assumed = (roleArn: string, session: string, seconds: number) => {
     const [, role = ""] = roleArn.split("role/");
-    const found = world.service("iam").roles.get(role.split("/").pop() ?? "");
-    if (found === undefined) {
+    const iamRole = world.service("iam").roles.get(role.split("/").pop() ?? "");
+    if (iamRole === undefined) {
       throw new AwsError(
         "AccessDenied",
         `User is not authorized to perform: sts:AssumeRole on resource: ${roleArn}`,
@@ -32,7 +32,7 @@ export function openSts(world: World) {
         SessionToken: randomLetters(80),
         Expiration: new Date(world.clock.now() + seconds * 1000),
       },
-      AssumedRoleUser: { AssumedRoleId: `${found.id}:${session}`, Arn: arn },
+      AssumedRoleUser: { AssumedRoleId: `${iamRole.id}:${session}`, Arn: arn },
     };
   };
 

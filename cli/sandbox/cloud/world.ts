@@ -112,8 +112,8 @@ export class World {
 
   service<Name extends keyof Services>(name: Name, region: string = this.region): Services[Name] {
     const key = `${name} ${GLOBAL.has(name) ? "" : region}`;
-    const known = this.#services.get(key);
-    if (known !== undefined) return known as Services[Name];
+    const existing = this.#services.get(key);
+    if (existing !== undefined) return existing as Services[Name];
     const opened = this.#factories[name](this, region);
     this.#services.set(key, opened);
     return opened;

@@ -33,7 +33,7 @@ export interface FunctionOptions {
   /** Answers what a function asks of the platform besides the Runtime API. */
   readonly onCall?: (
     operation: SandboxCall,
-    asked: Buffer,
+    request: Buffer,
   ) => Promise<{ readonly status: number; readonly body: object }>;
   /** All processes are stopped between two invocations. */
   readonly freezes?: boolean;
@@ -405,10 +405,10 @@ function reply(res: ServerResponse, status: number, body: object): void {
 
 /** What a runtime says of a failure; throws where it is none. */
 async function errorOf(req: IncomingMessage): Promise<FunctionError> {
-  const given: unknown = JSON.parse((await bytesOf(req)).toString());
-  if (typeof given !== "object" || given === null) throw new Error("an error is an object");
-  const { errorType = "Runtime.Unknown", errorMessage = "" } = given as Partial<FunctionError>;
-  return { ...given, errorType: String(errorType), errorMessage: String(errorMessage) };
+  const body: unknown = JSON.parse((await bytesOf(req)).toString());
+  if (typeof body !== "object" || body === null) throw new Error("an error is an object");
+  const { errorType = "Runtime.Unknown", errorMessage = "" } = body as Partial<FunctionError>;
+  return { ...body, errorType: String(errorType), errorMessage: String(errorMessage) };
 }
 
 async function bytesOf(req: IncomingMessage): Promise<Buffer> {

@@ -202,8 +202,8 @@ function lastOf(pairs: Pairs): Record<string, string> {
 function listsOf(pairs: Pairs): Record<string, string[]> {
   const lists: Record<string, string[]> = {};
   for (const [name, value] of pairs) {
-    const known = Object.keys(lists).find((own) => own.toLowerCase() === name.toLowerCase()) ?? name;
-    lists[known] = [...(lists[known] ?? []), value];
+    const key = Object.keys(lists).find((own) => own.toLowerCase() === name.toLowerCase()) ?? name;
+    lists[key] = [...(lists[key] ?? []), value];
   }
   return lists;
 }

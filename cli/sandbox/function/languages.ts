@@ -35,13 +35,13 @@ const PYTHON =
 
 const LIMIT_MS = 10_000;
 
-const known = new Map<string, Promise<LanguageHere | undefined>>();
+const languages = new Map<string, Promise<LanguageHere | undefined>>();
 
 /** Undefined if the runtime is none that is managed, or nothing here could run it. Asks each program once. */
 export function languageHere(runtime: string): Promise<LanguageHere | undefined> {
-  const found = known.get(runtime) ?? find(runtime);
-  known.set(runtime, found);
-  return found;
+  const language = languages.get(runtime) ?? find(runtime);
+  languages.set(runtime, language);
+  return language;
 }
 
 async function find(runtime: string): Promise<LanguageHere | undefined> {

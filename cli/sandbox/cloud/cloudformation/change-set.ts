@@ -55,9 +55,9 @@ export function changesOf(world: World, stack: Stack, desired: Desired): Change[
     for (const other of dependenciesOf(template, name))
       if (names.includes(other)) visit(other, new Set([...seen, name]));
     const { Type, Properties = {} } = template.Resources[name]!;
-    const known = stack.resources.get(name);
+    const existing = stack.resources.get(name);
     const after = (resolved(Properties, scope) ?? {}) as Properties;
-    if (known?.physicalId === undefined) {
+    if (existing?.physicalId === undefined) {
       unsettled.add(name);
       changes.set(name, {
         Action: "Add",
@@ -69,7 +69,7 @@ export function changesOf(world: World, stack: Stack, desired: Desired): Change[
       });
       return;
     }
-    const change = modification(known, after);
+    const change = modification(existing, after);
     if (change === undefined) return;
     if (change.Replacement !== "False") unsettled.add(name);
     changes.set(name, change);
@@ -176,7 +176,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 const text = (value: unknown) => (typeof value === "object" ? JSON.stringify(sorted(value)) : String(value));
 
 function contextText(properties: Properties): string {
-  const shown = (_key: string, value: unknown) =>
+  const replacer = (_key: string, value: unknown) =>
     value instanceof Unknown || (isObject(value) && "unknown" in value) ? "{{changeSet:KNOWN_AFTER_APPLY}}" : value;
-  return JSON.stringify({ Properties: sorted(properties) }, shown);
+  return JSON.stringify({ Properties: sorted(properties) }, replacer);
 }

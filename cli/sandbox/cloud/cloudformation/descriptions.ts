@@ -44,13 +44,13 @@ export function stackDescriptions(state: CloudFormationState) {
       };
     },
     DescribeStackEvents(input: DescribeStackEventsCommandInput) {
-      const found = state.stack(input.StackName);
-      const { items, next } = paged([...found.events].reverse(), input.NextToken);
+      const stack = state.stack(input.StackName);
+      const { items, next } = paged([...stack.events].reverse(), input.NextToken);
       return {
         StackEvents: items.map((event) => ({
-          StackId: found.id,
-          EventId: event.logicalId === found.name ? event.id : `${event.logicalId}-${event.id}`,
-          StackName: found.name,
+          StackId: stack.id,
+          EventId: event.logicalId === stack.name ? event.id : `${event.logicalId}-${event.id}`,
+          StackName: stack.name,
           LogicalResourceId: event.logicalId,
           PhysicalResourceId: event.physicalId ?? "",
           ResourceType: event.type,
@@ -64,20 +64,20 @@ export function stackDescriptions(state: CloudFormationState) {
       };
     },
     DescribeStackResources(input: DescribeStackResourcesCommandInput) {
-      const found = state.stack(input.StackName);
+      const stack = state.stack(input.StackName);
       return {
-        StackResources: resourcesOf(found).filter(
+        StackResources: resourcesOf(stack).filter(
           (one) => (input.LogicalResourceId ?? one.LogicalResourceId) === one.LogicalResourceId,
         ),
       };
     },
     DescribeStackResource(input: { StackName?: string; LogicalResourceId?: string }) {
-      const found = resourcesOf(state.stack(input.StackName)).find(
+      const resource = resourcesOf(state.stack(input.StackName)).find(
         (one) => one.LogicalResourceId === input.LogicalResourceId,
       );
-      if (found === undefined)
+      if (resource === undefined)
         throw refusal(`Resource ${input.LogicalResourceId} does not exist for stack ${input.StackName}`);
-      const { Timestamp, ...detail } = found;
+      const { Timestamp, ...detail } = resource;
       return { StackResourceDetail: { ...detail, LastUpdatedTimestamp: Timestamp } };
     },
     ListStackResources(input: { StackName?: string; NextToken?: string }) {

@@ -13,33 +13,33 @@ import { resolved } from "./values.ts";
 export type DesireInput = CreateStackCommandInput | UpdateStackCommandInput | CreateChangeSetCommandInput;
 
 /** `before` is the state of the stack now, parts of which a request may keep. */
-export function desire(world: World, told: DesireInput, before: Desired | undefined): Desired {
-  const body = bodyOf(world, told, before);
+export function desire(world: World, input: DesireInput, before: Desired | undefined): Desired {
+  const body = bodyOf(world, input, before);
   const template = parseTemplate(body);
   const parameters: Record<string, unknown> = {};
-  for (const { ParameterKey = "", ParameterValue, UsePreviousValue } of told.Parameters ?? []) {
+  for (const { ParameterKey = "", ParameterValue, UsePreviousValue } of input.Parameters ?? []) {
     if (template.Parameters?.[ParameterKey] === undefined)
       throw refusal(`Parameters: [${ParameterKey}] do not exist in the template`);
     parameters[ParameterKey] = UsePreviousValue ? before?.parameters[ParameterKey] : ParameterValue;
   }
-  const tags = told.Tags?.map(({ Key = "", Value = "" }) => ({ Key, Value })) ?? before?.tags ?? [];
-  const desired = { body, parameters, tags, capabilities: told.Capabilities ?? [] };
+  const tags = input.Tags?.map(({ Key = "", Value = "" }) => ({ Key, Value })) ?? before?.tags ?? [];
+  const desired = { body, parameters, tags, capabilities: input.Capabilities ?? [] };
   checkCapabilities(desired);
   return desired;
 }
 
-function bodyOf(world: World, told: DesireInput, before: Desired | undefined): string {
-  if ("UsePreviousTemplate" in told && told.UsePreviousTemplate && before !== undefined) return before.body;
-  if (told.TemplateBody !== undefined) {
-    if (Buffer.byteLength(told.TemplateBody) > MAX_BODY_BYTES) {
+function bodyOf(world: World, input: DesireInput, before: Desired | undefined): string {
+  if ("UsePreviousTemplate" in input && input.UsePreviousTemplate && before !== undefined) return before.body;
+  if (input.TemplateBody !== undefined) {
+    if (Buffer.byteLength(input.TemplateBody) > MAX_BODY_BYTES) {
       throw refusal(
         `1 validation error detected: Value at 'templateBody' failed to satisfy constraint: Member must have length less than or equal to ${MAX_BODY_BYTES}`,
       );
     }
-    return told.TemplateBody;
+    return input.TemplateBody;
   }
-  if (told.TemplateURL === undefined) throw refusal("Either Template URL or Template Body must be specified.");
-  return fromBucket(world, told.TemplateURL);
+  if (input.TemplateURL === undefined) throw refusal("Either Template URL or Template Body must be specified.");
+  return fromBucket(world, input.TemplateURL);
 }
 
 function fromBucket(world: World, url: string): string {
@@ -77,9 +77,9 @@ export function checkDesired(world: World, target: Stack, desired: Desired): voi
   }
 }
 
-export function checkUpdatable(found: Stack): void {
-  if (/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(found.status)) return;
-  throw refusal(`Stack:${found.id} is in ${found.status} state and can not be updated.`);
+export function checkUpdatable(stack: Stack): void {
+  if (/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(stack.status)) return;
+  throw refusal(`Stack:${stack.id} is in ${stack.status} state and can not be updated.`);
 }
 
 /** `member` is the name in the request. */

@@ -33,8 +33,8 @@ function findUnknown(value: unknown): Unknown | undefined {
   if (value instanceof Unknown) return value;
   if (typeof value !== "object" || value === null) return undefined;
   for (const one of Object.values(value)) {
-    const found = findUnknown(one);
-    if (found !== undefined) return found;
+    const unknown = findUnknown(one);
+    if (unknown !== undefined) return unknown;
   }
   return undefined;
 }

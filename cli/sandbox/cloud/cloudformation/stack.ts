@@ -119,9 +119,9 @@ const templates = new WeakMap<Desired, Template>();
 
 /** The body was checked when it came. */
 export function templateOf(desired: Desired): Template {
-  const known = templates.get(desired) ?? (JSON.parse(desired.body) as Template);
-  templates.set(desired, known);
-  return known;
+  const template = templates.get(desired) ?? (JSON.parse(desired.body) as Template);
+  templates.set(desired, template);
+  return template;
 }
 
 export function newStack(world: World, region: string, name: string, desired: Desired): Stack {
@@ -220,7 +220,7 @@ export function scopeOf(
   desired: Desired,
   isUnsettled: (logicalId: string) => boolean = () => false,
 ): Scope {
-  const found = (logicalId: string) => {
+  const settledResource = (logicalId: string) => {
     const resource = stack.resources.get(logicalId);
     return resource?.physicalId === undefined || isUnsettled(logicalId) ? undefined : resource;
   };
@@ -237,7 +237,7 @@ export function scopeOf(
       "AWS::URLSuffix": "amazonaws.com",
     },
     ref(logicalId) {
-      const resource = found(logicalId);
+      const resource = settledResource(logicalId);
       if (resource === undefined) return new Unknown(logicalId);
       const type = resourceType(resource.type);
       return (
@@ -251,7 +251,7 @@ export function scopeOf(
           `Template error: resource ${logicalId} does not support attribute type ${attribute} in Fn::GetAtt`,
         );
       }
-      const resource = found(logicalId);
+      const resource = settledResource(logicalId);
       if (resource === undefined) return new Unknown(logicalId, attribute);
       return type.attribute(contextOf(world, stack, logicalId), resource.physicalId!, attribute, resource.properties);
     },

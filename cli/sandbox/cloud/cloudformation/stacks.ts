@@ -40,36 +40,36 @@ export function stackOperations(state: CloudFormationState, work: Work) {
       return { StackId: created.id };
     },
     UpdateStack(input: UpdateStackCommandInput) {
-      const found = state.stack(input.StackName);
-      checkUpdatable(found);
-      const desired = desire(world, input, found.desired);
-      checkDesired(world, found, desired);
-      if (changesOf(world, found, desired).length === 0 && !isOtherwise(desired, found.desired))
+      const stack = state.stack(input.StackName);
+      checkUpdatable(stack);
+      const desired = desire(world, input, stack.desired);
+      checkDesired(world, stack, desired);
+      if (changesOf(world, stack, desired).length === 0 && !isOtherwise(desired, stack.desired))
         throw refusal("No updates are to be performed.");
-      found.token = input.ClientRequestToken;
-      updateStack(work, found, desired);
-      return { StackId: found.id };
+      stack.token = input.ClientRequestToken;
+      updateStack(work, stack, desired);
+      return { StackId: stack.id };
     },
     DeleteStack(input: DeleteStackCommandInput) {
-      const found = state.find(input.StackName);
+      const stack = state.find(input.StackName);
       // "Deleting a stack that does not exist succeeds."
-      if (found === undefined || found.status === "DELETE_COMPLETE") return;
-      if (found.isProtected)
-        throw refusal(`Stack [${found.name}] cannot be deleted while TerminationProtection is enabled`);
+      if (stack === undefined || stack.status === "DELETE_COMPLETE") return;
+      if (stack.isProtected)
+        throw refusal(`Stack [${stack.name}] cannot be deleted while TerminationProtection is enabled`);
       if (
-        /_IN_PROGRESS$/.test(found.status) &&
-        found.status !== "REVIEW_IN_PROGRESS" &&
-        found.status !== "CREATE_IN_PROGRESS"
+        /_IN_PROGRESS$/.test(stack.status) &&
+        stack.status !== "REVIEW_IN_PROGRESS" &&
+        stack.status !== "CREATE_IN_PROGRESS"
       ) {
-        throw refusal(`Stack [${found.name}] cannot be deleted while in status ${found.status}`);
+        throw refusal(`Stack [${stack.name}] cannot be deleted while in status ${stack.status}`);
       }
-      found.token = input.ClientRequestToken;
-      work.delete(found, input.RetainResources ?? []);
+      stack.token = input.ClientRequestToken;
+      work.delete(stack, input.RetainResources ?? []);
     },
     UpdateTerminationProtection(input: { StackName?: string; EnableTerminationProtection?: boolean }) {
-      const found = state.stack(input.StackName);
-      found.isProtected = input.EnableTerminationProtection ?? false;
-      return { StackId: found.id };
+      const stack = state.stack(input.StackName);
+      stack.isProtected = input.EnableTerminationProtection ?? false;
+      return { StackId: stack.id };
     },
   };
 }

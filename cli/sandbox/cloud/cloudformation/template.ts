@@ -123,12 +123,12 @@ function checkSections(template: Template): void {
 }
 
 function checkResources(template: Template): void {
-  const unknown = new Set<string>();
+  const unknownTypes = new Set<string>();
   for (const [name, resource] of Object.entries(template.Resources)) {
     if (!/^[A-Za-z0-9]{1,255}$/.test(name)) throw formatError(`Resource name ${name} is non alphanumeric.`);
     if (typeof resource.Type !== "string")
       throw formatError(`[/Resources/${name}] Every Resources object must contain a Type member.`);
-    if (!isResourceType(resource.Type)) unknown.add(resource.Type);
+    if (!isResourceType(resource.Type)) unknownTypes.add(resource.Type);
     const wrong = Object.keys(resource).filter((attribute) => !ATTRIBUTES.has(attribute));
     if (wrong.length > 0) throw refusal(`Invalid template resource property '${wrong[0]}'`);
     for (const policy of [resource.DeletionPolicy, resource.UpdateReplacePolicy]) {
@@ -136,7 +136,7 @@ function checkResources(template: Template): void {
         throw formatError(`Unrecognized DeletionPolicy ${policy} for resource ${name}`);
     }
   }
-  if (unknown.size > 0) throw formatError(`Unrecognized resource types: [${[...unknown].sort().join(", ")}]`);
+  if (unknownTypes.size > 0) throw formatError(`Unrecognized resource types: [${[...unknownTypes].sort().join(", ")}]`);
 }
 
 function checkReferences(template: Template): void {
@@ -188,12 +188,12 @@ function checkCircles(template: Template): void {
       throw refusal(`Circular dependency between resources: [${name}]`);
     }
   }
-  for (let found = true; found; ) {
-    found = false;
+  for (let hasProgress = true; hasProgress; ) {
+    hasProgress = false;
     for (const [name, dependencies] of left) {
       if ([...dependencies].some((one) => left.has(one))) continue;
       left.delete(name);
-      found = true;
+      hasProgress = true;
     }
   }
   // Those that only depend on the circle are named, too, as the service does.

@@ -30,8 +30,8 @@ export interface Scope {
 }
 
 export function resolved(value: unknown, scope: Scope): unknown {
-  const found = evaluate(value, scope);
-  return found === ABSENT ? undefined : found;
+  const result = evaluate(value, scope);
+  return result === ABSENT ? undefined : result;
 }
 
 export function holds(name: string, scope: Scope): boolean {
@@ -72,9 +72,9 @@ function evaluate(value: unknown, scope: Scope): unknown {
 
 function call(name: string, inner: unknown, scope: Scope): unknown {
   const list = () => {
-    const found = evaluate(inner, scope);
-    if (!Array.isArray(found)) throw refusal(`Template error: every ${name} object must have a list of values`);
-    return found;
+    const values = evaluate(inner, scope);
+    if (!Array.isArray(values)) throw refusal(`Template error: every ${name} object must have a list of values`);
+    return values;
   };
   switch (name) {
     case "Ref":
@@ -112,9 +112,9 @@ function call(name: string, inner: unknown, scope: Scope): unknown {
     }
     case "Fn::FindInMap": {
       const [map, first, second] = list().map(String);
-      const found = scope.template.Mappings?.[map!]?.[first!]?.[second!];
-      if (found === undefined) throw refusal(`Template error: Unable to get mapping for ${map}::${first}::${second}`);
-      return found;
+      const entry = scope.template.Mappings?.[map!]?.[first!]?.[second!];
+      if (entry === undefined) throw refusal(`Template error: Unable to get mapping for ${map}::${first}::${second}`);
+      return entry;
     }
     default:
       throw refusal(`Template error: Encountered unsupported function: ${name}`);

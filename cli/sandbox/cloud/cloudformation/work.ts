@@ -91,8 +91,8 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
 export type Work = ReturnType<typeof openWork>;
 
 /** Begins an update, after which the change sets that were ready are of a state that is gone. */
-export function updateStack(work: Work, found: Stack, desired: Desired): void {
-  for (const set of found.changeSets.values())
+export function updateStack(work: Work, stack: Stack, desired: Desired): void {
+  for (const set of stack.changeSets.values())
     if (set.executionStatus === "AVAILABLE") set.executionStatus = "OBSOLETE";
-  work.update(found, desired);
+  work.update(stack, desired);
 }

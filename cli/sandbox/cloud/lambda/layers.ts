@@ -42,11 +42,11 @@ export class Layers {
     return [...this.versions.values()].filter((one) => one.name === short).sort((a, b) => b.number - a.number);
   }
 
-  #found(input: DeleteLayerVersionCommandInput): LayerVersion {
-    const found = this.#of(input.LayerName ?? "").find(({ number }) => number === Number(input.VersionNumber));
-    if (found === undefined)
+  #versionOf(input: DeleteLayerVersionCommandInput): LayerVersion {
+    const version = this.#of(input.LayerName ?? "").find(({ number }) => number === Number(input.VersionNumber));
+    if (version === undefined)
       throw new AwsError("ResourceNotFoundException", "The resource you requested does not exist.", 404);
-    return found;
+    return version;
   }
 
   readonly operations = {
@@ -75,7 +75,7 @@ export class Layers {
       return { ...summary(version), LayerArn: layerArn(version), Content: content(version) };
     },
     GetLayerVersion: (input: DeleteLayerVersionCommandInput) => {
-      const version = this.#found(input);
+      const version = this.#versionOf(input);
       return { ...summary(version), LayerArn: layerArn(version), Content: content(version) };
     },
     GetLayerVersionByArn: (input: { Arn?: string }) => {
@@ -104,8 +104,8 @@ export class Layers {
     },
     DeleteLayerVersion: (input: DeleteLayerVersionCommandInput) => {
       // Functions that use it keep it; a version that is not there is deleted, too.
-      const found = this.#of(input.LayerName ?? "").find(({ number }) => number === Number(input.VersionNumber));
-      if (found !== undefined) this.versions.delete(found.arn);
+      const version = this.#of(input.LayerName ?? "").find(({ number }) => number === Number(input.VersionNumber));
+      if (version !== undefined) this.versions.delete(version.arn);
     },
   };
 }

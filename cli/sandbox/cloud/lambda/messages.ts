@@ -7,9 +7,9 @@ import type { World } from "../world.ts";
 export async function keepMessage(
   world: World,
   region: string,
-  asked: Buffer,
+  request: Buffer,
 ): Promise<{ status: number; body: object }> {
-  const { url, body } = JSON.parse(asked.toString()) as { readonly url: string; readonly body: string };
+  const { url, body } = JSON.parse(request.toString()) as { readonly url: string; readonly body: string };
   // Its path is the secret of a webhook.
   const { host: to } = new URL(url);
   const mail = {

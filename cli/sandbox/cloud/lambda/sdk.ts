@@ -35,10 +35,10 @@ export async function addSdk(directory: string): Promise<void> {
 export async function answerSdk(
   world: World,
   region: string,
-  asked: Buffer,
+  request: Buffer,
 ): Promise<{ status: number; body: object }> {
   try {
-    const { Payload, ...input } = JSON.parse(asked.toString());
+    const { Payload, ...input } = JSON.parse(request.toString());
     const { operations } = world.service("lambda", region);
     const output = await operations.Invoke({ ...input, Payload: Buffer.from(String(Payload), "base64") });
     return {

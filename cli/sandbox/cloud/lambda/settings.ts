@@ -107,9 +107,9 @@ function checkRole(state: LambdaState, arn: string): void {
     );
   }
   const role = world.service("iam").roles.get(arn.split("/").pop()!);
-  const isKnown = role?.isAssumable === true && role.refusals === 0;
+  const isAssumable = role?.isAssumable === true && role.refusals === 0;
   if (role !== undefined && role.refusals > 0) role.refusals -= 1;
-  if (!isKnown || !role?.trust.includes("lambda.amazonaws.com")) {
+  if (!isAssumable || !role?.trust.includes("lambda.amazonaws.com")) {
     throw invalid("The role defined for the function cannot be assumed by Lambda.");
   }
 }

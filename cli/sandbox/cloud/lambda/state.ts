@@ -88,26 +88,26 @@ export class LambdaState {
   locate(
     reference: string | undefined,
     qualifier?: string,
-  ): { function: LambdaFunction; qualifier: string | undefined } {
+  ): { lambdaFunction: LambdaFunction; qualifier: string | undefined } {
     const [name = "", own] = (reference ?? "")
       .replace(/^arn:aws:lambda:[^:]+:\d+:function:/, "")
       .replace(/^\d+:function:/, "")
       .split(":");
-    const found = this.functions.get(name);
+    const lambdaFunction = this.functions.get(name);
     const wanted = qualifier ?? own;
-    if (found === undefined) throw notFound(`${this.arnOf(name)}${wanted === undefined ? "" : `:${wanted}`}`);
-    return { function: found, qualifier: wanted };
+    if (lambdaFunction === undefined) throw notFound(`${this.arnOf(name)}${wanted === undefined ? "" : `:${wanted}`}`);
+    return { lambdaFunction, qualifier: wanted };
   }
 
   function(reference: string | undefined): LambdaFunction {
-    return this.locate(reference).function;
+    return this.locate(reference).lambdaFunction;
   }
 
   /** What a qualifier stands for: $LATEST, a version, or an alias's version. */
-  resolve(found: LambdaFunction, qualifier: string | undefined): Version {
-    if (qualifier === undefined || qualifier === "$LATEST") return found.latest;
-    const version = found.versions.get(found.aliases.get(qualifier)?.version ?? qualifier);
-    if (version === undefined) throw notFound(`${found.arn}:${qualifier}`);
+  resolve(lambdaFunction: LambdaFunction, qualifier: string | undefined): Version {
+    if (qualifier === undefined || qualifier === "$LATEST") return lambdaFunction.latest;
+    const version = lambdaFunction.versions.get(lambdaFunction.aliases.get(qualifier)?.version ?? qualifier);
+    if (version === undefined) throw notFound(`${lambdaFunction.arn}:${qualifier}`);
     return version;
   }
 }

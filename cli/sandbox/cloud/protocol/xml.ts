@@ -58,20 +58,20 @@ export function escapeXml(text: string): string {
 
 export function fromXml(shape: Shape, element: Element): unknown {
   if (shape.kind === "struct") {
-    const found: Record<string, unknown> = {};
+    const struct: Record<string, unknown> = {};
     for (const [name, member] of shape.members) {
       const { xmlName = name, xmlAttribute, xmlFlattened } = member.traits;
       if (xmlAttribute) {
         const value = element.attributes[xmlName];
-        if (value !== undefined) found[name] = fromText(member, value);
+        if (value !== undefined) struct[name] = fromText(member, value);
         continue;
       }
       const own = element.children.filter((child) => child.name === xmlName);
       if (own.length === 0) continue;
-      found[name] =
+      struct[name] =
         xmlFlattened && member.kind === "list" ? own.map((one) => fromXml(member.item, one)) : fromXml(member, own[0]!);
     }
-    return found;
+    return struct;
   }
   if (shape.kind === "list") return element.children.map((child) => fromXml(shape.item, child));
   if (shape.kind === "map") {

@@ -68,18 +68,21 @@ export function openSsm(world: World, region: string) {
     DataType: "text",
   });
 
-  const parameter = (name: string | undefined): Parameter => {
-    const found = parameters.get(name ?? "");
-    if (found === undefined) throw new AwsError("ParameterNotFound", `Parameter ${name} not found.`);
-    return found;
+  const parameterNamed = (name: string | undefined): Parameter => {
+    const parameter = parameters.get(name ?? "");
+    if (parameter === undefined) throw new AwsError("ParameterNotFound", `Parameter ${name} not found.`);
+    return parameter;
   };
 
-  const tagged = (input: { ResourceType?: string | undefined; ResourceId?: string | undefined }): Parameter => {
+  const taggedParameter = (input: {
+    ResourceType?: string | undefined;
+    ResourceId?: string | undefined;
+  }): Parameter => {
     if (input.ResourceType !== "Parameter") {
       throw new AwsError("NotImplemented", `the sandbox has no tags of a ${input.ResourceType}`, 501);
     }
-    const found = parameters.get(input.ResourceId ?? "");
-    if (found !== undefined) return found;
+    const parameter = parameters.get(input.ResourceId ?? "");
+    if (parameter !== undefined) return parameter;
     throw new AwsError(
       "InvalidResourceId",
       "The resource ID is not valid. Verify that you entered the correct ID and try again.",
@@ -104,21 +107,21 @@ export function openSsm(world: World, region: string) {
           "Invalid request: tags and overwrite can't be used together. To create a parameter with tags, please remove overwrite flag. To update tags for an existing parameter, please use AddTagsToResource or RemoveTagsFromResource.",
         );
       }
-      const known = parameters.get(name);
-      if (known !== undefined && !input.Overwrite) {
+      const existing = parameters.get(name);
+      if (existing !== undefined && !input.Overwrite) {
         throw new AwsError(
           "ParameterAlreadyExists",
           "The parameter already exists. To overwrite this value, set the overwrite option in the request to true.",
         );
       }
-      const type = input.Type ?? known?.type;
+      const type = input.Type ?? existing?.type;
       if (type === undefined) throw invalid("A parameter type is required when you create a parameter.");
-      if (known !== undefined && known.type !== type) throw typeMismatch();
-      const version = (known?.version ?? 0) + 1;
-      const tier = tierOf(value, input.Tier ?? known?.tier, known?.tier);
+      if (existing !== undefined && existing.type !== type) throw typeMismatch();
+      const version = (existing?.version ?? 0) + 1;
+      const tier = tierOf(value, input.Tier ?? existing?.tier, existing?.tier);
       parameters.set(name, {
         // Tags stay, and the description where none is given.
-        ...known,
+        ...existing,
         name,
         value,
         type,
@@ -132,14 +135,14 @@ export function openSsm(world: World, region: string) {
       return { Version: version, Tier: tier };
     },
     GetParameter: (input: { Name?: string; WithDecryption?: boolean }) => ({
-      Parameter: valued(parameter(input.Name), input.WithDecryption),
+      Parameter: valued(parameterNamed(input.Name), input.WithDecryption),
     }),
     GetParameters(input: { Names?: string[]; WithDecryption?: boolean }) {
       const names = checkedNames(input.Names);
       return {
         Parameters: names
           .filter((name) => parameters.has(name))
-          .map((name) => valued(parameter(name), input.WithDecryption)),
+          .map((name) => valued(parameterNamed(name), input.WithDecryption)),
         InvalidParameters: names.filter((name) => !parameters.has(name)),
       };
     },
@@ -163,7 +166,7 @@ export function openSsm(world: World, region: string) {
       return { Parameters: page.map(described), ...token };
     },
     DeleteParameter(input: { Name?: string }) {
-      parameters.delete(parameter(input.Name).name);
+      parameters.delete(parameterNamed(input.Name).name);
       return {};
     },
     DeleteParameters(input: { Names?: string[] }) {
@@ -172,13 +175,13 @@ export function openSsm(world: World, region: string) {
       return { DeletedParameters: deleted, InvalidParameters: names.filter((name) => !deleted.includes(name)) };
     },
     AddTagsToResource(input: AddTagsToResourceCommandInput) {
-      const found = tagged(input);
+      const parameter = taggedParameter(input);
       const added = input.Tags?.map(({ Key = "", Value = "" }) => [Key, Value] as const) ?? [];
-      parameters.set(found.name, { ...found, tags: new Map([...(found.tags ?? []), ...added]) });
+      parameters.set(parameter.name, { ...parameter, tags: new Map([...(parameter.tags ?? []), ...added]) });
       return {};
     },
     ListTagsForResource: (input: ListTagsForResourceCommandInput) => ({
-      TagList: Array.from(tagged(input).tags ?? [], ([Key, Value]) => ({ Key, Value })),
+      TagList: Array.from(taggedParameter(input).tags ?? [], ([Key, Value]) => ({ Key, Value })),
     }),
   };
   return { operations, parameters };
@@ -237,7 +240,7 @@ interface PageInput {
 
 /** A page by names, so that nothing is left out if others are deleted meanwhile. Without a size it has ten. */
 function pageOf(
-  found: readonly Parameter[],
+  matches: readonly Parameter[],
   { MaxResults: size = MAX_ITEMS, NextToken: token }: PageInput,
   max: number,
 ) {
@@ -246,7 +249,7 @@ function pageOf(
     throw violation("maxResults", String(size), `have value ${side}`);
   }
   const last = token === undefined ? "" : nameOfToken(token);
-  const rest = found.filter(({ name }) => name > last).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const rest = matches.filter(({ name }) => name > last).sort((a, b) => (a.name < b.name ? -1 : 1));
   const page = rest.slice(0, size);
   const next = rest.length > size ? { NextToken: tokenOf(page.at(-1)!.name) } : {};
   return { page, token: next };

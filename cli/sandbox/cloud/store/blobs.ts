@@ -95,8 +95,8 @@ export class Blobs {
     if (!this.#files.has(sha256)) return false;
     try {
       if (this.#whole.has(sha256)) {
-        const found = lstatSync(join(this.#folder, sha256));
-        if (found.isFile() && found.size === length) return true;
+        const stats = lstatSync(join(this.#folder, sha256));
+        if (stats.isFile() && stats.size === length) return true;
         this.#whole.delete(sha256);
       }
       this.read(sha256);

@@ -39,13 +39,13 @@ function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
   }
   if ("toJSON" in value && typeof value.toJSON === "function") return plain(value.toJSON());
   const keys = Object.keys(value);
-  const given = value as Readonly<Record<string, unknown>>;
-  if (keys.length === 1 && keys[0]!.startsWith("$")) return { $object: [[keys[0], plain(given[keys[0]!])]] };
+  const record = value as Readonly<Record<string, unknown>>;
+  if (keys.length === 1 && keys[0]!.startsWith("$")) return { $object: [[keys[0], plain(record[keys[0]!])]] };
   let changed: Record<string, unknown> | undefined;
   for (const key of keys) {
-    const one = plain(given[key]);
-    if (one === given[key]) continue;
-    changed ??= { ...given };
+    const one = plain(record[key]);
+    if (one === record[key]) continue;
+    changed ??= { ...record };
     changed[key] = one;
   }
   return changed ?? value;
@@ -59,14 +59,14 @@ function readPlain(parsed: unknown, readBytes: (sha256: string) => Buffer): unkn
     for (const [i, one] of parsed.entries()) if (typeof one === "object") parsed[i] = value(one);
     return parsed;
   }
-  const given = parsed as Record<string, unknown>;
-  const keys = Object.keys(given);
+  const record = parsed as Record<string, unknown>;
+  const keys = Object.keys(record);
   const [tag = ""] = keys;
   if (keys.length !== 1 || !tag.startsWith("$")) {
-    for (const key of keys) if (typeof given[key] === "object") given[key] = value(given[key]);
-    return given;
+    for (const key of keys) if (typeof record[key] === "object") record[key] = value(record[key]);
+    return record;
   }
-  const inner = given[tag];
+  const inner = record[tag];
   switch (tag) {
     case "$date":
       return new Date(inner as number);

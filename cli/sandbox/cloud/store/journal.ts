@@ -78,19 +78,19 @@ export function readJournal(file: Buffer, path: string): Journal {
   let [number, length, at] = [0, first!.end, first!.end];
   let pending: Placed[] = [];
   while (at < file.length) {
-    const found = readLine(file, at);
+    const record = readLine(file, at);
     // One of another batch was there before a write that failed.
-    if (found?.number !== number + 1) {
+    if (record?.number !== number + 1) {
       checkTail(file, at, number + 1, path);
       break;
     }
-    at = found.end;
-    pending.push(found);
-    if (!found.isEnd) continue;
+    at = record.end;
+    pending.push(record);
+    if (!record.isEnd) continue;
     // One by one: a spread of many would be too many arguments.
-    for (const record of pending) records.push(record);
+    for (const one of pending) records.push(one);
     pending = [];
-    number = found.number;
+    number = record.number;
     length = at;
   }
   return { records, number, length };

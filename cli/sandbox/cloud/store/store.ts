@@ -100,8 +100,8 @@ export class Store {
 
   /** What is stored as the value; undefined where there is none. */
   read(collection: string, key: string): string | undefined {
-    const found = this.#collections.get(collection)?.get(key);
-    return found && this.#bytesAt(found).toString();
+    const record = this.#collections.get(collection)?.get(key);
+    return record && this.#bytesAt(record).toString();
   }
 
   /** Takes what the journal has into account. */

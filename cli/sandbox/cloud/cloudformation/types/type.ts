@@ -48,7 +48,7 @@ export interface ResourceType {
  * Properties in few letters: name, then `*` where it is required, `!` where its change makes a new resource (`?`: it
  * may), then the kind: `#` number, `&` boolean, `[]` list, `{}` object, `~` any JSON; a text without.
  */
-export function properties(source: string): Record<string, Property> {
+export function parseProperties(source: string): Record<string, Property> {
   return Object.fromEntries(
     source
       .trim()
@@ -73,16 +73,16 @@ export function properties(source: string): Record<string, Property> {
 }
 
 /** What the handlers of resources say of properties that they cannot take; undefined where they can. */
-export function problemOf(type: ResourceType, typeName: string, given: Properties): string | undefined {
+export function problemOf(type: ResourceType, typeName: string, properties: Properties): string | undefined {
   const problems: string[] = [];
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(properties)) {
     const property = type.properties[name];
     if (property === undefined) problems.push(`#: extraneous key [${name}] is not permitted`);
     else if (!isOfKind(property.kind, value))
       problems.push(`#/${name}: expected type: ${KIND_NAMES[property.kind]}, found: ${kindName(value)}`);
   }
   for (const [name, { isRequired }] of Object.entries(type.properties)) {
-    if (isRequired && given[name] === undefined) problems.push(`#: required key [${name}] not found`);
+    if (isRequired && properties[name] === undefined) problems.push(`#: required key [${name}] not found`);
   }
   return problems.length === 0
     ? undefined
