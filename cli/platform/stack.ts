@@ -56,8 +56,8 @@ export interface StackStatus {
   readonly region: string;
   readonly state: string;
   readonly stages: readonly StageStatus[];
-  readonly certificates: readonly Certificate[];
-  readonly zones: readonly Zone[];
+  readonly certificates: readonly DomainCertificate[];
+  readonly zones: readonly StackZone[];
   readonly resources: readonly StackResource[];
   /** Whether tool.json has changes that were not applied yet. */
   readonly isBehind: boolean;
@@ -72,7 +72,7 @@ export interface StageStatus {
   readonly isDeployed: boolean;
 }
 
-export interface Zone {
+export interface StackZone {
   readonly name: string;
   readonly nameservers: readonly string[];
   /** Whether the stack made it. */
@@ -89,7 +89,7 @@ export interface StackResource {
 }
 
 /** The certificate of a domain. */
-export interface Certificate {
+export interface DomainCertificate {
   readonly domain: string;
   readonly state: "issued" | "pending" | "failed" | "missing";
   readonly reason: string | undefined;
@@ -105,12 +105,12 @@ export interface StackPlan {
   readonly region: string;
   /** Whether there is no stack yet. */
   readonly isNew: boolean;
-  readonly changes: readonly Change[];
+  readonly changes: readonly StackChange[];
   /** Certificates that are not issued yet; their domains are not in the plan. */
-  readonly certificates: readonly Certificate[];
+  readonly certificates: readonly DomainCertificate[];
 }
 
-export interface Change {
+export interface StackChange {
   readonly action: "add" | "change" | "remove";
   readonly id: string;
   readonly type: string;

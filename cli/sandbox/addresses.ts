@@ -3,7 +3,7 @@ import type { Domain, RestApi, Stage } from "./cloud/api-gateway.ts";
 import type { World } from "./cloud/world.ts";
 
 /** A stage that a request is for. */
-export interface Place {
+export interface StageRoute {
   readonly region: string;
   readonly api: RestApi;
   readonly stage: Stage;
@@ -18,7 +18,7 @@ export interface Place {
 }
 
 /** What a request is for if it is not for a stage. */
-export type Elsewhere =
+export type UnmatchedHost =
   /** A name of the gateway or a domain of the account, with nothing there. */
   | "nothing-here"
   /** A name of this machine. */
@@ -27,13 +27,13 @@ export type Elsewhere =
   | "foreign";
 
 /** The stage that a host and a URL are for. */
-export function placeOf(world: World, host: string, url: string): Place | Elsewhere {
+export function routeOf(world: World, host: string, url: string): StageRoute | UnmatchedHost {
   const [path = "/"] = url.split(/[?#]/, 1);
   const [, id, region, domain] =
     /^([a-z0-9]+)\.execute-api\.([a-z0-9-]+)\.(amazonaws\.com|localhost)$/.exec(host) ?? [];
   if (id !== undefined && region !== undefined) {
-    const place = placeOfApi(world, { id, region, path, host });
-    return place ?? (domain === "localhost" ? "sandbox" : "nothing-here");
+    const route = routeOfApi(world, { id, region, path, host });
+    return route ?? (domain === "localhost" ? "sandbox" : "nothing-here");
   }
   if (isOwnHost(host)) {
     const [, app, stage, rest = ""] = /^\/_app\/([^/]+)\/([^/]+)(.*)$/.exec(path) ?? [];
@@ -47,7 +47,7 @@ export function placeOf(world: World, host: string, url: string): Place | Elsewh
   if (named !== undefined) return { ...named, path, domainName: host, basePath: "" };
   for (const { region, service } of world.everywhere("apigateway")) {
     const domain = service.domains.get(host);
-    if (domain !== undefined) return placeOfDomain(region, service.apis, domain, path) ?? "nothing-here";
+    if (domain !== undefined) return routeOfDomain(region, service.apis, domain, path) ?? "nothing-here";
   }
   return host.endsWith(".localhost") ? "sandbox" : "foreign";
 }
@@ -85,7 +85,7 @@ interface ApiAddress {
   readonly host: string;
 }
 
-function placeOfApi(world: World, { id, region, path, host }: ApiAddress): Place | undefined {
+function routeOfApi(world: World, { id, region, path, host }: ApiAddress): StageRoute | undefined {
   const api = world.service("apigateway", region).apis.get(id);
   const [name, rest] = cut(path);
   const stage = api?.stages.get(name);
@@ -93,12 +93,12 @@ function placeOfApi(world: World, { id, region, path, host }: ApiAddress): Place
   return { region, api, stage, path: rest, domainName: host };
 }
 
-function placeOfDomain(
+function routeOfDomain(
   region: string,
   apis: { get(id: string): RestApi | undefined },
   domain: Domain,
   path: string,
-): Place | undefined {
+): StageRoute | undefined {
   const [first, below] = cut(path);
   const base = domain.mappings.has(first) ? first : "(none)";
   const mapping = domain.mappings.get(base);

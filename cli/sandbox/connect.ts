@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import { version } from "../version.ts";
 import { proofOf, type SandboxLanguage, type SandboxMail, type SandboxStatus } from "./control.ts";
 import { type Access, SandboxFolder } from "./folder.ts";
-import { signedHeaders } from "./signature.ts";
+import { signatureHeaders } from "./signature.ts";
 
 /** A running sandbox, as commands use it. */
 export interface Sandbox {
@@ -104,7 +104,7 @@ function isDaemon(pid: number, { path }: SandboxFolder): boolean {
 }
 
 /** The running sandbox, started if none runs, or one of another build of the tool does. */
-export async function openSandbox({ env, clock, say }: Effects): Promise<Sandbox> {
+export async function connectSandbox({ env, clock, say }: Effects): Promise<Sandbox> {
   const folder = SandboxFolder.of(env);
   makeFolder(folder);
   const sandbox = await running(folder, clock);
@@ -239,7 +239,7 @@ function callDaemon(
   const signed = { method: "POST", target: `/${operation}`, headers: { host }, body };
   const scope = { accessKeyId: access.accessKeyId, region: "local", service: "sandbox" };
   const headers = {
-    ...signedHeaders(signed, scope, access.secretAccessKey, clock.nowMs()),
+    ...signatureHeaders(signed, scope, access.secretAccessKey, clock.nowMs()),
     "content-length": body.length,
   };
   return new Promise((resolve, reject) => {

@@ -5,11 +5,11 @@ import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
 import { serveApp } from "./apps.ts";
-import { Clock as CloudClock } from "./cloud/clock.ts";
+import { CloudClock } from "./cloud/clock.ts";
 import { openWorld } from "./cloud/open-world.ts";
 import { controlOf } from "./control.ts";
 import { SandboxFolder } from "./folder.ts";
-import { type Endpoint, listen, type ServerOptions } from "./server.ts";
+import { type Endpoint, type SandboxServerOptions, startSandboxServer } from "./server.ts";
 import { checkSignature } from "./signature.ts";
 
 const FIRST_PORT = 4040;
@@ -113,12 +113,12 @@ async function replaced(folder: SandboxFolder, clock: Clock): Promise<void> {
 const FOLDER_MS = 2_000;
 
 /** The port of last time if it is free, else the next one that is: addresses stay the same where they can. */
-async function listenAtFreePort(lastPort: number | undefined, options: ServerOptions): Promise<Endpoint> {
+async function listenAtFreePort(lastPort: number | undefined, options: SandboxServerOptions): Promise<Endpoint> {
   const first = [...(lastPort === undefined ? [] : [lastPort]), FIRST_PORT];
   const ports = [...new Set([...first, ...Array.from({ length: PORT_TRIES }, (_, i) => FIRST_PORT + 1 + i), 0])];
   for (const port of ports) {
     try {
-      return await listen({ ...options, port });
+      return await startSandboxServer({ ...options, port });
     } catch (error) {
       if (!/^(EADDRINUSE|EACCES)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
     }

@@ -1,14 +1,14 @@
 // What the sandbox itself answers to requests that no app gets: which apps there are, for eyes and for scripts.
 import type { AppAddress } from "./addresses.ts";
 
-export interface Page {
+export interface PageResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
 /** Says nothing about what is here: the page that asks may belong to anybody. */
-export const FOREIGN_HOST: Page = {
+export const FOREIGN_HOST: PageResponse = {
   status: 403,
   type: "text/plain; charset=utf-8",
   body: "no app answers to this host name here\n",
@@ -26,7 +26,7 @@ interface AppRequest {
 export function appsPage(
   apps: readonly AppAddress[],
   wanted: { readonly isHtml: boolean; readonly request?: AppRequest },
-): Page {
+): PageResponse {
   const { isHtml, request } = wanted;
   const status = request === undefined ? 200 : 404;
   const missing = request === undefined ? [] : missingLines(apps, request);

@@ -4,10 +4,15 @@ import type { FunctionKey } from "./cloud/function-keys.ts";
 import { evaluate } from "./cloud/policy-evaluation.ts";
 import { AwsError } from "./cloud/protocol/error.ts";
 import type { World } from "./cloud/world.ts";
-import { checkSignature, type Scope, type SignedRequest } from "./signature.ts";
+import { type CredentialScope, checkSignature, type SignedRequest } from "./signature.ts";
 
 /** Throws an `AwsError` if a request is not signed with the key, whose token is a part of what is signed. */
-export function authenticateFunction(request: SignedRequest, scope: Scope, key: FunctionKey, nowMs: number): void {
+export function authenticateFunction(
+  request: SignedRequest,
+  scope: CredentialScope,
+  key: FunctionKey,
+  nowMs: number,
+): void {
   const token = request.headers["x-amz-security-token"];
   const isSigned = /SignedHeaders=[^,\s]*\bx-amz-security-token\b/.test(request.headers.authorization ?? "");
   if (token !== key.sessionToken || !isSigned) throw unknownKey();

@@ -12,7 +12,7 @@ export interface SignedRequest {
 }
 
 /** What the scope of a signature says. */
-export interface Scope {
+export interface CredentialScope {
   readonly accessKeyId: string;
   /** `YYYYMMDD` */
   readonly day: string;
@@ -26,14 +26,14 @@ const SCOPE = /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/(\d{8})\/([^/,\s]+)\/([^
 const MAX_SKEW_MS = 15 * 60 * 1000;
 
 /** The scope of a signed request; undefined where nothing is signed. Checks nothing. */
-export function scopeOf(headers: IncomingHttpHeaders): Scope | undefined {
+export function credentialScopeOf(headers: IncomingHttpHeaders): CredentialScope | undefined {
   const [, accessKeyId, day, region, service] = SCOPE.exec(headers.authorization ?? "") ?? [];
   if (accessKeyId === undefined || day === undefined || region === undefined || service === undefined) return undefined;
   return { accessKeyId, day, region, service };
 }
 
 /** Throws an `AwsError` where the signature is not that of the secret key, or is too old. */
-export function checkSignature(request: SignedRequest, scope: Scope, secretKey: string, nowMs: number): void {
+export function checkSignature(request: SignedRequest, scope: CredentialScope, secretKey: string, nowMs: number): void {
   const { headers } = request;
   const authorization = headers.authorization ?? "";
   const names = /SignedHeaders=([^,\s]+)/.exec(authorization)?.[1]?.split(";") ?? [];
@@ -56,14 +56,14 @@ export function checkSignature(request: SignedRequest, scope: Scope, secretKey: 
 }
 
 /** The headers that sign a request to a host, for calls without an SDK. */
-export function signedHeaders(
+export function signatureHeaders(
   request: SignedRequest,
-  { accessKeyId, region, service }: Omit<Scope, "day">,
+  { accessKeyId, region, service }: Omit<CredentialScope, "day">,
   secretKey: string,
   nowMs: number,
 ): Record<string, string> {
   const time = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, "");
-  const scope: Scope = { accessKeyId, region, service, day: time.slice(0, 8) };
+  const scope: CredentialScope = { accessKeyId, region, service, day: time.slice(0, 8) };
   const payload = sha256(request.body);
   const headers = { host: request.headers.host ?? "", "x-amz-date": time, "x-amz-content-sha256": payload };
   const names = Object.keys(headers).sort();
@@ -76,7 +76,7 @@ export function signedHeaders(
 }
 
 interface Signing {
-  readonly scope: Scope;
+  readonly scope: CredentialScope;
   readonly names: readonly string[];
   readonly time: string;
   readonly payload: string;

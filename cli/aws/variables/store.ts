@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Parameter, ParameterMetadata, SSM } from "@aws-sdk/client-ssm";
 import { variableNameProblem } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
-import type { SetRequest, SetResult, StageValue, StoredVariable, Values } from "../../platform/variables.ts";
+import type { SetRequest, SetResult, StageValue, StoredVariable, VariableValues } from "../../platform/variables.ts";
 import { ALL_STAGES } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS, TAGS } from "../names.ts";
 import { decodeHead, decodeParts, EMPTY_PART, encodeValue, headOf, partName, slices } from "./stored-value.ts";
@@ -25,7 +25,7 @@ const YOUNG_PART_MS = 600_000;
 const READ_ATTEMPTS = 3;
 
 /** The values of one stage alone, by name. */
-export async function readStage(store: Store, stage: string): Promise<Values> {
+export async function readStage(store: Store, stage: string): Promise<VariableValues> {
   for (let attempt = 1; ; attempt++) {
     const found = await readOnce(store, stage, true);
     if (found.incomplete === undefined) return found.values;
@@ -39,7 +39,7 @@ export async function readStage(store: Store, stage: string): Promise<Values> {
 }
 
 /** A stage's values with those of `all` below them. */
-export async function readEffective(store: Store, stage: string): Promise<Values> {
+export async function readEffective(store: Store, stage: string): Promise<VariableValues> {
   const [all, own] = await Promise.all([
     stage === ALL_STAGES ? {} : readStage(store, ALL_STAGES),
     readStage(store, stage),

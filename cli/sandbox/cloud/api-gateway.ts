@@ -105,7 +105,7 @@ export function openApiGateway(world: World, region: string) {
           id: one.id,
           parentId: one.parentId,
           pathPart: one.pathPart,
-          path: pathOf(api, one),
+          path: resourcePathOf(api, one),
           resourceMethods: Object.fromEntries([...one.methods.keys()].map((method) => [method, {}])),
         })),
         ...position,
@@ -146,9 +146,9 @@ function paged<Item>(items: readonly Item[], input: { position?: string; limit?:
   return { page: items.slice(begin, end), position: end < items.length ? { position: String(end) } : {} };
 }
 
-export function pathOf(api: RestApi, resource: ApiResource): string {
+export function resourcePathOf(api: RestApi, resource: ApiResource): string {
   if (resource.parentId === undefined) return "/";
-  const parent = pathOf(api, api.resources.get(resource.parentId)!);
+  const parent = resourcePathOf(api, api.resources.get(resource.parentId)!);
   return `${parent === "/" ? "" : parent}/${resource.pathPart}`;
 }
 

@@ -15,7 +15,7 @@ import {
 } from "./alarm-evaluation.ts";
 import { everyMs } from "./by-clock.ts";
 import { type Digest, statisticOf } from "./digest.ts";
-import { Metrics, type WrittenMinute } from "./metrics.ts";
+import { MetricStore, type WrittenMinute } from "./metrics.ts";
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
 
@@ -37,7 +37,7 @@ const EVALUATION_MS = 10_000;
 
 export function openCloudWatch(world: World, region: string) {
   const written = world.series<WrittenMinute>("monitoring", region, "minutes", ({ at }) => at);
-  const metrics = new Metrics(written, () => world.clock.now());
+  const metrics = new MetricStore(written, () => world.clock.now());
   const alarms = world.collection<Alarm>("monitoring", region, "alarms");
   const arnOf = (name: string) => `arn:aws:cloudwatch:${region}:${world.accountId}:alarm:${name}`;
 

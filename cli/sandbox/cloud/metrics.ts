@@ -1,6 +1,6 @@
 // The figures of a region by metric and minute. The last hours are in memory, what came before is read again when asked for.
 import { addTo, compacted, type Digest, emptyDigest, mergedDigests } from "./digest.ts";
-import type { Series } from "./series.ts";
+import type { StoredSeries } from "./series.ts";
 
 /** A metric is told apart by its namespace, its name and all of its dimensions. */
 export interface Metric {
@@ -27,8 +27,8 @@ interface Recent {
   isWritten: boolean;
 }
 
-export class Metrics {
-  readonly #written: Series<WrittenMinute>;
+export class MetricStore {
+  readonly #written: StoredSeries<WrittenMinute>;
   readonly #nowMs: () => number;
   /** By minute, by metric. */
   readonly #recent = new Map<number, Map<string, Recent>>();
@@ -38,7 +38,7 @@ export class Metrics {
   /** What was read last, for the other metrics that are asked for in the same call. */
   #lastRead: { readonly range: string; readonly items: Map<string, WrittenMinute[]> } | undefined;
 
-  constructor(written: Series<WrittenMinute>, nowMs: () => number) {
+  constructor(written: StoredSeries<WrittenMinute>, nowMs: () => number) {
     this.#written = written;
     this.#nowMs = nowMs;
     this.#completeFrom = minuteOf(nowMs()) + MINUTE_MS;
@@ -61,7 +61,7 @@ export class Metrics {
   }
 
   /** Periods from `startMs` on in their order, each with what it holds; periods without figures are left out. */
-  periods(metric: Metric, { startMs, endMs, periodMs }: Range): [beginMs: number, digest: Digest][] {
+  periods(metric: Metric, { startMs, endMs, periodMs }: PeriodRange): [beginMs: number, digest: Digest][] {
     // "The start time is rounded down to the minute."
     const start = minuteOf(startMs);
     const periods = new Map<number, Digest[]>();
@@ -148,7 +148,7 @@ export class Metrics {
   }
 }
 
-export interface Range {
+export interface PeriodRange {
   readonly startMs: number;
   /** Excluded. */
   readonly endMs: number;

@@ -15,7 +15,7 @@ import type {
 } from "@aws-sdk/client-s3";
 import { AwsError } from "./protocol/error.ts";
 import type { StoredBytes } from "./stored-bytes.ts";
-import type { Call, World } from "./world.ts";
+import type { OperationContext, World } from "./world.ts";
 
 export interface StoredObject {
   readonly body: StoredBytes;
@@ -70,7 +70,7 @@ export function openS3(world: World) {
       Buckets: Array.from(buckets.values(), ({ name, createdAt }) => ({ Name: name, CreationDate: createdAt })),
       Owner: { ID: "standin" },
     }),
-    CreateBucket(input: CreateBucketCommandInput, call: Call) {
+    CreateBucket(input: CreateBucketCommandInput, call: OperationContext) {
       const name = input.Bucket ?? "";
       if (!BUCKET_NAME.test(name)) throw new AwsError("InvalidBucketName", "The specified bucket is not valid.");
       const region = input.CreateBucketConfiguration?.LocationConstraint ?? "us-east-1";
@@ -199,7 +199,7 @@ export function openS3(world: World) {
   function withOwners<All extends object>(all: All): All {
     const checked = Object.entries(all).map(([name, run]) => [
       name,
-      (input: { Bucket?: string; ExpectedBucketOwner?: string }, call: Call) => {
+      (input: { Bucket?: string; ExpectedBucketOwner?: string }, call: OperationContext) => {
         const owner = buckets.get(input.Bucket ?? "")?.owner;
         const expected = input.ExpectedBucketOwner ?? owner;
         if (owner !== undefined && expected !== owner) throw new AwsError("AccessDenied", "Access Denied", 403);

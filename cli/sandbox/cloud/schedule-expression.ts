@@ -36,7 +36,7 @@ export function parseScheduleExpression(text: string): ScheduleExpression | unde
   return cron && { kind: "cron", fields: cron };
 }
 
-export interface Occurrences {
+export interface ScheduleContext {
   /** IANA's name; UTC where it is absent. */
   readonly timeZone?: string | undefined;
   /** From where on a rate is counted; it runs then for the first time. */
@@ -47,7 +47,7 @@ export interface Occurrences {
 export function nextTime(
   expression: ScheduleExpression,
   afterMs: number,
-  { timeZone = "UTC", fromMs }: Occurrences,
+  { timeZone = "UTC", fromMs }: ScheduleContext,
 ): number | undefined {
   if (expression.kind === "rate") {
     const { everyMs } = expression;

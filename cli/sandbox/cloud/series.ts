@@ -6,7 +6,7 @@ import type { SeriesFiles } from "./store/series-files.ts";
 /** More than this is not kept in memory where it cannot be written. */
 const MAX_UNWRITTEN = 10_000;
 
-export class Series<T> {
+export class StoredSeries<T> {
   readonly #timeOf: (item: T) => number;
   readonly #files: SeriesFiles | undefined;
   readonly #report: (text: string) => void;

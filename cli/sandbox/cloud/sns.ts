@@ -1,7 +1,7 @@
 // Topics with their subscriptions, and what was published.
 import { randomUUID } from "node:crypto";
 import type { PublishCommandInput, SubscribeCommandInput } from "@aws-sdk/client-sns";
-import { type Mail, mailOf, type Notification } from "./mail.ts";
+import { type Mail, mailOf, type TopicNotification } from "./mail.ts";
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
 
@@ -127,7 +127,7 @@ export function openSns(world: World, region: string) {
     },
   };
 
-  const invoke = async (endpoint: string, { id, at, topicArn, subject, message }: Notification) => {
+  const invoke = async (endpoint: string, { id, at, topicArn, subject, message }: TopicNotification) => {
     const record = {
       EventSource: "aws:sns",
       EventVersion: "1.0",

@@ -3,10 +3,10 @@
 import type { Clock, Timer } from "../../../grammar/units/clock.ts";
 import { Collection } from "./collection.ts";
 import { AwsError } from "./protocol/error.ts";
-import { Series } from "./series.ts";
+import { StoredSeries } from "./series.ts";
 import { decode, encode } from "./store/codec.ts";
-import type { Change } from "./store/journal.ts";
-import type { Store } from "./store/store.ts";
+import type { JournalChange } from "./store/journal.ts";
+import type { StateStore } from "./store/store.ts";
 import type { StoredBytes } from "./stored-bytes.ts";
 
 /** Changes that no operation waits for are written after so long, many at once. */
@@ -16,15 +16,15 @@ const IDLE_COMMIT_MS = 20;
 const RETRY_MS = 1_000;
 
 interface Batch {
-  readonly changes: Change[];
+  readonly changes: JournalChange[];
   readonly bytes: StoredBytes[];
 }
 
 export class Storage {
-  readonly #store: Store | undefined;
+  readonly #store: StateStore | undefined;
   readonly #report: (text: string) => void;
   readonly #collections = new Map<string, Collection<unknown>>();
-  readonly #series = new Map<string, Series<unknown>>();
+  readonly #series = new Map<string, StoredSeries<unknown>>();
   #isReading = false;
   readonly #clock: Clock;
   #timer: Timer | undefined;
@@ -37,7 +37,7 @@ export class Storage {
   /** Called when the state went back, with the time after which work is tried again. */
   onRevert: (retryMs: number) => void = () => {};
 
-  constructor(store: Store | undefined, report: (text: string) => void, clock: Clock) {
+  constructor(store: StateStore | undefined, report: (text: string) => void, clock: Clock) {
     this.#clock = clock;
     this.#store = store;
     this.#report = report;
@@ -54,12 +54,12 @@ export class Storage {
     return collection as Collection<T>;
   }
 
-  series<T>(service: string, name: string, timeOf: (item: T) => number): Series<T> {
+  series<T>(service: string, name: string, timeOf: (item: T) => number): StoredSeries<T> {
     const key = `${service} ${name}`;
-    const existing = this.#series.get(key) as Series<T> | undefined;
+    const existing = this.#series.get(key) as StoredSeries<T> | undefined;
     if (existing !== undefined) return existing;
-    const made = new Series<T>(timeOf, this.#store?.series(service, name), this.#report);
-    this.#series.set(key, made as unknown as Series<unknown>);
+    const made = new StoredSeries<T>(timeOf, this.#store?.series(service, name), this.#report);
+    this.#series.set(key, made as unknown as StoredSeries<unknown>);
     return made;
   }
 
@@ -133,7 +133,7 @@ export class Storage {
   }
 
   #changes(): Batch {
-    const changes: Change[] = [];
+    const changes: JournalChange[] = [];
     const bytes: StoredBytes[] = [];
     for (const [name, collection] of this.#collections) {
       for (const key of collection.takeTouched()) {
@@ -153,7 +153,7 @@ export class Storage {
   }
 
   /** What came after it is founded on it, and goes with it. */
-  #revert(changes: readonly Change[]): void {
+  #revert(changes: readonly JournalChange[]): void {
     this.#reverts += 1;
     for (const [name, collection] of this.#collections) {
       const own = changes.flatMap(({ collection, key }) => (collection === name ? [key] : []));

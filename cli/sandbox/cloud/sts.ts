@@ -6,7 +6,7 @@ import type {
 } from "@aws-sdk/client-sts";
 import { AwsError } from "./protocol/error.ts";
 import { randomLetters } from "./random-name.ts";
-import type { Call, World } from "./world.ts";
+import type { OperationContext, World } from "./world.ts";
 
 export function openSts(world: World) {
   /** Session by access key. */
@@ -40,7 +40,7 @@ export function openSts(world: World) {
   const arnOf = (accessKeyId: string) => sessions.get(accessKeyId) ?? `arn:aws:iam::${world.accountId}:user/deployer`;
 
   const operations = {
-    GetCallerIdentity: (_input: GetCallerIdentityCommandInput, { accessKeyId }: Call) => ({
+    GetCallerIdentity: (_input: GetCallerIdentityCommandInput, { accessKeyId }: OperationContext) => ({
       Account: world.accountId,
       Arn: arnOf(accessKeyId),
       UserId: accessKeyId,

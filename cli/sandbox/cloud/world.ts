@@ -1,11 +1,11 @@
 // One account of the cloud: its services by region, its clock, and what was asked of them.
-import type { Clock } from "./clock.ts";
+import type { CloudClock } from "./clock.ts";
 import type { Collection } from "./collection.ts";
 import { FunctionKeys } from "./function-keys.ts";
-import type { Series } from "./series.ts";
+import type { StoredSeries } from "./series.ts";
 import type { Storage } from "./storage.ts";
 import { StoredBytes } from "./stored-bytes.ts";
-import { type Handlers, type ServiceTasks, type Task, Tasks } from "./tasks.ts";
+import { type ServiceTasks, type Task, type TaskHandlers, Tasks } from "./tasks.ts";
 
 export interface AccountOptions {
   readonly accountId?: string;
@@ -35,7 +35,7 @@ export interface AccountOptions {
 // biome-ignore lint/suspicious/noEmptyInterface: services.ts fills it, which only an interface allows.
 export interface Services {}
 
-export interface Call {
+export interface OperationContext {
   readonly region: string;
   readonly service: string;
   readonly operation: string;
@@ -44,9 +44,9 @@ export interface Call {
 }
 
 /** An operation's input is what its shape says; each service names it by the SDK's type. */
-export type Operations = Readonly<Record<string, (input: never, call: Call) => unknown>>;
+export type Operations = Readonly<Record<string, (input: never, call: OperationContext) => unknown>>;
 
-export interface Service {
+export interface CloudService {
   readonly operations: Operations;
   /** Goes on with what the last run left, besides its tasks. */
   resume?(): void;
@@ -64,7 +64,7 @@ const READING = /^(Check|Describe|Filter|Get|Head|List|StartLiveTail|Validate)/;
 
 export interface WorldParts {
   readonly options: AccountOptions;
-  readonly clock: Clock;
+  readonly clock: CloudClock;
   readonly factories: Factories;
   readonly storage: Storage;
   /** Gets what is a bug of the sandbox, and what was found and mended. */
@@ -75,7 +75,7 @@ export class World {
   readonly accountId: string;
   /** Where the account mostly works; what is global is kept here. */
   readonly region: string;
-  readonly clock: Clock;
+  readonly clock: CloudClock;
   readonly options: AccountOptions;
   readonly functionKeys = new FunctionKeys();
   /** Where the services answer, once somebody listens there: work of the last run may begin before that. */
@@ -83,7 +83,7 @@ export class World {
   /** Says it. */
   readonly answersAt: (url: string) => void;
   readonly #factories: Factories;
-  readonly #services = new Map<string, Service>();
+  readonly #services = new Map<string, CloudService>();
   readonly #storage: Storage;
   readonly #tasks: Tasks;
 
@@ -133,12 +133,16 @@ export class World {
   }
 
   /** What a service only appends to: `name` says which series of the service, `timeOf` the time of an item. */
-  series<T>(service: keyof Services, region: string, name: string, timeOf: (item: T) => number): Series<T> {
+  series<T>(service: keyof Services, region: string, name: string, timeOf: (item: T) => number): StoredSeries<T> {
     return this.#storage.series(service, `${region} ${name}`, timeOf);
   }
 
   /** Work of a service that is still to be done; the service says what each kind of it does. */
-  tasks<Kind extends string>(service: keyof Services, region: string, handlers: Handlers<Kind>): ServiceTasks<Kind> {
+  tasks<Kind extends string>(
+    service: keyof Services,
+    region: string,
+    handlers: TaskHandlers<Kind>,
+  ): ServiceTasks<Kind> {
     return this.#tasks.of(service, region, handlers);
   }
 

@@ -36,7 +36,7 @@ export interface GatewayNames {
 const OF_THE_CONNECTION =
   /^(connection|keep-alive|proxy-authenticate|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|expect|x-forwarded-.*)$/i;
 
-export function eventOf(kind: GatewayKind, request: GatewayRequest, names: GatewayNames): object {
+export function gatewayEventOf(kind: GatewayKind, request: GatewayRequest, names: GatewayNames): object {
   const cut = request.target.indexOf("?");
   const path = cut === -1 ? request.target : request.target.slice(0, cut);
   const query = cut === -1 ? "" : request.target.slice(cut + 1);

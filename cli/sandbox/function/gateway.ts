@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
-import { eventOf, type GatewayKind, type GatewayNames, type GatewayRequest } from "./events.ts";
+import { type GatewayKind, type GatewayNames, type GatewayRequest, gatewayEventOf } from "./events.ts";
 import type { InvokeResult, LocalFunction } from "./function.ts";
 
 /** "Payload size: 10 MB" of API Gateway; an event of more than 6 MB the function does not get. */
@@ -78,7 +78,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Gatewa
   const [url = "/"] = (options.url ?? req.url ?? "/").split("#", 1);
   if (kind === "rest" && /\?.*[|{}]/.test(url)) return refuse(res, 400, "Bad Request");
   const { rawHeaders } = req;
-  const event = eventOf(
+  const event = gatewayEventOf(
     kind,
     { method, target: url, rawHeaders, body, ip: req.socket.remoteAddress ?? "", atMs, ...(scheme && { scheme }) },
     { stage, domainName: "r3pmxmplak.execute-api.eu-west-1.amazonaws.com", ...options.names },

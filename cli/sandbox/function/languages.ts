@@ -13,13 +13,13 @@ export interface LanguageHere {
   readonly matches: boolean;
 }
 
-export type Language = "crystal" | "go" | "java" | "node" | "python" | "static";
+export type RuntimeLanguage = "crystal" | "go" | "java" | "node" | "python" | "static";
 
 /** Why an app of a language cannot run in the sandbox of this machine; undefined if it can. */
 export function refusalHere(
   platform: NodeJS.Platform,
   arch: string,
-  language: Language | undefined,
+  language: RuntimeLanguage | undefined,
 ): string | undefined {
   if (platform === "win32") return "the sandbox does not run on Windows itself: run it in WSL";
   if (language === "node" || language === "static" || (platform === "linux" && arch === "x64")) return undefined;

@@ -9,20 +9,20 @@ import {
   isActive,
   type Stack,
   type StackResource,
-  scopeOf,
   templateOf,
+  templateScopeOf,
 } from "./stack.ts";
 import { dependenciesOf } from "./template.ts";
 import { resourceType } from "./types/index.ts";
 import type { Properties, ResourceType } from "./types/type.ts";
-import { resolved, Unknown } from "./values.ts";
+import { resolveValue, Unknown } from "./values.ts";
 
 export function newChangeSet(
   world: World,
   stack: Stack,
   { name, type, desired, description }: Pick<ChangeSet, "name" | "type" | "desired" | "description">,
 ): ChangeSet {
-  const changes = changesOf(world, stack, desired);
+  const changes = resourceChangesOf(world, stack, desired);
   return {
     id: `arn:aws:cloudformation:${stack.region}:${world.accountId}:changeSet/${name}/${randomUUID()}`,
     name,
@@ -44,11 +44,11 @@ export function isOtherwise(desired: Desired, before: Desired): boolean {
   return outputs(desired) !== outputs(before) || JSON.stringify(desired.tags) !== JSON.stringify(before.tags);
 }
 
-export function changesOf(world: World, stack: Stack, desired: Desired): Change[] {
+export function resourceChangesOf(world: World, stack: Stack, desired: Desired): Change[] {
   const template = templateOf(desired);
   const names = Object.keys(template.Resources).filter((name) => isActive(world, stack, desired, name));
   const unsettled = new Set<string>();
-  const scope = scopeOf(world, stack, desired, (name) => unsettled.has(name));
+  const scope = templateScopeOf(world, stack, desired, (name) => unsettled.has(name));
   const changes = new Map<string, ResourceChange>();
   const visit = (name: string, seen: ReadonlySet<string>) => {
     if (changes.has(name) || seen.has(name)) return;
@@ -56,7 +56,7 @@ export function changesOf(world: World, stack: Stack, desired: Desired): Change[
       if (names.includes(other)) visit(other, new Set([...seen, name]));
     const { Type, Properties = {} } = template.Resources[name]!;
     const existing = stack.resources.get(name);
-    const after = (resolved(Properties, scope) ?? {}) as Properties;
+    const after = (resolveValue(Properties, scope) ?? {}) as Properties;
     if (existing?.physicalId === undefined) {
       unsettled.add(name);
       changes.set(name, {
@@ -123,7 +123,7 @@ function modification(resource: StackResource, after: Properties): ResourceChang
 }
 
 /** A property, or a part of it. */
-interface Place {
+interface PropertyPart {
   readonly type: ResourceType;
   /** The property's. */
   readonly name: string;
@@ -131,8 +131,8 @@ interface Place {
 }
 
 /** Objects are gone into, so that a detail names what differs; lists are compared whole. */
-function detailsOf(place: Place, before: unknown, after: unknown): ResourceChangeDetail[] {
-  const { type, name, path } = place;
+function detailsOf(part: PropertyPart, before: unknown, after: unknown): ResourceChangeDetail[] {
+  const { type, name, path } = part;
   if (isObject(before) && isObject(after)) {
     return changedProperties(before, after).flatMap((key) =>
       detailsOf({ type, name, path: `${path}/${key}` }, before[key], after[key]),

@@ -3,7 +3,7 @@ import type { CreateChangeSetCommandInput, DescribeChangeSetCommandInput } from 
 import { AwsError } from "../protocol/error.ts";
 import { newChangeSet } from "./change-set.ts";
 import { paged, parametersOf } from "./descriptions.ts";
-import { checkDesired, checkName, checkUpdatable, desire } from "./desired.ts";
+import { checkDesired, checkStackName, checkUpdatable, desire } from "./desired.ts";
 import { type ChangeSet, newStack, setStatus } from "./stack.ts";
 import type { ChangeSetName, CloudFormationState } from "./state.ts";
 import { refusal } from "./template.ts";
@@ -31,7 +31,7 @@ export function changeSetOperations(state: CloudFormationState, work: Work) {
     CreateChangeSet(input: CreateChangeSetCommandInput) {
       const type = input.ChangeSetType ?? "UPDATE";
       const name = input.ChangeSetName ?? "";
-      checkName("changeSetName", name);
+      checkStackName("changeSetName", name);
       let stack = state.find(input.StackName);
       if (type === "UPDATE") {
         stack = state.stack(input.StackName);

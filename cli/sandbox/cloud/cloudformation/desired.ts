@@ -6,16 +6,16 @@ import type {
 } from "@aws-sdk/client-cloudformation";
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
-import { type Desired, type Stack, scopeOf, templateOf } from "./stack.ts";
-import { MAX_BODY_BYTES, MAX_OBJECT_BYTES, parseTemplate, refusal } from "./template.ts";
-import { resolved } from "./values.ts";
+import { type Desired, type Stack, templateOf, templateScopeOf } from "./stack.ts";
+import { MAX_BODY_BYTES, MAX_OBJECT_BYTES, parseStackTemplate, refusal } from "./template.ts";
+import { resolveValue } from "./values.ts";
 
 export type DesireInput = CreateStackCommandInput | UpdateStackCommandInput | CreateChangeSetCommandInput;
 
 /** `before` is the state of the stack now, parts of which a request may keep. */
 export function desire(world: World, input: DesireInput, before: Desired | undefined): Desired {
   const body = bodyOf(world, input, before);
-  const template = parseTemplate(body);
+  const template = parseStackTemplate(body);
   const parameters: Record<string, unknown> = {};
   for (const { ParameterKey = "", ParameterValue, UsePreviousValue } of input.Parameters ?? []) {
     if (template.Parameters?.[ParameterKey] === undefined)
@@ -64,9 +64,9 @@ function checkCapabilities(desired: Desired): void {
 
 /** All functions are tried once, so that what they cannot do is said before anything is made. */
 export function checkDesired(world: World, target: Stack, desired: Desired): void {
-  const scope = scopeOf(world, target, desired, () => true);
-  for (const { Properties } of Object.values(templateOf(desired).Resources)) resolved(Properties ?? {}, scope);
-  for (const { Value } of Object.values(templateOf(desired).Outputs ?? {})) resolved(Value, scope);
+  const scope = templateScopeOf(world, target, desired, () => true);
+  for (const { Properties } of Object.values(templateOf(desired).Resources)) resolveValue(Properties ?? {}, scope);
+  for (const { Value } of Object.values(templateOf(desired).Outputs ?? {})) resolveValue(Value, scope);
   const retyped = Object.entries(templateOf(desired).Resources).filter(
     ([name, { Type }]) => (target.resources.get(name)?.type ?? Type) !== Type,
   );
@@ -83,7 +83,7 @@ export function checkUpdatable(stack: Stack): void {
 }
 
 /** `member` is the name in the request. */
-export function checkName(member: "stackName" | "changeSetName", name: string): void {
+export function checkStackName(member: "stackName" | "changeSetName", name: string): void {
   if (/^[a-zA-Z][-a-zA-Z0-9]{0,127}$/.test(name)) return;
   throw refusal(
     `1 validation error detected: Value '${name}' at '${member}' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*`,

@@ -5,12 +5,12 @@ import { inOrder } from "./order.ts";
 import { changedProperties, checkProperties, isUnchanged, propertiesOf } from "./properties.ts";
 import { beginRemoving } from "./removing.ts";
 import {
-  contextOf,
   isActive,
   type Making,
+  type ResourceStep,
+  resourceContextOf,
   type Stack,
   type StackResource,
-  type Step,
   setResource,
   setStatus,
   templateOf,
@@ -35,7 +35,7 @@ export function goOnMaking(work: StackWork, stack: Stack, operation: Making): bo
   });
 }
 
-function begin(work: StackWork, stack: Stack, operation: Making, name: string): Step {
+function begin(work: StackWork, stack: Stack, operation: Making, name: string): ResourceStep {
   const { world } = work;
   if (operation.failed.length > 0) return "failed";
   const { Type } = templateOf(stack.desired).Resources[name]!;
@@ -89,7 +89,7 @@ function create(work: StackWork, stack: Stack, resource: StackResource): void {
   resource.properties = propertiesOf(world, stack, logicalId);
   checkProperties(resource);
   meet(work.failures, "create", logicalId);
-  const context = contextOf(world, stack, logicalId);
+  const context = resourceContextOf(world, stack, logicalId);
   resource.physicalId = resourceType(resource.type).create(context, resource.properties);
   setResource({ world, stack }, resource, "CREATE_IN_PROGRESS", "Resource creation Initiated");
 }
@@ -109,7 +109,7 @@ function change(work: StackWork, stack: Stack, operation: Making, resource: Stac
   resource.properties = properties;
   checkProperties(resource);
   meet(work.failures, "update", logicalId);
-  const context = contextOf(world, stack, logicalId);
+  const context = resourceContextOf(world, stack, logicalId);
   if (!isReplaced) return type.update(context, resource.physicalId!, properties, old.properties);
   resource.physicalId = type.create(context, properties);
   operation.replaced.push(old);
@@ -121,7 +121,7 @@ export function completeResource(work: StackWork, stack: Stack, operation: Makin
   const { world } = work;
   const resource = stack.resources.get(name)!;
   const { isSettled } = resourceType(resource.type);
-  if (isSettled?.(contextOf(world, stack, name), resource.physicalId!) === false) {
+  if (isSettled?.(resourceContextOf(world, stack, name), resource.physicalId!) === false) {
     return work.wait(stack, name, SETTLING_MS);
   }
   const isNew = operation.before?.resources.has(name) !== true;
@@ -172,7 +172,7 @@ function goBack(work: StackWork, stack: Stack, operation: Making, before: NonNul
     setResource({ world, stack }, now, "UPDATE_IN_PROGRESS");
     if (!isReplaced && JSON.stringify(now.properties) !== JSON.stringify(old.properties)) {
       try {
-        const context = contextOf(world, stack, name);
+        const context = resourceContextOf(world, stack, name);
         resourceType(old.type).update(context, old.physicalId!, old.properties, now.properties);
       } catch (error) {
         setResource({ world, stack }, now, "UPDATE_FAILED", failureReason(error));

@@ -1,11 +1,11 @@
 // The order in which the resources of a stack are worked on.
-import type { Step } from "./stack.ts";
+import type { ResourceStep } from "./stack.ts";
 
 export interface ResourceOrder {
   readonly names: readonly string[];
-  readonly steps: Map<string, Step>;
+  readonly steps: Map<string, ResourceStep>;
   waitsFor(name: string): ReadonlySet<string>;
-  begin(name: string): Step;
+  begin(name: string): ResourceStep;
 }
 
 /** Begins each after all that it waits for; what waits for one that failed fails. True where all are at their end. */

@@ -3,12 +3,12 @@ import { failureReason, meet } from "./failure.ts";
 import { finish } from "./finish.ts";
 import { inOrder } from "./order.ts";
 import {
-  contextOf,
   type Desired,
   type Removing,
+  type ResourceStep,
+  resourceContextOf,
   type Stack,
   type StackResource,
-  type Step,
   setResource,
   setStatus,
   templateOf,
@@ -44,7 +44,7 @@ export function goOnRemoving(work: StackWork, stack: Stack, { desired, resources
   });
 }
 
-function beginRemoval(work: StackWork, stack: Stack, desired: Desired, resource: StackResource): Step {
+function beginRemoval(work: StackWork, stack: Stack, desired: Desired, resource: StackResource): ResourceStep {
   const { world } = work;
   const { logicalId, type, physicalId } = resource;
   if (physicalId === undefined) {
@@ -68,7 +68,11 @@ export function deleteResource(work: StackWork, stack: Stack, { resources, steps
   const resource = resourceOf(stack, resources, name);
   try {
     meet(work.failures, "delete", name);
-    resourceType(resource.type).delete(contextOf(world, stack, name), resource.physicalId!, resource.properties);
+    resourceType(resource.type).delete(
+      resourceContextOf(world, stack, name),
+      resource.physicalId!,
+      resource.properties,
+    );
   } catch (error) {
     setResource({ world, stack }, resource, "DELETE_FAILED", failureReason(error));
     steps.set(name, "failed");

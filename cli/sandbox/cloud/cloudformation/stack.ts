@@ -6,8 +6,8 @@ import { randomLetters } from "../random-name.ts";
 import type { World } from "../world.ts";
 import { refusal, type Template } from "./template.ts";
 import { resourceType } from "./types/index.ts";
-import type { Context, Properties } from "./types/type.ts";
-import { holds, type Scope, Unknown } from "./values.ts";
+import type { Properties, ResourceContext } from "./types/type.ts";
+import { conditionHolds, type TemplateScope, Unknown } from "./values.ts";
 
 export interface ChangeSet {
   readonly id: string;
@@ -80,14 +80,14 @@ export interface Stack {
   readonly changeSets: Map<string, ChangeSet>;
   lastChangeSetId: string | undefined;
   /** What it is at. */
-  operation: Operation | undefined;
+  operation: StackOperation | undefined;
 }
 
 /** Where a resource is on its way: told to the service after half of its time, complete after all of it. */
-export type Step = "begun" | "told" | "done" | "failed";
+export type ResourceStep = "begun" | "told" | "done" | "failed";
 
 /** All that a stack's work needs to go on after a restart. */
-export type Operation = Making | Removing;
+export type StackOperation = Making | Removing;
 
 /** Resources are made and changed. */
 export interface Making {
@@ -95,7 +95,7 @@ export interface Making {
   /** What the stack was before an update. */
   readonly before: { readonly desired: Desired; readonly resources: ReadonlyMap<string, StackResource> } | undefined;
   /** By logical id; without those that wait for others. */
-  readonly steps: Map<string, Step>;
+  readonly steps: Map<string, ResourceStep>;
   /** In the order of their beginning. */
   readonly changed: string[];
   /** What resources were before they were made anew. */
@@ -112,7 +112,7 @@ export interface Removing {
   readonly desired: Desired;
   readonly resources: readonly StackResource[];
   /** By logical id; without those that wait for others. */
-  readonly steps: Map<string, Step>;
+  readonly steps: Map<string, ResourceStep>;
 }
 
 const templates = new WeakMap<Desired, Template>();
@@ -189,7 +189,7 @@ function addEvent(world: World, stack: Stack, event: Omit<StackEvent, "id" | "at
   });
 }
 
-export function contextOf(world: World, stack: Stack, logicalId: string): Context {
+export function resourceContextOf(world: World, stack: Stack, logicalId: string): ResourceContext {
   return {
     world,
     region: stack.region,
@@ -210,16 +210,16 @@ export function contextOf(world: World, stack: Stack, logicalId: string): Contex
 /** Whether the resource's condition holds. */
 export function isActive(world: World, stack: Stack, desired: Desired, logicalId: string): boolean {
   const { Condition } = templateOf(desired).Resources[logicalId]!;
-  return Condition === undefined || holds(Condition, scopeOf(world, stack, desired));
+  return Condition === undefined || conditionHolds(Condition, templateScopeOf(world, stack, desired));
 }
 
 /** `isUnsettled` names resources whose ids and attributes are not known yet. */
-export function scopeOf(
+export function templateScopeOf(
   world: World,
   stack: Stack,
   desired: Desired,
   isUnsettled: (logicalId: string) => boolean = () => false,
-): Scope {
+): TemplateScope {
   const settledResource = (logicalId: string) => {
     const resource = stack.resources.get(logicalId);
     return resource?.physicalId === undefined || isUnsettled(logicalId) ? undefined : resource;
@@ -241,7 +241,8 @@ export function scopeOf(
       if (resource === undefined) return new Unknown(logicalId);
       const type = resourceType(resource.type);
       return (
-        type.ref?.(contextOf(world, stack, logicalId), resource.physicalId!, resource.properties) ?? resource.physicalId
+        type.ref?.(resourceContextOf(world, stack, logicalId), resource.physicalId!, resource.properties) ??
+        resource.physicalId
       );
     },
     attribute(logicalId, attribute) {
@@ -253,7 +254,12 @@ export function scopeOf(
       }
       const resource = settledResource(logicalId);
       if (resource === undefined) return new Unknown(logicalId, attribute);
-      return type.attribute(contextOf(world, stack, logicalId), resource.physicalId!, attribute, resource.properties);
+      return type.attribute(
+        resourceContextOf(world, stack, logicalId),
+        resource.physicalId!,
+        attribute,
+        resource.properties,
+      );
     },
   };
 }

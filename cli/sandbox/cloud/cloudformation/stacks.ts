@@ -5,8 +5,8 @@ import type {
   UpdateStackCommandInput,
 } from "@aws-sdk/client-cloudformation";
 import { AwsError } from "../protocol/error.ts";
-import { changesOf, isOtherwise } from "./change-set.ts";
-import { checkDesired, checkName, checkUpdatable, desire } from "./desired.ts";
+import { isOtherwise, resourceChangesOf } from "./change-set.ts";
+import { checkDesired, checkStackName, checkUpdatable, desire } from "./desired.ts";
 import { newStack, templateOf } from "./stack.ts";
 import type { CloudFormationState } from "./state.ts";
 import { refusal } from "./template.ts";
@@ -26,7 +26,7 @@ export function stackOperations(state: CloudFormationState, work: Work) {
     },
     CreateStack(input: CreateStackCommandInput) {
       const name = input.StackName ?? "";
-      checkName("stackName", name);
+      checkStackName("stackName", name);
       const desired = desire(world, input, undefined);
       if (state.find(name) !== undefined)
         throw new AwsError("AlreadyExistsException", `Stack [${name}] already exists`, 400);
@@ -44,7 +44,7 @@ export function stackOperations(state: CloudFormationState, work: Work) {
       checkUpdatable(stack);
       const desired = desire(world, input, stack.desired);
       checkDesired(world, stack, desired);
-      if (changesOf(world, stack, desired).length === 0 && !isOtherwise(desired, stack.desired))
+      if (resourceChangesOf(world, stack, desired).length === 0 && !isOtherwise(desired, stack.desired))
         throw refusal("No updates are to be performed.");
       stack.token = input.ClientRequestToken;
       updateStack(work, stack, desired);

@@ -3,7 +3,7 @@ import { AwsError } from "../protocol/error.ts";
 import { conditionsIn, referencesIn } from "./references.ts";
 import { isResourceType } from "./types/index.ts";
 
-export interface Resource {
+export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
   readonly DependsOn?: string | readonly string[];
@@ -22,11 +22,11 @@ export interface Template {
   >;
   readonly Mappings?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
   readonly Conditions?: Readonly<Record<string, unknown>>;
-  readonly Resources: Readonly<Record<string, Resource>>;
-  readonly Outputs?: Readonly<Record<string, Output>>;
+  readonly Resources: Readonly<Record<string, TemplateResource>>;
+  readonly Outputs?: Readonly<Record<string, TemplateOutput>>;
 }
 
-export interface Output {
+export interface TemplateOutput {
   readonly Value: unknown;
   readonly Description?: string;
   readonly Condition?: string;
@@ -83,7 +83,7 @@ export const refusal = (message: string) => new AwsError("ValidationError", mess
 const formatError = (message: string) => refusal(`Template format error: ${message}`);
 
 /** Reads a template, and throws what CreateStack, UpdateStack, CreateChangeSet and ValidateTemplate answer. */
-export function parseTemplate(body: string): Template {
+export function parseStackTemplate(body: string): Template {
   let template: Template;
   try {
     template = JSON.parse(body);
@@ -155,7 +155,7 @@ function checkReferences(template: Template): void {
         }
         if (!isKnown(reference.name)) unresolved.add(reference.name);
       }
-      const { DependsOn = [], Condition } = value as Resource;
+      const { DependsOn = [], Condition } = value as TemplateResource;
       for (const dependency of [DependsOn].flat() as string[])
         if (!resources.has(dependency)) unresolved.add(dependency);
       for (const condition of [...conditionsIn(value), ...(typeof Condition === "string" ? [Condition] : [])]) {

@@ -20,7 +20,7 @@ export class Unknown {
 /** AWS::NoValue: the property is as if it were not there. */
 const ABSENT = Symbol("AWS::NoValue");
 
-export interface Scope {
+export interface TemplateScope {
   readonly template: Template;
   /** Parameters and pseudo parameters. */
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -29,23 +29,23 @@ export interface Scope {
   attribute(name: string, attribute: string): unknown;
 }
 
-export function resolved(value: unknown, scope: Scope): unknown {
+export function resolveValue(value: unknown, scope: TemplateScope): unknown {
   const result = evaluate(value, scope);
   return result === ABSENT ? undefined : result;
 }
 
-export function holds(name: string, scope: Scope): boolean {
+export function conditionHolds(name: string, scope: TemplateScope): boolean {
   const condition = scope.template.Conditions?.[name];
   if (condition === undefined) throw refusal(`Template error: unresolved condition ${name}`);
   return test(condition, scope);
 }
 
-function test(condition: unknown, scope: Scope): boolean {
+function test(condition: unknown, scope: TemplateScope): boolean {
   const [[name, inner] = []] = Object.entries(condition as Record<string, unknown>);
   const parts = inner as unknown[];
   switch (name) {
     case "Condition":
-      return holds(String(inner), scope);
+      return conditionHolds(String(inner), scope);
     case "Fn::Equals":
       return String(evaluate(parts[0], scope)) === String(evaluate(parts[1], scope));
     case "Fn::And":
@@ -59,7 +59,7 @@ function test(condition: unknown, scope: Scope): boolean {
   }
 }
 
-function evaluate(value: unknown, scope: Scope): unknown {
+function evaluate(value: unknown, scope: TemplateScope): unknown {
   if (Array.isArray(value)) return value.map((one) => evaluate(one, scope)).filter((one) => one !== ABSENT);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
@@ -70,7 +70,7 @@ function evaluate(value: unknown, scope: Scope): unknown {
   );
 }
 
-function call(name: string, inner: unknown, scope: Scope): unknown {
+function call(name: string, inner: unknown, scope: TemplateScope): unknown {
   const list = () => {
     const values = evaluate(inner, scope);
     if (!Array.isArray(values)) throw refusal(`Template error: every ${name} object must have a list of values`);
@@ -104,7 +104,7 @@ function call(name: string, inner: unknown, scope: Scope): unknown {
     }
     case "Fn::If": {
       const [condition, yes, no] = inner as [string, unknown, unknown];
-      return evaluate(holds(condition, scope) ? yes : no, scope);
+      return evaluate(conditionHolds(condition, scope) ? yes : no, scope);
     }
     case "Fn::Base64": {
       const text = evaluate(inner, scope);
@@ -121,12 +121,12 @@ function call(name: string, inner: unknown, scope: Scope): unknown {
   }
 }
 
-function reference(name: string, scope: Scope): unknown {
+function reference(name: string, scope: TemplateScope): unknown {
   if (name === "AWS::NoValue") return ABSENT;
   return Object.hasOwn(scope.parameters, name) ? scope.parameters[name] : scope.ref(name);
 }
 
-function substitute(inner: unknown, scope: Scope): unknown {
+function substitute(inner: unknown, scope: TemplateScope): unknown {
   const [text, own = {}] = (Array.isArray(inner) ? inner : [inner]) as [string, Record<string, unknown>?];
   if (typeof text !== "string")
     throw refusal("Template error: One or more Fn::Sub intrinsic functions don't specify expected arguments.");

@@ -1,5 +1,5 @@
 // { $.selector = value && ... }: conditions on the values of a JSON event.
-import { COMPARISON, type Operand, ordering, parseOperand } from "./operand.ts";
+import { COMPARISON, ordering, type PatternOperand, parseOperand } from "./operand.ts";
 import { type Matcher, PatternReader, PatternSyntaxError } from "./reader.ts";
 import { MAX_REGEXES } from "./regex.ts";
 
@@ -76,7 +76,7 @@ function isConstant(value: unknown, wanted: null | boolean): boolean {
 }
 
 /** Compares texts and numbers; for everything else neither = nor != holds. */
-function comparison(operator: string, operand: Operand, reader: PatternReader): (value: unknown) => boolean {
+function comparison(operator: string, operand: PatternOperand, reader: PatternReader): (value: unknown) => boolean {
   const order = ordering(operator);
   if (order !== undefined) {
     if (operand.kind !== "number") throw reader.error(`a number before this, for ${operator}`);

@@ -14,11 +14,11 @@ import {
   type Alias,
   checkRevision,
   conflict,
+  functionNotFound,
   type LambdaFunction,
   type LambdaState,
   newRevision,
-  notFound,
-  type Statement,
+  type PermissionStatement,
 } from "./state.ts";
 
 const MAX_ITEMS = 50;
@@ -37,7 +37,7 @@ export function aliasOperations(state: LambdaState) {
   };
   const checkVersion = (lambdaFunction: LambdaFunction, version: string | undefined) => {
     if (version !== "$LATEST" && !lambdaFunction.versions.has(version ?? ""))
-      throw notFound(`${lambdaFunction.arn}:${version}`);
+      throw functionNotFound(`${lambdaFunction.arn}:${version}`);
   };
 
   return {
@@ -112,7 +112,7 @@ export function aliasOperations(state: LambdaState) {
         ...(input.SourceAccount !== undefined && { StringEquals: { "AWS:SourceAccount": input.SourceAccount } }),
       };
       const principal = input.Principal ?? "";
-      const statement: Statement = {
+      const statement: PermissionStatement = {
         Sid: sid,
         Effect: "Allow",
         Principal:

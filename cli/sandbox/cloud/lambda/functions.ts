@@ -11,21 +11,21 @@ import type {
   UpdateFunctionConfigurationCommandInput,
 } from "@aws-sdk/client-lambda";
 import { AwsError } from "../protocol/error.ts";
-import { type CodeSource, codeOf, MAX_UNPACKED_BYTES } from "./code.ts";
+import { type FunctionCodeSource, functionCodeOf, MAX_UNPACKED_BYTES } from "./code.ts";
 import type { Layers } from "./layers.ts";
 import type { Runner } from "./run.ts";
 import { changedSettings } from "./settings.ts";
 import {
-  type Code,
   checkRevision,
   conflict,
-  invalid,
+  type FunctionCode,
+  functionNotFound,
+  invalidParameterValue,
   type LambdaFunction,
   type LambdaState,
   newRevision,
-  notFound,
-  type Settings,
   type Version,
+  type VersionSettings,
 } from "./state.ts";
 
 /** How long a new function is pending and a change in progress, in the cloud's time. */
@@ -72,13 +72,13 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
     }
   };
 
-  const checkWhole = (code: Code, settings: Settings) => {
+  const checkWhole = (code: FunctionCode, settings: VersionSettings) => {
     const bytes = settings.layers.reduce(
       (sum, arn) => sum + (layers.version(arn)?.code.unpackedBytes ?? 0),
       code.unpackedBytes,
     );
     if (bytes > MAX_UNPACKED_BYTES) {
-      throw invalid(
+      throw invalidParameterValue(
         `Function code combined with layers exceeds the maximum allowed size of ${MAX_UNPACKED_BYTES} bytes. The actual size is ${bytes} bytes.`,
       );
     }
@@ -115,9 +115,11 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       if (state.functions.has(name)) throw conflict(`Function already exist: ${name}`);
       const settings = changedSettings(state, layers, input);
       if (settings.runtime === undefined || settings.handler === undefined) {
-        throw invalid("Runtime and Handler are mandatory parameters for functions created with deployment packages.");
+        throw invalidParameterValue(
+          "Runtime and Handler are mandatory parameters for functions created with deployment packages.",
+        );
       }
-      const code = codeOf(state, input.Code ?? {});
+      const code = functionCodeOf(state, input.Code ?? {});
       checkWhole(code, settings);
       const latest: Version = {
         version: "$LATEST",
@@ -173,7 +175,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       const lambdaFunction = state.function(input.FunctionName);
       checkRevision(input.RevisionId, lambdaFunction.latest.revisionId, "GetFunction");
       checkIdle(lambdaFunction);
-      const code = codeOf(state, input);
+      const code = functionCodeOf(state, input);
       checkWhole(code, lambdaFunction.latest.settings);
       if (input.DryRun) return described(layers, lambdaFunction, { ...lambdaFunction.latest, code });
       if (code.sha256 !== lambdaFunction.latest.code.sha256) runner.retire(lambdaFunction.name, "$LATEST");
@@ -200,7 +202,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       checkRevision(input.RevisionId, lambdaFunction.latest.revisionId, "GetFunction");
       checkIdle(lambdaFunction);
       if (input.CodeSha256 !== undefined && input.CodeSha256 !== lambdaFunction.latest.code.sha256) {
-        throw invalid(
+        throw invalidParameterValue(
           `CodeSHA256 (${input.CodeSha256}) is different from current CodeSHA256 in $LATEST (${lambdaFunction.latest.code.sha256}). Please try again with the CodeSHA256 in $LATEST.`,
         );
       }
@@ -225,8 +227,9 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
         state.functions.delete(lambdaFunction.name);
         return {};
       }
-      if (qualifier === "$LATEST") throw invalid("$LATEST version cannot be deleted without deleting the function.");
-      if (!lambdaFunction.versions.has(qualifier)) throw notFound(`${lambdaFunction.arn}:${qualifier}`);
+      if (qualifier === "$LATEST")
+        throw invalidParameterValue("$LATEST version cannot be deleted without deleting the function.");
+      if (!lambdaFunction.versions.has(qualifier)) throw functionNotFound(`${lambdaFunction.arn}:${qualifier}`);
       const users = [...lambdaFunction.aliases.values()].filter(
         ({ version, weights }) => version === qualifier || Object.hasOwn(weights ?? {}, qualifier),
       );
@@ -256,10 +259,10 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
   return {
     operations,
     /** Settings and code at once, as a stack changes them. */
-    change(name: string, configuration: UpdateFunctionConfigurationCommandInput, source: CodeSource) {
+    change(name: string, configuration: UpdateFunctionConfigurationCommandInput, source: FunctionCodeSource) {
       const lambdaFunction = state.function(name);
       const settings = changedSettings(state, layers, configuration, lambdaFunction.latest.settings);
-      const code = codeOf(state, source);
+      const code = functionCodeOf(state, source);
       checkWhole(code, settings);
       runner.retire(lambdaFunction.name, "$LATEST");
       Object.assign(lambdaFunction.latest, { settings, code });
@@ -268,7 +271,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
   };
 }
 
-function isSame(a: Settings, b: Settings): boolean {
+function isSame(a: VersionSettings, b: VersionSettings): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 

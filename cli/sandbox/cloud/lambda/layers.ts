@@ -7,14 +7,14 @@ import type {
 } from "@aws-sdk/client-lambda";
 import type { Collection } from "../collection.ts";
 import { AwsError } from "../protocol/error.ts";
-import { codeOf } from "./code.ts";
-import type { Code, LambdaState } from "./state.ts";
+import { functionCodeOf } from "./code.ts";
+import type { FunctionCode, LambdaState } from "./state.ts";
 
 export interface LayerVersion {
   readonly name: string;
   readonly number: number;
   readonly arn: string;
-  readonly code: Code;
+  readonly code: FunctionCode;
   readonly description: string | undefined;
   readonly runtimes: readonly string[] | undefined;
   readonly architectures: readonly string[] | undefined;
@@ -57,7 +57,7 @@ export class Layers {
           "ValidationException",
           `1 validation error detected: Value '${name}' at 'layerName' failed to satisfy constraint`,
         );
-      const code = codeOf(this.#state, input.Content ?? {});
+      const code = functionCodeOf(this.#state, input.Content ?? {});
       const number = this.#next.get(name) ?? 1;
       this.#next.set(name, number + 1);
       const arn = `arn:aws:lambda:${this.#state.region}:${this.#state.world.accountId}:layer:${name}:${number}`;

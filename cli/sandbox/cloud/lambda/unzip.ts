@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { inflateRaw, inflateRawSync } from "node:zlib";
 
-export interface ZipEntry {
+export interface ArchiveEntry {
   readonly name: string;
   readonly size: number;
   /** 0: the archive does not say. */
@@ -29,15 +29,15 @@ const AT_ONCE_BYTES = 16 * 1024;
 const ENTRIES_AT_ONCE = 200;
 
 /** Throws where it is no archive, or where the name of an entry leads out of the folder or through a link. */
-export function readZip(archive: Buffer): ZipEntry[] {
+export function readZip(archive: Buffer): ArchiveEntry[] {
   const entries = [...entriesOf(archive)];
   checkNames(entries);
   return entries;
 }
 
 /** As `readZip`, and lets others work between some entries and the next. */
-async function readLargeZip(archive: Buffer): Promise<ZipEntry[]> {
-  const entries: ZipEntry[] = [];
+async function readLargeZip(archive: Buffer): Promise<ArchiveEntry[]> {
+  const entries: ArchiveEntry[] = [];
   for (const entry of entriesOf(archive)) {
     entries.push(entry);
     if (entries.length % ENTRIES_AT_ONCE === 0) await setImmediate();
@@ -46,7 +46,7 @@ async function readLargeZip(archive: Buffer): Promise<ZipEntry[]> {
   return entries;
 }
 
-function* entriesOf(archive: Buffer): Generator<ZipEntry> {
+function* entriesOf(archive: Buffer): Generator<ArchiveEntry> {
   let end = archive.length - 22;
   while (end >= 0 && archive.readUInt32LE(end) !== END) end -= 1;
   if (end < 0) throw new Error("no end of a zip archive");
@@ -78,7 +78,7 @@ function* entriesOf(archive: Buffer): Generator<ZipEntry> {
   }
 }
 
-function checkNames(entries: readonly ZipEntry[]): void {
+function checkNames(entries: readonly ArchiveEntry[]): void {
   const links = new Set(entries.filter(isLink).map(({ name }) => name));
   for (const { name } of entries) {
     if (leadsOut(name)) throw new Error(`the entry ${name} is outside`);
@@ -89,7 +89,7 @@ function checkNames(entries: readonly ZipEntry[]): void {
   }
 }
 
-const isLink = ({ mode }: ZipEntry) => (mode & 0o170000) === 0o120000;
+const isLink = ({ mode }: ArchiveEntry) => (mode & 0o170000) === 0o120000;
 
 /** A path from the folder, of which no step may leave it. */
 function leadsOut(path: string): boolean {

@@ -89,7 +89,7 @@ function checkMembers({ name, output: shape }: Operation, output: unknown): void
   if (unknownMembers.length > 0) throw new Error(`the output of ${name} has no ${unknownMembers.join(", ")}`);
 }
 
-export function writeError(model: Model | undefined, error: AwsError): WireResponse {
+export function writeServiceError(model: Model | undefined, error: AwsError): WireResponse {
   const { code, message } = error;
   const status = error.status ?? model?.statusOf.get(code) ?? 400;
   const requestId = randomUUID();

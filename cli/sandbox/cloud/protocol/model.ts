@@ -1,6 +1,6 @@
 // What is known of a service: its operations with their shapes, its errors with their status.
 import { models } from "./model.generated.ts";
-import { type Reference, type Row, Shape } from "./shape.ts";
+import { Shape, type ShapeReference, type ShapeRow } from "./shape.ts";
 
 export type Protocol = "query" | "json-1.0" | "json-1.1" | "rest-json" | "rest-xml";
 
@@ -38,13 +38,13 @@ interface Written {
   readonly protocol: Protocol;
   readonly operations: readonly (readonly [
     name: string,
-    input: Reference,
-    output: Reference,
+    input: ShapeReference,
+    output: ShapeReference,
     method?: string,
     uri?: string,
     status?: number,
   ])[];
-  readonly shapes: readonly Row[];
+  readonly shapes: readonly ShapeRow[];
   readonly statuses: Readonly<Record<string, number>>;
 }
 

@@ -1,5 +1,5 @@
 // Values as XML, by their shapes. What is read is what the SDK writes: elements, attributes and text.
-import { type Kind, type Shape, timeOf } from "./shape.ts";
+import { type Shape, type ShapeKind, timeOf } from "./shape.ts";
 
 export interface Element {
   readonly name: string;
@@ -123,7 +123,7 @@ export function toXml(name: string, shape: Shape, value: unknown): string {
   return `<${name}>${escapeXml(toText(shape, value))}</${name}>`;
 }
 
-export function toText(shape: Shape, value: unknown, usualTime: Kind = "date-time"): string {
+export function toText(shape: Shape, value: unknown, usualTime: ShapeKind = "date-time"): string {
   if (value instanceof Date) return String(timeOf(shape, value, usualTime));
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   return String(value);

@@ -7,9 +7,9 @@ import type {
   PutParameterCommandInput,
 } from "@aws-sdk/client-ssm";
 import { AwsError } from "../protocol/error.ts";
-import type { Call, World } from "../world.ts";
-import { TYPES, testOf } from "./filters.ts";
-import { checkName, checkPath, invalid, isBelow, violation } from "./name.ts";
+import type { OperationContext, World } from "../world.ts";
+import { PARAMETER_TYPES, parameterTestOf } from "./filters.ts";
+import { checkParameterName, checkPath, isBelowPath, validationError, violation } from "./name.ts";
 
 /** What is optional came later: state of before has none of it. */
 export interface Parameter {
@@ -90,20 +90,20 @@ export function openSsm(world: World, region: string) {
   };
 
   const operations = {
-    PutParameter(input: PutParameterCommandInput, call: Call) {
+    PutParameter(input: PutParameterCommandInput, call: OperationContext) {
       const name = input.Name ?? "";
-      checkName(name, arnOf(name));
+      checkParameterName(name, arnOf(name));
       const { Value: value = "", Description: description, Tags: tags = [] } = input;
       checkValue(value);
       if (description !== undefined && description.length > MAX_DESCRIPTION_CHARACTERS) {
         const constraint = `have length less than or equal to ${MAX_DESCRIPTION_CHARACTERS}`;
         throw violation("description", description, constraint);
       }
-      if (input.Type !== undefined && !TYPES.includes(input.Type)) {
-        throw violation("type", input.Type, `satisfy enum value set: [${TYPES.join(", ")}]`);
+      if (input.Type !== undefined && !PARAMETER_TYPES.includes(input.Type)) {
+        throw violation("type", input.Type, `satisfy enum value set: [${PARAMETER_TYPES.join(", ")}]`);
       }
       if (input.Overwrite && tags.length > 0) {
-        throw invalid(
+        throw validationError(
           "Invalid request: tags and overwrite can't be used together. To create a parameter with tags, please remove overwrite flag. To update tags for an existing parameter, please use AddTagsToResource or RemoveTagsFromResource.",
         );
       }
@@ -115,7 +115,7 @@ export function openSsm(world: World, region: string) {
         );
       }
       const type = input.Type ?? existing?.type;
-      if (type === undefined) throw invalid("A parameter type is required when you create a parameter.");
+      if (type === undefined) throw validationError("A parameter type is required when you create a parameter.");
       if (existing !== undefined && existing.type !== type) throw typeMismatch();
       const version = (existing?.version ?? 0) + 1;
       const tier = tierOf(value, input.Tier ?? existing?.tier, existing?.tier);
@@ -149,9 +149,9 @@ export function openSsm(world: World, region: string) {
     GetParametersByPath(input: GetParametersByPathCommandInput) {
       const { Path: path = "", Recursive: isRecursive = false } = input;
       checkPath(path);
-      const accepts = testOf(input.ParameterFilters ?? [], ["Type", "KeyId"]);
+      const accepts = parameterTestOf(input.ParameterFilters ?? [], ["Type", "KeyId"]);
       const own = [...parameters.values()].filter(
-        (one) => isBelow(one.name, path, isRecursive) && accepts({ ...one, keyId: keyOf(one) }),
+        (one) => isBelowPath(one.name, path, isRecursive) && accepts({ ...one, keyId: keyOf(one) }),
       );
       const { page, token } = pageOf(own, input, MAX_ITEMS);
       return { Parameters: page.map((one) => valued(one, input.WithDecryption)), ...token };
@@ -160,7 +160,7 @@ export function openSsm(world: World, region: string) {
       if ((input.Filters?.length ?? 0) > 0 || input.Shared) {
         throw new AwsError("NotImplemented", "the sandbox has no Filters and no Shared: use ParameterFilters", 501);
       }
-      const accepts = testOf(input.ParameterFilters ?? [], ["Path", "Name", "Type", "KeyId"]);
+      const accepts = parameterTestOf(input.ParameterFilters ?? [], ["Path", "Name", "Type", "KeyId"]);
       const own = [...parameters.values()].filter((one) => accepts({ ...one, keyId: keyOf(one) }));
       const { page, token } = pageOf(own, input, MAX_DESCRIBED);
       return { Parameters: page.map(described), ...token };
@@ -191,7 +191,7 @@ function checkValue(value: string): void {
   if (value === "") throw violation("value", value, "have length greater than or equal to 1.");
   // "You can't include values wrapped in double brackets", of any type.
   if (/\{\{.*\}\}/s.test(value)) {
-    throw invalid(`Parameter value can't nest another parameter. Do not use "{{}}" in the value.`);
+    throw validationError(`Parameter value can't nest another parameter. Do not use "{{}}" in the value.`);
   }
 }
 
@@ -203,14 +203,14 @@ function tierOf(value: string, wanted = "Standard", before = "Standard"): string
   }
   const bytes = Buffer.byteLength(value);
   if (bytes > limit) {
-    throw invalid(
+    throw validationError(
       wanted === "Standard"
         ? "Standard tier parameters support a maximum parameter value of 4096 characters. To create a larger parameter value, upgrade the parameter to use the advanced-parameter tier."
         : "Advanced tier parameters support a maximum parameter value of 8192 characters.",
     );
   }
   if (wanted === "Standard" && before === "Advanced") {
-    throw invalid(
+    throw validationError(
       "This parameter uses the advanced-parameter tier. You can't downgrade a parameter from the advanced-parameter tier to the standard-parameter tier.",
     );
   }

@@ -8,7 +8,7 @@ import { StoreProblem } from "./problem.ts";
 
 const FORMAT = 1;
 
-export interface Change {
+export interface JournalChange {
   readonly collection: string;
   readonly key: string;
   /** SHA-256 of the bytes that the value names. */
@@ -36,7 +36,11 @@ export function header(): Buffer {
 }
 
 /** The lines of a batch, and where each value is when they begin at `at`. */
-export function batch(changes: readonly Change[], number: number, at: number): { bytes: Buffer; placed: Placed[] } {
+export function batch(
+  changes: readonly JournalChange[],
+  number: number,
+  at: number,
+): { bytes: Buffer; placed: Placed[] } {
   const placed: Placed[] = [];
   const lines: Buffer[] = [];
   let position = at;
@@ -54,7 +58,7 @@ export function batch(changes: readonly Change[], number: number, at: number): {
 
 const line = (text: string) => `${crc32(text).toString(16).padStart(8, "0")}\t${text}\n`;
 
-export interface Journal {
+export interface JournalContents {
   readonly records: Placed[];
   /** Number of the last whole batch. */
   readonly number: number;
@@ -63,7 +67,7 @@ export interface Journal {
 }
 
 /** What is in a file. Throws a `StoreProblem` where something in the middle is not what was written. */
-export function readJournal(file: Buffer, path: string): Journal {
+export function parseJournal(file: Buffer, path: string): JournalContents {
   const first = readLine(file, 0);
   const format = first?.collection === "format" ? Number(first.key) : undefined;
   if (format === undefined) {

@@ -8,7 +8,7 @@ import type { Clock } from "../../../../grammar/units/clock.ts";
 import type { StoredBytes } from "../stored-bytes.ts";
 import { Blobs } from "./blobs.ts";
 import { syncFolderNow } from "./folder.ts";
-import { batch, type Change, header, type Placed, readJournal } from "./journal.ts";
+import { batch, header, type JournalChange, type Placed, parseJournal } from "./journal.ts";
 import { type SeriesBounds, SeriesFiles } from "./series-files.ts";
 
 /** Gets what was found and mended. */
@@ -29,18 +29,18 @@ const USUAL_BOUNDS: SeriesBounds = { maxBytes: 64 * 1024 * 1024, maxAgeMs: Numbe
 type Keys = Map<string, Placed>;
 
 /** Throws a `StoreProblem` where the folder's state cannot be used. */
-export function openStore(folder: string, report: Report, clock: Clock): Store {
+export function openStore(folder: string, report: Report, clock: Clock): StateStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, "journal");
   rmSync(`${path}.new`, { force: true });
   const file = readOrMake(path);
-  const { records, number, length } = readJournal(file, path);
+  const { records, number, length } = parseJournal(file, path);
   if (length < file.length) {
     report(
       `${path}: the last ${file.length - length} bytes are not whole and are cut off: nobody was told that they are kept`,
     );
   }
-  const store = new Store(folder, report, { clock, number, length });
+  const store = new StateStore(folder, report, { clock, number, length });
   for (const record of records) store.place(record);
   store.blobs.removeUnused();
   return store;
@@ -58,7 +58,7 @@ function readOrMake(path: string): Buffer {
   }
 }
 
-export class Store {
+export class StateStore {
   readonly blobs: Blobs;
   readonly #folder: string;
   readonly #path: string;
@@ -126,7 +126,7 @@ export class Store {
    * Writes all or nothing: it is safe when this resolves, and as before when it rejects. One at a time. `bytes` are what the
    * values name.
    */
-  async commit(changes: readonly Change[], bytes: Iterable<StoredBytes>): Promise<void> {
+  async commit(changes: readonly JournalChange[], bytes: Iterable<StoredBytes>): Promise<void> {
     const { bytes: lines, placed } = batch(changes, this.#number + 1, this.#length);
     try {
       await this.blobs.write(bytes);

@@ -1,18 +1,18 @@
 // AWS::ApiGateway::*
-import { DISTRIBUTION_ZONE, type Domain, pathOf, type RestApi } from "../../api-gateway.ts";
+import { DISTRIBUTION_ZONE, type Domain, type RestApi, resourcePathOf } from "../../api-gateway.ts";
 import { randomId } from "../../random-name.ts";
 import {
   badRequest,
-  type Context,
   type Properties,
   parseProperties,
+  type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
   texts,
 } from "./type.ts";
 
-const gateway = ({ world, region }: Context) => world.service("apigateway", region);
+const gateway = ({ world, region }: ResourceContext) => world.service("apigateway", region);
 
 /** "Stage variable values can contain: alphanumeric characters and -._~:/?#&=,". */
 const VARIABLE_VALUE = /^[A-Za-z0-9\-._~:/?#&=,]*$/;
@@ -144,13 +144,13 @@ function integrationOf(properties: Properties) {
   };
 }
 
-function putMethod(context: Context, properties: Properties): string {
+function putMethod(context: ResourceContext, properties: Properties): string {
   const api = gateway(context).apiById(String(properties.RestApiId));
-  const place = api.resources.get(String(properties.ResourceId));
-  if (place === undefined) throw badRequest("Invalid Resource identifier specified");
+  const resource = api.resources.get(String(properties.ResourceId));
+  if (resource === undefined) throw badRequest("Invalid Resource identifier specified");
   if (properties.AuthorizationType === undefined) throw badRequest("Authorization type must be specified");
-  place.methods.set(String(properties.HttpMethod), integrationOf(properties));
-  return `${api.id}|${place.id}|${properties.HttpMethod}`;
+  resource.methods.set(String(properties.HttpMethod), integrationOf(properties));
+  return `${api.id}|${resource.id}|${properties.HttpMethod}`;
 }
 
 export const method: ResourceType = {
@@ -174,7 +174,9 @@ export const deployment: ResourceType = {
   attributes: ["DeploymentId"],
   create(context, properties) {
     const api = gateway(context).apiById(String(properties.RestApiId));
-    const routes = new Map([...api.resources.values()].map((one) => [pathOf(api, one), new Map(one.methods)] as const));
+    const routes = new Map(
+      [...api.resources.values()].map((one) => [resourcePathOf(api, one), new Map(one.methods)] as const),
+    );
     if ([...routes.values()].every((methods) => methods.size === 0))
       throw badRequest("The REST API doesn't contain any methods");
     const id = randomId(6);
@@ -251,7 +253,7 @@ export const stage: ResourceType = {
 };
 
 /** For an edge-optimized domain the certificate is in us-east-1, else where the API is; and it was issued. */
-function checkCertificate(context: Context, name: string, arn: string, isEdge: boolean): void {
+function checkCertificate(context: ResourceContext, name: string, arn: string, isEdge: boolean): void {
   const { world } = context;
   const [, , , region = ""] = arn.split(":");
   if (region !== (isEdge ? "us-east-1" : context.region))
@@ -269,7 +271,7 @@ function checkCertificate(context: Context, name: string, arn: string, isEdge: b
   }
 }
 
-function domainSettings(context: Context, properties: Properties) {
+function domainSettings(context: ResourceContext, properties: Properties) {
   const { Types: [endpointType = "EDGE"] = [] } = (properties.EndpointConfiguration ?? {}) as { Types?: string[] };
   const isEdge = endpointType === "EDGE";
   const certificateArn = String((isEdge ? properties.CertificateArn : properties.RegionalCertificateArn) ?? "");
@@ -282,7 +284,7 @@ function domainSettings(context: Context, properties: Properties) {
   };
 }
 
-const use = ({ world }: Context, { certificateArn, name }: Domain, isUsed: boolean) => {
+const use = ({ world }: ResourceContext, { certificateArn, name }: Domain, isUsed: boolean) => {
   const inUseBy = world.service("acm", certificateArn.split(":")[3]).certificates.get(certificateArn)?.inUseBy;
   if (isUsed) inUseBy?.add(name);
   else inUseBy?.delete(name);
@@ -335,7 +337,7 @@ export const domainName: ResourceType = {
   },
 };
 
-function putMapping(context: Context, properties: Properties): string {
+function putMapping(context: ResourceContext, properties: Properties): string {
   const { mappings, name } = gateway(context).domainNamed(String(properties.DomainName));
   const api = gateway(context).apiById(String(properties.RestApiId));
   const base = String(properties.BasePath || "(none)");

@@ -1,17 +1,17 @@
 // AWS::IAM::Role
 import {
-  type Context,
   type Properties,
   parseProperties,
+  type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
   unlessGone,
 } from "./type.ts";
 
-const iam = ({ world }: Context) => world.service("iam");
+const iam = ({ world }: ResourceContext) => world.service("iam");
 
-function putPolicies(context: Context, name: string, properties: Properties): void {
+function putPolicies(context: ResourceContext, name: string, properties: Properties): void {
   const { operations, roles } = iam(context);
   const iamRole = roles.get(name)!;
   const policies = (properties.Policies ?? []) as { PolicyName: string; PolicyDocument: unknown }[];

@@ -2,16 +2,16 @@
 import type { CreateFunctionCommandInput } from "@aws-sdk/client-lambda";
 import { zipOf } from "../../lambda/zip.ts";
 import {
-  type Context,
   type Properties,
   parseProperties,
+  type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
   unlessGone,
 } from "./type.ts";
 
-const lambda = ({ world, region }: Context) => world.service("lambda", region);
+const lambda = ({ world, region }: ResourceContext) => world.service("lambda", region);
 
 export const permission: ResourceType = {
   properties:

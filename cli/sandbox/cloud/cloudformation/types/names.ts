@@ -3,15 +3,15 @@ import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
 import { dotted } from "../../route53.ts";
 import {
   badRequest,
-  type Context,
   type Properties,
   parseProperties,
+  type ResourceContext,
   type ResourceType,
   textOrNone,
   unlessGone,
 } from "./type.ts";
 
-const names = ({ world }: Context) => world.service("route53");
+const names = ({ world }: ResourceContext) => world.service("route53");
 
 export const hostedZone: ResourceType = {
   properties: parseProperties(
@@ -52,7 +52,7 @@ function recordOf(properties: Properties): ResourceRecordSet {
   };
 }
 
-function zoneOf(context: Context, properties: Properties): string {
+function zoneOf(context: ResourceContext, properties: Properties): string {
   if (properties.HostedZoneId !== undefined) return String(properties.HostedZoneId);
   if (properties.HostedZoneName === undefined)
     throw badRequest("Either HostedZoneId or HostedZoneName must be specified");
@@ -65,7 +65,7 @@ function zoneOf(context: Context, properties: Properties): string {
   return matches[0]!.id;
 }
 
-function change(context: Context, properties: Properties, action: "CREATE" | "UPSERT" | "DELETE"): void {
+function change(context: ResourceContext, properties: Properties, action: "CREATE" | "UPSERT" | "DELETE"): void {
   names(context).operations.ChangeResourceRecordSets({
     HostedZoneId: zoneOf(context, properties),
     ChangeBatch: { Changes: [{ Action: action, ResourceRecordSet: recordOf(properties) }] },

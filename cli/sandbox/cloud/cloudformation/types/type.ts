@@ -14,7 +14,7 @@ export interface Property {
 
 export type Properties = Readonly<Record<string, unknown>>;
 
-export interface Context {
+export interface ResourceContext {
   readonly world: World;
   readonly region: string;
   readonly stackName: string;
@@ -33,15 +33,15 @@ export interface ResourceType {
   readonly durationMs: number;
   readonly attributes: readonly string[];
   /** Gives the physical id, which Ref gives too. */
-  create(context: Context, properties: Properties): string;
+  create(context: ResourceContext, properties: Properties): string;
   /** In place. */
-  update(context: Context, id: string, properties: Properties, before: Properties): void;
-  delete(context: Context, id: string, properties: Properties): void;
+  update(context: ResourceContext, id: string, properties: Properties, before: Properties): void;
+  delete(context: ResourceContext, id: string, properties: Properties): void;
   /** Whether the service has done what it was told; at once where it is absent. */
-  isSettled?(context: Context, id: string): boolean;
-  attribute(context: Context, id: string, name: string, properties: Properties): unknown;
+  isSettled?(context: ResourceContext, id: string): boolean;
+  attribute(context: ResourceContext, id: string, name: string, properties: Properties): unknown;
   /** Where Ref gives something else. */
-  ref?(context: Context, id: string, properties: Properties): string;
+  ref?(context: ResourceContext, id: string, properties: Properties): string;
 }
 
 /**
@@ -73,7 +73,7 @@ export function parseProperties(source: string): Record<string, Property> {
 }
 
 /** What the handlers of resources say of properties that they cannot take; undefined where they can. */
-export function problemOf(type: ResourceType, typeName: string, properties: Properties): string | undefined {
+export function propertiesProblem(type: ResourceType, typeName: string, properties: Properties): string | undefined {
   const problems: string[] = [];
   for (const [name, value] of Object.entries(properties)) {
     const property = type.properties[name];

@@ -3,9 +3,9 @@ import type { PutMetricAlarmCommandInput } from "@aws-sdk/client-cloudwatch";
 import type { CreateScheduleCommandInput } from "@aws-sdk/client-scheduler";
 import {
   badRequest,
-  type Context,
   type Properties,
   parseProperties,
+  type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
@@ -15,7 +15,7 @@ import {
 const COMPARISONS = /^(GreaterThanOrEqualTo|GreaterThan|LessThan|LessThanOrEqualTo)Threshold$/;
 const MISSING = /^(breaching|notBreaching|ignore|missing)$/;
 
-function putAlarm({ world, region }: Context, name: string, properties: Properties): string {
+function putAlarm({ world, region }: ResourceContext, name: string, properties: Properties): string {
   if (!COMPARISONS.test(String(properties.ComparisonOperator)))
     throw badRequest(
       `Value '${properties.ComparisonOperator}' at 'comparisonOperator' failed to satisfy constraint: Member must satisfy enum value set`,
@@ -57,7 +57,7 @@ export const alarm: ResourceType = {
   attribute: ({ world, region }, id) => world.service("monitoring", region).arnOf(id),
 };
 
-const sns = ({ world, region }: Context) => world.service("sns", region);
+const sns = ({ world, region }: ResourceContext) => world.service("sns", region);
 
 export const topic: ResourceType = {
   properties:
@@ -102,7 +102,7 @@ export const subscription: ResourceType = {
   attribute: (_context, id) => id,
 };
 
-function putTopicPolicy(context: Context, properties: Properties): void {
+function putTopicPolicy(context: ResourceContext, properties: Properties): void {
   for (const arn of properties.Topics as string[])
     sns(context).topicByArn(arn).policy = JSON.stringify(properties.PolicyDocument);
 }
@@ -125,7 +125,7 @@ export const topicPolicy: ResourceType = {
   attribute: (_context, id) => id,
 };
 
-const scheduler = ({ world, region }: Context) => world.service("scheduler", region);
+const scheduler = ({ world, region }: ResourceContext) => world.service("scheduler", region);
 
 export const schedule: ResourceType = {
   properties: parseProperties(`Description EndDate FlexibleTimeWindow*{} GroupName KmsKeyArn Name! ScheduleExpression*
@@ -170,7 +170,7 @@ export const rule: ResourceType = {
   attribute: ({ world, region }, id) => `arn:aws:events:${region}:${world.accountId}:rule/${id}`,
 };
 
-const logs = ({ world, region }: Context) => world.service("logs", region);
+const logs = ({ world, region }: ResourceContext) => world.service("logs", region);
 
 export const logGroup: ResourceType = {
   properties:
