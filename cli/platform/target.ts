@@ -53,7 +53,7 @@ export interface DeployRequest {
   readonly before: StageBefore;
   readonly artifact: DeployArtifact;
   readonly commit: Commit | undefined;
-  /** What `variables` gave. */
+  /** The result of `variables`. */
   readonly variables: VariableValues;
 }
 
@@ -70,7 +70,7 @@ export interface DeployArtifact {
   readonly needsLayer: boolean;
 }
 
-/** What Git says about the project's folder. */
+/** The commit of the project's folder, as Git reports it. */
 export interface Commit {
   /** The tag of the commit, else its abbreviated SHA; followed by `-dirty` if files differ from it. */
   readonly ref: string;
@@ -89,7 +89,7 @@ export interface DeployResult {
   /** The version that it replaced. */
   readonly previousVersion: string | undefined;
   readonly uploadedBytes: number;
-  /** What else the user should know or do. */
+  /** Anything else that the user should know or do. */
   readonly remarks: readonly string[];
 }
 

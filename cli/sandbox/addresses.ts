@@ -11,13 +11,13 @@ export interface StageRoute {
   readonly path: string;
   /** Name of the host in the event. It decides whether the runtime adds the prefix to redirects and cookies. */
   readonly domainName: string;
-  /** What the mapping of a domain has in front of the path; the app sees it. */
+  /** The prefix of the path in the mapping of a domain; the app sees it. */
   readonly basePath?: string;
-  /** What the address has in front of the path; the app does not see it. */
+  /** The prefix of the path in the address; the app does not see it. */
   readonly prefix?: string;
 }
 
-/** What a request is for if it is not for a stage. */
+/** The kind of a host that names no stage. */
 export type UnmatchedHost =
   /** A name of the gateway or a domain of the account, with nothing there. */
   | "nothing-here"

@@ -290,7 +290,7 @@ async function start(folder: SandboxFolder, { env, clock }: Pick<Effects, "env" 
       cwd: folder.path,
       detached: true,
       stdio: ["ignore", log, log, "ipc"],
-      // What it needs, and what functions get of it: nothing of this shell's secrets.
+      // The variables that it needs and that functions get from it: nothing of this shell's secrets.
       env: Object.fromEntries(PASSED.map((name) => [name, env[name]])),
     });
     let timer: Timer | undefined;

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** What the daemon writes once it listens. */
+/** The record that the daemon writes once it listens. */
 export interface DaemonRecord {
   readonly pid: number;
   readonly port: number;
@@ -34,7 +34,7 @@ export class SandboxFolder {
     return new SandboxFolder(join(state ?? join(env.HOME || homedir(), ".local/state"), "tool/sandbox"));
   }
 
-  /** What the account holds. */
+  /** The folder of the account's state. */
   get state(): string {
     return join(this.path, "state");
   }
@@ -85,7 +85,7 @@ export class SandboxFolder {
     writeWhole(this.#access, access);
   }
 
-  /** What the last daemon wrote; it may be gone. */
+  /** The record of the last daemon, which may be gone. */
   daemon(): DaemonRecord | undefined {
     const record = readJson(this.#daemon);
     const { pid, port } = record ?? {};

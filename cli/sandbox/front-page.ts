@@ -1,4 +1,4 @@
-// What the sandbox itself answers to requests that no app gets: which apps there are, for eyes and for scripts.
+// The pages that the sandbox itself answers to requests that no app gets: they list the apps, for eyes and for scripts.
 import type { AppAddress } from "./addresses.ts";
 
 export interface PageResponse {
@@ -17,7 +17,7 @@ export const FOREIGN_HOST: PageResponse = {
 /** An address that no app answers to. */
 interface AppRequest {
   readonly address: string;
-  /** What it is spelled for. */
+  /** The app and the stage that the address names, deployed or not. */
   readonly app?: string;
   readonly stage?: string;
 }
@@ -43,7 +43,7 @@ export function appsPage(
   return { status, type: "text/plain; charset=utf-8", body: `${lines.join("\n")}\n` };
 }
 
-/** What is wrong with the address, and what there is instead. */
+/** The problem of the address, and what there is instead. */
 function missingLines(apps: readonly AppAddress[], { address, app, stage }: AppRequest): string[] {
   const excerpt = address.length > MAX_ADDRESS ? `${address.slice(0, MAX_ADDRESS)}…` : address;
   const line = `No app answers to ${excerpt}`;

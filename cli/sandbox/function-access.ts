@@ -1,5 +1,5 @@
-// What a function may call with the keys of its execution environment: GetParameters, for names that its role allows. On the
-// platform it may call whatever the role allows; here all apps of a person share one account.
+// The operations that a function may call with the keys of its execution environment: GetParameters, for names that its
+// role allows. On the platform it may call whatever the role allows; here all apps of a person share one account.
 import type { FunctionKey } from "./cloud/function-keys.ts";
 import { evaluate } from "./cloud/policy-evaluation.ts";
 import { AwsError } from "./cloud/protocol/error.ts";

@@ -11,7 +11,7 @@ export interface SignedRequest {
   readonly body: Buffer;
 }
 
-/** What the scope of a signature says. */
+/** The scope of a signature. */
 export interface CredentialScope {
   readonly accessKeyId: string;
   /** `YYYYMMDD` */

@@ -166,7 +166,7 @@ export function openAcm(world: World, region: string) {
   return {
     operations,
     certificates,
-    /** What the owner's click in the mail does, or records in a zone elsewhere. */
+    /** Issues a certificate, as the owner's click in the mail does, or records in a zone elsewhere. */
     issue: (arn: string) => issue(certificateByArn(arn)),
     /**
      * Whether the registrars of the domains name the servers of the account's zones; they do unless a test says otherwise.

@@ -23,7 +23,7 @@ export interface ApiResource {
   readonly methods: Map<string, Integration>;
 }
 
-/** What a deployment took of the API; later changes of methods do not touch it. */
+/** The copy of the API that a deployment took; later changes of methods do not touch it. */
 export interface Deployment {
   readonly id: string;
   description: string | undefined;

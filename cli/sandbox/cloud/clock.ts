@@ -63,7 +63,7 @@ export class CloudClock {
     return this.#add(Math.max(0, timeMs - this.now()), true, run);
   }
 
-  /** What is still to come never happens. */
+  /** Cancels all timers: none of what is still to come happens. */
   stop(): void {
     for (const timer of this.timers) timer.handle?.stop();
     this.timers.clear();

@@ -51,7 +51,7 @@ export function openCloudWatch(world: World, region: string) {
           one.Counts,
         );
       }
-      // What is answered is on disk; figures of requests may wait until their minute is over.
+      // Data is on disk before the answer; figures of requests may wait until their minute is over.
       metrics.flush(true);
     },
     GetMetricStatistics(input: GetMetricStatisticsCommandInput) {
@@ -166,7 +166,7 @@ export function openCloudWatch(world: World, region: string) {
     }
   };
 
-  /** What the periods that are over say of every alarm. */
+  /** Evaluates every alarm from the periods that are over. */
   const evaluate = async () => {
     metrics.flush();
     const now = world.clock.now();
@@ -205,7 +205,7 @@ export function openCloudWatch(world: World, region: string) {
     arnOf,
     /** Evaluates all alarms, as the clock does. */
     evaluate,
-    /** What a service says of its own work: each value of each figure, under each set of dimensions. */
+    /** Records the figures of a service about its own work: each value of each figure, under each set of dimensions. */
     record(namespace: string, dimensions: readonly Readonly<Record<string, string>>[], figures: Figures) {
       const now = world.clock.now();
       for (const set of dimensions) {
@@ -260,7 +260,7 @@ interface Place {
   readonly arn: string;
 }
 
-/** What subscribers of a topic get. */
+/** The message that subscribers of a topic get. */
 function messageOf(alarm: Alarm, before: AlarmState, { region, accountId, arn }: Place) {
   const time = (date: Date) => date.toISOString().replace("Z", "+0000");
   return {

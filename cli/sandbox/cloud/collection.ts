@@ -1,4 +1,4 @@
-// What a service keeps: values by key, and which of them may have changed since they were last written.
+// A collection of a service: values by key, and which of them may have changed since they were last written.
 
 /** Where values are between two runs. */
 export interface Backing {
@@ -101,7 +101,7 @@ export class Collection<T> {
     return this.#read(key);
   }
 
-  /** What may have changed since this was asked last. */
+  /** The keys of the values that may have changed since this was called last. */
   takeTouched(): string[] {
     const touched = [...this.#touched];
     this.#touched = new Set();

@@ -86,7 +86,7 @@ export function openLogs(world: World, region: string) {
     const times = new Map<string, number>();
     const reading = async () => {
       for await (const events of eventsOf(group).sorted(0, Infinity, () => 0)) {
-        // What came meanwhile is newer.
+        // Events that came meanwhile are newer.
         for (const { stream, timestamp } of events) times.set(stream, Math.max(timestamp, times.get(stream) ?? 0));
       }
     };

@@ -19,7 +19,7 @@ export interface WrittenMinute extends Digest {
 
 const MINUTE_MS = 60_000;
 
-/** What is in memory at least: longer than most alarms look back. */
+/** The time whose figures are in memory at least: longer than most alarms look back. */
 const RECENT_MS = 180 * MINUTE_MS;
 
 interface Recent {
@@ -35,7 +35,7 @@ export class MetricStore {
   /** From this minute on, memory has all that there is. */
   #completeFrom: number;
   #newest = 0;
-  /** What was read last, for the other metrics that are asked for in the same call. */
+  /** The figures that were read last, for the other metrics that are asked for in the same call. */
   #lastRead: { readonly range: string; readonly items: Map<string, WrittenMinute[]> } | undefined;
 
   constructor(written: StoredSeries<WrittenMinute>, nowMs: () => number) {

@@ -1,4 +1,5 @@
-// What a role's policies allow ("Policy evaluation logic"), of what a function of the sandbox may be allowed at all.
+// Evaluates whether a role's policies allow an action ("Policy evaluation logic"), of those that a function of the
+// sandbox may be allowed at all.
 
 interface Statement {
   readonly Effect?: unknown;

@@ -112,7 +112,7 @@ export function openScheduler(world: World, region: string) {
     },
   };
 
-  /** What the time of a schedule does. */
+  /** Invokes the target of a schedule when its time has come. */
   const fire = async (name: string, group?: string) => {
     const { Target } = scheduleNamed(name, group);
     const [, at = region] = /^arn:aws:lambda:([^:]+):/.exec(Target?.Arn ?? "") ?? [];

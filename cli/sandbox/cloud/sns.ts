@@ -21,7 +21,7 @@ const MAX_MAILS = 1_000;
 
 export function openSns(world: World, region: string) {
   const topics = world.collection<Topic>("sns", region, "topics");
-  /** What was sent, the oldest first. */
+  /** The mails that were sent, the oldest first. */
   const mails = world.collection<Mail>("sns", region, "mails");
   const topicByArn = (arn: string | undefined): Topic => {
     const topic = topics.get(arn ?? "");

@@ -63,7 +63,7 @@ export class Storage {
     return made;
   }
 
-  /** What `work` gets from collections before it first waits, it does not change. */
+  /** Runs work that does not change what it gets from collections before it first waits. */
   reading<T>(work: () => T): T {
     const before = this.#isReading;
     this.#isReading = true;
@@ -74,7 +74,7 @@ export class Storage {
     }
   }
 
-  /** What `work` changed is safe when this resolves. Rejects with an `AwsError` where it cannot be written. */
+  /** The changes of `work` are safe when this resolves. Rejects with an `AwsError` if they cannot be written. */
   async changing<T>(work: () => T): Promise<Awaited<T>> {
     const reverts = this.#reverts;
     const result = await work();
@@ -152,7 +152,7 @@ export class Storage {
     return { changes, bytes };
   }
 
-  /** What came after it is founded on it, and goes with it. */
+  /** Later changes are founded on these, and go with them. */
   #revert(changes: readonly JournalChange[]): void {
     this.#reverts += 1;
     for (const [name, collection] of this.#collections) {
@@ -178,7 +178,7 @@ export class Storage {
   }
 
   #commitSoon(): void {
-    // What functions write while they end is not waited for.
+    // Output of functions while they end is not waited for.
     if (this.#timer !== undefined || this.#closed !== undefined) return;
     this.#timer = this.#clock.after(IDLE_COMMIT_MS, () => {
       this.#timer = undefined;

@@ -6,13 +6,13 @@ export interface Task {
   readonly service: string;
   readonly region: string;
   readonly kind: string;
-  /** What the handler gets. */
+  /** The key that the handler gets. */
   readonly key: string;
   /** In real time. */
   readonly dueAt: number;
 }
 
-/** What a service does when a task of a kind is due, with the key that the task has. */
+/** The functions that a service runs when a task of a kind is due, with the key of the task. */
 export type TaskHandlers<Kind extends string> = Readonly<Record<Kind, (key: string) => void>>;
 
 /** The tasks of one service. */
@@ -29,7 +29,7 @@ export class Tasks {
   readonly #clock: CloudClock;
   readonly #report: (text: string) => void;
   readonly #handlers = new Map<string, (key: string) => void>();
-  /** What forgets the timer of a task, by the task's id. */
+  /** Functions that cancel the timer of a task, by the task's id. */
   readonly #timers = new Map<string, () => void>();
 
   constructor(tasks: Collection<Task>, clock: CloudClock, report: (text: string) => void) {

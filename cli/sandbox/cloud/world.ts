@@ -127,12 +127,12 @@ export class World {
     });
   }
 
-  /** What a service keeps under a name; `region` is empty where it has one address for all. */
+  /** The collection that a service keeps under a name; `region` is empty if it has one address for all. */
   collection<T>(service: keyof Services | "sandbox", region: string, name: string): Collection<T> {
     return this.#storage.collection<T>(`${service} ${region} ${name}`);
   }
 
-  /** What a service only appends to: `name` says which series of the service, `timeOf` the time of an item. */
+  /** A series, which a service only appends to: `name` tells it from the service's others, `timeOf` an item's time. */
   series<T>(service: keyof Services, region: string, name: string, timeOf: (item: T) => number): StoredSeries<T> {
     return this.#storage.series(service, `${region} ${name}`, timeOf);
   }
@@ -151,7 +151,10 @@ export class World {
     return StoredBytes.of(bytes);
   }
 
-  /** What `work` gets from collections before it first waits, it does not change: nothing is compared with what is stored. */
+  /**
+   * Runs work that does not change what it gets from collections before it first waits: nothing is compared with what
+   * is stored.
+   */
   read<T>(work: () => T): T {
     return this.#storage.reading(work);
   }

@@ -403,7 +403,7 @@ function reply(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** What a runtime says of a failure; throws where it is none. */
+/** The failure that a runtime reports in a request; throws if the body is none. */
 async function errorOf(req: IncomingMessage): Promise<FunctionError> {
   const body: unknown = JSON.parse((await bytesOf(req)).toString());
   if (typeof body !== "object" || body === null) throw new Error("an error is an object");

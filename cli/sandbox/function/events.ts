@@ -27,7 +27,7 @@ export interface GatewayNames {
   readonly accountId?: string;
   /** The prefix of the path when the API is asked under its own domain: a base path in place of the stage. */
   readonly basePath?: string;
-  /** What the address of the API has in front of the path, if it is not the stage. */
+  /** The prefix of the path in the address of the API, if it is not the stage. */
   readonly prefix?: string;
   readonly stageVariables?: Readonly<Record<string, string>>;
 }

@@ -23,7 +23,7 @@ export interface GatewayOptions {
   readonly kind: GatewayKind;
   readonly target: Pick<LocalFunction, "invoke">;
   readonly stage?: string;
-  /** What the event says of the API; of one that serves no other purpose where it is absent. */
+  /** The names of the API in the event; if absent, those of an API that serves no other purpose. */
   readonly names?: Partial<GatewayNames>;
   /** The path and query that the gateway sees, where it is not the request's own. */
   readonly url?: string;

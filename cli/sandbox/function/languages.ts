@@ -29,7 +29,7 @@ export function refusalHere(
 
 const NAMES = { crystal: "Crystal", go: "Go", java: "Java", python: "Python" } as const;
 
-/** What a program is asked for its own path and version: what is in PATH may be a script that looks for it. */
+/** The code with which a program prints its own path and version: the one in PATH may be a script that looks for it. */
 const PYTHON =
   "import platform, sys; print(getattr(sys, '_base_executable', sys.executable)); print(platform.python_version())";
 
@@ -67,7 +67,7 @@ async function find(runtime: string): Promise<LanguageHere | undefined> {
   return undefined;
 }
 
-/** What a program writes; nothing if it is not there or fails. */
+/** The lines that a program writes; none if it is not there or fails. */
 async function linesOf(program: string, args: readonly string[]): Promise<string[]> {
   try {
     const { stdout, stderr } = await promisify(execFile)(program, args, { timeout: LIMIT_MS });

@@ -1,4 +1,4 @@
-// What an update would change, property by property, before anything is done.
+// The changes that an update would make, property by property, before anything is done.
 import { randomUUID } from "node:crypto";
 import type { Change, ResourceChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { World } from "../world.ts";
@@ -6,10 +6,10 @@ import { changedProperties, sorted } from "./properties.ts";
 import {
   type ChangeSet,
   type Desired,
+  desiredTemplateOf,
   isActive,
   type Stack,
   type StackResource,
-  templateOf,
   templateScopeOf,
 } from "./stack.ts";
 import { dependenciesOf } from "./template.ts";
@@ -40,12 +40,12 @@ export function newChangeSet(
 
 /** Whether outputs or tags are others. */
 export function isOtherwise(desired: Desired, before: Desired): boolean {
-  const outputs = (one: Desired) => JSON.stringify(templateOf(one).Outputs ?? {});
+  const outputs = (one: Desired) => JSON.stringify(desiredTemplateOf(one).Outputs ?? {});
   return outputs(desired) !== outputs(before) || JSON.stringify(desired.tags) !== JSON.stringify(before.tags);
 }
 
 export function resourceChangesOf(world: World, stack: Stack, desired: Desired): Change[] {
-  const template = templateOf(desired);
+  const template = desiredTemplateOf(desired);
   const names = Object.keys(template.Resources).filter((name) => isActive(world, stack, desired, name));
   const unsettled = new Set<string>();
   const scope = templateScopeOf(world, stack, desired, (name) => unsettled.has(name));
@@ -84,7 +84,7 @@ export function resourceChangesOf(world: World, stack: Stack, desired: Desired):
 }
 
 function removal(resource: StackResource, stack: Stack): ResourceChange {
-  const isKept = templateOf(stack.desired).Resources[resource.logicalId]?.DeletionPolicy === "Retain";
+  const isKept = desiredTemplateOf(stack.desired).Resources[resource.logicalId]?.DeletionPolicy === "Retain";
   return {
     PolicyAction: isKept ? "Retain" : "Delete",
     Action: "Remove",

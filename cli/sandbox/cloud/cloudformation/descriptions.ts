@@ -6,7 +6,7 @@ import type {
   DescribeStacksCommandInput,
   ListStacksCommandInput,
 } from "@aws-sdk/client-cloudformation";
-import { type Desired, type Stack, templateOf } from "./stack.ts";
+import { type Desired, desiredTemplateOf, type Stack } from "./stack.ts";
 import type { CloudFormationState } from "./state.ts";
 import { refusal } from "./template.ts";
 
@@ -104,7 +104,7 @@ function described(one: Stack): DescribedStack {
   return {
     StackId: one.id,
     StackName: one.name,
-    Description: templateOf(one.desired).Description,
+    Description: desiredTemplateOf(one.desired).Description,
     Parameters: parametersOf(one.desired),
     CreationTime: one.createdAt,
     LastUpdatedTime: one.updatedAt,
@@ -138,7 +138,7 @@ function resourcesOf(one: Stack) {
 
 export function parametersOf(desired: Desired) {
   const { parameters } = desired;
-  return Object.entries(templateOf(desired).Parameters ?? {}).map(([ParameterKey, { Default, NoEcho }]) => ({
+  return Object.entries(desiredTemplateOf(desired).Parameters ?? {}).map(([ParameterKey, { Default, NoEcho }]) => ({
     ParameterKey,
     ParameterValue: String(NoEcho) === "true" ? "****" : String(parameters[ParameterKey] ?? Default),
   }));

@@ -6,7 +6,7 @@ import type {
 } from "@aws-sdk/client-cloudformation";
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
-import { type Desired, type Stack, templateOf, templateScopeOf } from "./stack.ts";
+import { type Desired, desiredTemplateOf, type Stack, templateScopeOf } from "./stack.ts";
 import { MAX_BODY_BYTES, MAX_OBJECT_BYTES, parseStackTemplate, refusal } from "./template.ts";
 import { resolveValue } from "./values.ts";
 
@@ -55,7 +55,7 @@ function fromBucket(world: World, url: string): string {
 
 function checkCapabilities(desired: Desired): void {
   const { capabilities } = desired;
-  const roles = Object.values(templateOf(desired).Resources).filter(({ Type }) => /^AWS::IAM::/.test(Type));
+  const roles = Object.values(desiredTemplateOf(desired).Resources).filter(({ Type }) => /^AWS::IAM::/.test(Type));
   const isNamed = roles.some(({ Properties }) => Properties?.RoleName !== undefined);
   const needed = isNamed ? ["CAPABILITY_NAMED_IAM"] : ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"];
   if (roles.length === 0 || needed.some((one) => capabilities.includes(one))) return;
@@ -65,9 +65,10 @@ function checkCapabilities(desired: Desired): void {
 /** All functions are tried once, so that what they cannot do is said before anything is made. */
 export function checkDesired(world: World, target: Stack, desired: Desired): void {
   const scope = templateScopeOf(world, target, desired, () => true);
-  for (const { Properties } of Object.values(templateOf(desired).Resources)) resolveValue(Properties ?? {}, scope);
-  for (const { Value } of Object.values(templateOf(desired).Outputs ?? {})) resolveValue(Value, scope);
-  const retyped = Object.entries(templateOf(desired).Resources).filter(
+  for (const { Properties } of Object.values(desiredTemplateOf(desired).Resources))
+    resolveValue(Properties ?? {}, scope);
+  for (const { Value } of Object.values(desiredTemplateOf(desired).Outputs ?? {})) resolveValue(Value, scope);
+  const retyped = Object.entries(desiredTemplateOf(desired).Resources).filter(
     ([name, { Type }]) => (target.resources.get(name)?.type ?? Type) !== Type,
   );
   if (retyped.length > 0) {

@@ -1,13 +1,13 @@
 // The end of an operation that went well.
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
-import { type Stack, setStatus, templateOf, templateScopeOf } from "./stack.ts";
+import { desiredTemplateOf, type Stack, setStatus, templateScopeOf } from "./stack.ts";
 import { conditionHolds, resolveValue } from "./values.ts";
 
 /** The stack has its outputs, and its status. */
 export function finish(world: World, stack: Stack, status: string): void {
   const scope = templateScopeOf(world, stack, stack.desired);
-  stack.outputs = Object.entries(templateOf(stack.desired).Outputs ?? {})
+  stack.outputs = Object.entries(desiredTemplateOf(stack.desired).Outputs ?? {})
     .filter(([, { Condition }]) => Condition === undefined || conditionHolds(Condition, scope))
     .flatMap(([OutputKey, { Value, Description }]) => {
       try {

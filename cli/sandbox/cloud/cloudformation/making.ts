@@ -5,6 +5,7 @@ import { inOrder } from "./order.ts";
 import { changedProperties, checkProperties, isUnchanged, propertiesOf } from "./properties.ts";
 import { beginRemoving } from "./removing.ts";
 import {
+  desiredTemplateOf,
   isActive,
   type Making,
   type ResourceStep,
@@ -13,7 +14,6 @@ import {
   type StackResource,
   setResource,
   setStatus,
-  templateOf,
 } from "./stack.ts";
 import type { StackWork } from "./stack-work.ts";
 import { dependenciesOf } from "./template.ts";
@@ -25,7 +25,7 @@ const SETTLING_MS = 500;
 /** Begins what waits for nothing any more. True if all are made or have failed. */
 export function goOnMaking(work: StackWork, stack: Stack, operation: Making): boolean {
   const { world } = work;
-  const template = templateOf(stack.desired);
+  const template = desiredTemplateOf(stack.desired);
   const names = Object.keys(template.Resources).filter((name) => isActive(world, stack, stack.desired, name));
   return inOrder({
     names,
@@ -38,7 +38,7 @@ export function goOnMaking(work: StackWork, stack: Stack, operation: Making): bo
 function begin(work: StackWork, stack: Stack, operation: Making, name: string): ResourceStep {
   const { world } = work;
   if (operation.failed.length > 0) return "failed";
-  const { Type } = templateOf(stack.desired).Resources[name]!;
+  const { Type } = desiredTemplateOf(stack.desired).Resources[name]!;
   let resource = stack.resources.get(name);
   const isNew = resource === undefined;
   if (resource === undefined) {
@@ -138,7 +138,7 @@ export function endMaking(work: StackWork, stack: Stack, operation: Making) {
   if (before !== undefined) {
     setStatus(world, stack, "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS");
     const removed = all.filter(({ logicalId }) => {
-      const { Resources } = templateOf(stack.desired);
+      const { Resources } = desiredTemplateOf(stack.desired);
       return Resources[logicalId] === undefined || !isActive(world, stack, stack.desired, logicalId);
     });
     return beginRemoving(stack, "update", before.desired, [...removed, ...operation.replaced]);

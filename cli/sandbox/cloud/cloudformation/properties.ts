@@ -2,14 +2,14 @@
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
 import { ResourceProblem } from "./failure.ts";
-import { type Stack, type StackResource, templateOf, templateScopeOf } from "./stack.ts";
+import { desiredTemplateOf, type Stack, type StackResource, templateScopeOf } from "./stack.ts";
 import { resourceType } from "./types/index.ts";
 import { type Properties, propertiesProblem } from "./types/type.ts";
 import { resolveValue, Unknown } from "./values.ts";
 
 export function propertiesOf(world: World, stack: Stack, name: string): Properties {
   const scope = templateScopeOf(world, stack, stack.desired);
-  return (resolveValue(templateOf(stack.desired).Resources[name]!.Properties ?? {}, scope) ?? {}) as Properties;
+  return (resolveValue(desiredTemplateOf(stack.desired).Resources[name]!.Properties ?? {}, scope) ?? {}) as Properties;
 }
 
 /** One whose properties cannot be told is changed: that fails then. */

@@ -4,6 +4,7 @@ import { finish } from "./finish.ts";
 import { inOrder } from "./order.ts";
 import {
   type Desired,
+  desiredTemplateOf,
   type Removing,
   type ResourceStep,
   resourceContextOf,
@@ -11,7 +12,6 @@ import {
   type StackResource,
   setResource,
   setStatus,
-  templateOf,
 } from "./stack.ts";
 import type { StackWork } from "./stack-work.ts";
 import { dependenciesOf } from "./template.ts";
@@ -29,7 +29,7 @@ export function beginRemoving(
 
 /** Begins to delete each resource that no other depends on any more. True if all are deleted or have failed to be. */
 export function goOnRemoving(work: StackWork, stack: Stack, { desired, resources, steps }: Removing): boolean {
-  const template = templateOf(desired);
+  const template = desiredTemplateOf(desired);
   const names = resources.map(({ logicalId }) => logicalId);
   const dependents = new Map(names.map((name) => [name, new Set<string>()]));
   for (const name of names) {
@@ -51,7 +51,7 @@ function beginRemoval(work: StackWork, stack: Stack, desired: Desired, resource:
     forget(stack, resource);
     return "done";
   }
-  const own = templateOf(desired).Resources[logicalId];
+  const own = desiredTemplateOf(desired).Resources[logicalId];
   const policy = own?.[isCurrent(stack, resource) ? "DeletionPolicy" : "UpdateReplacePolicy"];
   if (policy === "Retain" || (policy === "RetainExceptOnCreate" && !/ROLLBACK/.test(stack.status))) {
     setResource({ world, stack }, resource, "DELETE_SKIPPED");

@@ -79,7 +79,7 @@ export interface Stack {
   outputs: readonly { readonly OutputKey: string; readonly OutputValue: string; readonly Description?: string }[];
   readonly changeSets: Map<string, ChangeSet>;
   lastChangeSetId: string | undefined;
-  /** What it is at. */
+  /** The operation in progress. */
   operation: StackOperation | undefined;
 }
 
@@ -92,13 +92,13 @@ export type StackOperation = Making | Removing;
 /** Resources are made and changed. */
 export interface Making {
   readonly phase: "making";
-  /** What the stack was before an update. */
+  /** The state of the stack before an update. */
   readonly before: { readonly desired: Desired; readonly resources: ReadonlyMap<string, StackResource> } | undefined;
   /** By logical id; without those that wait for others. */
   readonly steps: Map<string, ResourceStep>;
   /** In the order of their beginning. */
   readonly changed: string[];
-  /** What resources were before they were made anew. */
+  /** The resources that were made anew, as they were before. */
   readonly replaced: StackResource[];
   readonly failed: string[];
 }
@@ -118,7 +118,7 @@ export interface Removing {
 const templates = new WeakMap<Desired, Template>();
 
 /** The body was checked when it came. */
-export function templateOf(desired: Desired): Template {
+export function desiredTemplateOf(desired: Desired): Template {
   const template = templates.get(desired) ?? (JSON.parse(desired.body) as Template);
   templates.set(desired, template);
   return template;
@@ -209,7 +209,7 @@ export function resourceContextOf(world: World, stack: Stack, logicalId: string)
 
 /** Whether the resource's condition holds. */
 export function isActive(world: World, stack: Stack, desired: Desired, logicalId: string): boolean {
-  const { Condition } = templateOf(desired).Resources[logicalId]!;
+  const { Condition } = desiredTemplateOf(desired).Resources[logicalId]!;
   return Condition === undefined || conditionHolds(Condition, templateScopeOf(world, stack, desired));
 }
 
@@ -225,7 +225,7 @@ export function templateScopeOf(
     return resource?.physicalId === undefined || isUnsettled(logicalId) ? undefined : resource;
   };
   return {
-    template: templateOf(desired),
+    template: desiredTemplateOf(desired),
     parameters: {
       ...parametersOf(desired),
       "AWS::AccountId": world.accountId,
@@ -246,7 +246,7 @@ export function templateScopeOf(
       );
     },
     attribute(logicalId, attribute) {
-      const type = resourceType(templateOf(desired).Resources[logicalId]!.Type);
+      const type = resourceType(desiredTemplateOf(desired).Resources[logicalId]!.Type);
       if (!type.attributes.includes(attribute)) {
         throw refusal(
           `Template error: resource ${logicalId} does not support attribute type ${attribute} in Fn::GetAtt`,
@@ -267,7 +267,7 @@ export function templateScopeOf(
 function parametersOf(desired: Desired): Record<string, unknown> {
   const { parameters } = desired;
   return Object.fromEntries(
-    Object.entries(templateOf(desired).Parameters ?? {}).map(([name, { Type, Default }]) => {
+    Object.entries(desiredTemplateOf(desired).Parameters ?? {}).map(([name, { Type, Default }]) => {
       const value = parameters[name] ?? Default;
       if (value === undefined) throw refusal(`Parameters: [${name}] must have values`);
       return [name, /^(CommaDelimitedList|List<)/.test(Type) ? String(value).split(",") : value];

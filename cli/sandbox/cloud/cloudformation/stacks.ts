@@ -7,7 +7,7 @@ import type {
 import { AwsError } from "../protocol/error.ts";
 import { isOtherwise, resourceChangesOf } from "./change-set.ts";
 import { checkDesired, checkStackName, checkUpdatable, desire } from "./desired.ts";
-import { newStack, templateOf } from "./stack.ts";
+import { desiredTemplateOf, newStack } from "./stack.ts";
 import type { CloudFormationState } from "./state.ts";
 import { refusal } from "./template.ts";
 import { updateStack, type Work } from "./work.ts";
@@ -16,7 +16,7 @@ export function stackOperations(state: CloudFormationState, work: Work) {
   const { world, region } = state;
   return {
     ValidateTemplate(input: { TemplateBody?: string; TemplateURL?: string }) {
-      const template = templateOf(
+      const template = desiredTemplateOf(
         desire(world, { ...input, StackName: "", Capabilities: ["CAPABILITY_NAMED_IAM"] }, undefined),
       );
       return {

@@ -67,7 +67,7 @@ const ATTRIBUTES = new Set([
 ]);
 const POLICIES = new Set(["Delete", "Retain", "RetainExceptOnCreate", "Snapshot"]);
 
-/** What AWS:: names can be referred to. */
+/** The AWS:: names that can be referred to. */
 const PSEUDO_PARAMETERS = new Set([
   "AWS::AccountId",
   "AWS::NoValue",

@@ -1,4 +1,4 @@
-// What the functions of a template come to.
+// Evaluates the functions of a template.
 import { attributeOf, VARIABLE } from "./references.ts";
 import { refusal, type Template } from "./template.ts";
 
@@ -24,7 +24,7 @@ export interface TemplateScope {
   readonly template: Template;
   /** Parameters and pseudo parameters. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** What Ref and Fn::GetAtt give of a resource. */
+  /** The values of Ref and Fn::GetAtt for a resource. */
   ref(name: string): unknown;
   attribute(name: string, attribute: string): unknown;
 }

@@ -1,5 +1,5 @@
-// What a stack does over time: making, changing and deleting resources in the order of their dependencies, and going
-// back where one of them fails. Each step is a task, and all that the next one needs is in the stack's operation.
+// The work of a stack over time: making, changing and deleting resources in the order of their dependencies, and going
+// back if one of them fails. Each step is a task, and all that the next one needs is in the stack's operation.
 import type { Collection } from "../collection.ts";
 import type { World } from "../world.ts";
 import type { ResourceFailure } from "./failure.ts";

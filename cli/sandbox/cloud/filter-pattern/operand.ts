@@ -33,7 +33,7 @@ function textMatcher(text: string): (value: string) => boolean {
 
 export const COMPARISON = /!=|<=|>=|=|<|>/y;
 
-/** What an ordering says of two numbers; undefined for = and !=. */
+/** The comparison of two numbers by an ordering; undefined for = and !=. */
 export function ordering(operator: string): ((left: number, right: number) => boolean) | undefined {
   switch (operator) {
     case "<":

@@ -16,7 +16,7 @@ export class PatternReader {
     return this.at === this.text.length;
   }
 
-  /** What a sticky expression matches here, if it does. */
+  /** Takes the text that a sticky expression matches here, if it does. */
   take(expression: RegExp): string | undefined {
     expression.lastIndex = this.at;
     const [match] = expression.exec(this.text) ?? [];

@@ -54,7 +54,7 @@ export function invokeOperations(state: LambdaState, runner: Runner) {
     return { version, run: () => runner.invoke(lambdaFunction, version, qualifier, text) };
   };
 
-  /** What a function was promised to get: once at least, after a restart again. */
+  /** The events that a function was promised to get: once at least, after a restart again. */
   const events = state.world.collection<PendingEvent>("lambda", state.region, "events");
   const deliver = (id: string, run: () => Promise<InvokeResult>) => {
     const done = () => void events.delete(id);

@@ -1,9 +1,10 @@
-// What a function of the tool would send out to the network: from here nothing leaves, and it is kept as mail is.
+// The messages that a function of the tool would send out to the network: from here nothing leaves, and they are kept
+// as mails are.
 import { randomUUID } from "node:crypto";
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
 
-/** What the Node runtime here asks for in place of the network. */
+/** Keeps a message that the Node runtime here hands over in place of the network. */
 export async function keepMessage(
   world: World,
   region: string,

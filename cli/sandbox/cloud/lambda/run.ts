@@ -19,7 +19,7 @@ import { unpack } from "./unzip.ts";
 /** More requests than this at once wait. */
 const MAX_ENVIRONMENTS = 4;
 
-/** What stands for /var/runtime of the Node runtimes where this is no bundle, whose options name another file. */
+/** The file in place of /var/runtime of the Node runtimes if this is no bundle, whose options name another file. */
 const compiledRuntime = () => resolve(dirname(fileURLToPath(import.meta.url)), "node-runtime.js");
 
 /** "Lambda ends an environment that is idle", after some minutes, and its memory is free again. */

@@ -1,4 +1,5 @@
-// What a function finds of the SDK, which the Node runtimes of the platform have: as much of it as invokes a function.
+// The part of the SDK that a function can import here, as it can in the Node runtimes of the platform: as much of it as
+// invokes a function.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsError } from "../protocol/error.ts";
@@ -31,7 +32,7 @@ export async function addSdk(directory: string): Promise<void> {
   await writeFile(join(folder, "index.js"), SOURCE);
 }
 
-/** What the package above asks for. */
+/** Answers a call of the package above. */
 export async function answerSdk(
   world: World,
   region: string,

@@ -11,7 +11,7 @@ export interface FunctionCode {
   readonly unpackedBytes: number;
 }
 
-/** What a version keeps of the function: all but what only says how it came about. */
+/** The settings of the function that a version keeps: all but those that only say how it came about. */
 export interface VersionSettings {
   readonly role: string;
   readonly runtime: string | undefined;
@@ -104,7 +104,7 @@ export class LambdaState {
     return this.locate(reference).lambdaFunction;
   }
 
-  /** What a qualifier stands for: $LATEST, a version, or an alias's version. */
+  /** The version that a qualifier stands for: $LATEST, a version, or an alias's version. */
   resolve(lambdaFunction: LambdaFunction, qualifier: string | undefined): Version {
     if (qualifier === undefined || qualifier === "$LATEST") return lambdaFunction.latest;
     const version = lambdaFunction.versions.get(lambdaFunction.aliases.get(qualifier)?.version ?? qualifier);

@@ -22,7 +22,7 @@ const inflate = promisify(inflateRaw);
 /** Files that are written at a time: as many as Node has threads for them. */
 const AT_A_TIME = 4;
 
-/** What is unpacked in less time than a thread takes to be asked. */
+/** The size of a file that is unpacked in less time than a thread takes to be asked. */
 const AT_ONCE_BYTES = 16 * 1024;
 
 /** A few milliseconds, most of them for pages of the archive that are not in memory. */

@@ -76,7 +76,7 @@ export function writeOutput(model: Model, operation: Operation, output: unknown)
   }
 }
 
-/** What is in the headers of a REST answer comes first of all in a stream of the RPC protocols. */
+/** A stream of the RPC protocols begins with the data that a REST answer has in its headers. */
 async function* startedStream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   yield eventFrame("initial-response", Buffer.from("{}"));
   yield* frames;

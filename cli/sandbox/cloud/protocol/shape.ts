@@ -84,13 +84,13 @@ export class Shape {
     return this.#members;
   }
 
-  /** What a list or the values of a map consist of. */
+  /** The shape of the items of a list or of the values of a map. */
   get item(): Shape {
     this.#item ??= this.#part(this.#row[0] === "map" ? 2 : 1);
     return this.#item;
   }
 
-  /** What the keys of a map are. */
+  /** The shape of the keys of a map. */
   get key(): Shape {
     this.#key ??= this.#part(1);
     return this.#key;

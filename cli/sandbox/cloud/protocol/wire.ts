@@ -1,4 +1,4 @@
-// What goes over the wire, whatever the protocol.
+// The requests and responses on the wire, whatever the protocol.
 import type { IncomingHttpHeaders } from "node:http";
 
 export interface WireRequest {

@@ -3,7 +3,7 @@ import type { ParameterStringFilter } from "@aws-sdk/client-ssm";
 import { AwsError } from "../protocol/error.ts";
 import { checkPath, isBelowPath } from "./name.ts";
 
-/** What of a parameter is filtered by. */
+/** The properties of a parameter that filters test. */
 export interface FilteredParameter {
   readonly name: string;
   readonly type: string;
@@ -62,7 +62,7 @@ const ABSENT = /^(tag:.+|Tier|DataType|Label)$/;
 
 const MAX_VALUES = 50;
 
-/** What all filters accept; throws what the service says about a wrong one. */
+/** The test of whether all filters accept a parameter; throws the service's error about a wrong filter. */
 export function parameterTestOf(filters: readonly ParameterStringFilter[], keys: readonly string[]): Test {
   const seen = new Set<string>();
   const tests = filters.map(({ Key: key = "", Option: option, Values: values = [] }) => {

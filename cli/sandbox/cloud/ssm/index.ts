@@ -11,7 +11,7 @@ import type { OperationContext, World } from "../world.ts";
 import { PARAMETER_TYPES, parameterTestOf } from "./filters.ts";
 import { checkParameterName, checkPath, isBelowPath, validationError, violation } from "./name.ts";
 
-/** What is optional came later: state of before has none of it. */
+/** The optional properties came later: state of before has none of them. */
 export interface Parameter {
   readonly name: string;
   readonly value: string;
@@ -263,5 +263,5 @@ function nameOfToken(token: string): string {
   return name;
 }
 
-/** What a secret is without decryption. */
+/** The text of a secret without decryption. */
 const cipherOf = (value: string) => `AQICAH${Buffer.from(value).toString("base64")}`;

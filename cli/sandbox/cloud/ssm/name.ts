@@ -1,4 +1,4 @@
-// What a parameter may be called ("Requirements and constraints for parameter names").
+// The names that a parameter may have ("Requirements and constraints for parameter names").
 import { AwsError } from "../protocol/error.ts";
 
 /** "The maximum length for a parameter name is 1011 characters", with the ARN's in front of it. */

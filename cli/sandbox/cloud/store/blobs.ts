@@ -8,10 +8,10 @@ import { AwsError } from "../protocol/error.ts";
 import type { StoredBytes } from "../stored-bytes.ts";
 import { syncFolder } from "./folder.ts";
 
-/** What a file is that cannot be read; other failures pass by themselves. */
+/** The error codes of a file that cannot be read; other failures pass by themselves. */
 const UNREADABLE = /^(EACCES|EIO|EISDIR|ELOOP|ENOENT|ENOTDIR|EPERM)$/;
 
-/** What a user gets, without a path of the machine. */
+/** The error that a user gets, without a path of the machine. */
 class Damage extends AwsError {
   constructor() {
     super(

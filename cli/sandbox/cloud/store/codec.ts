@@ -3,7 +3,7 @@ import { StoredBytes } from "../stored-bytes.ts";
 
 export interface Encoded {
   readonly text: string;
-  /** What the text names and does not carry. */
+  /** The bytes that the text names and does not carry. */
   readonly bytes: readonly StoredBytes[];
 }
 
@@ -51,7 +51,7 @@ function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
   return changed ?? value;
 }
 
-/** What was parsed, in its own place where it is plain. */
+/** The value that was parsed, changed in place if it is plain. */
 function readPlain(parsed: unknown, readBytes: (sha256: string) => Buffer): unknown {
   if (typeof parsed !== "object" || parsed === null) return parsed;
   const value = (one: unknown) => readPlain(one, readBytes);

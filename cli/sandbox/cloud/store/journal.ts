@@ -66,7 +66,7 @@ export interface JournalContents {
   readonly length: number;
 }
 
-/** What is in a file. Throws a `StoreProblem` where something in the middle is not what was written. */
+/** Parses the contents of a file. Throws a `StoreProblem` if something in the middle is not what was written. */
 export function parseJournal(file: Buffer, path: string): JournalContents {
   const first = readLine(file, 0);
   const format = first?.collection === "format" ? Number(first.key) : undefined;

@@ -17,7 +17,7 @@ import {
 import { join } from "node:path";
 import type { Clock } from "../../../../grammar/units/clock.ts";
 
-/** What a series may have on disk. */
+/** The bounds of what a series may have on disk. */
 export interface SeriesBounds {
   readonly maxBytes: number;
   readonly maxAgeMs: number;
@@ -105,7 +105,7 @@ export class SeriesFiles {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
     } catch (error) {
-      // What was written of it is cut off before the next.
+      // The part of it that was written is cut off before the next.
       this.end();
       throw error;
     }

@@ -19,7 +19,7 @@ const COMPACTED_BYTES = 4 * 1024 * 1024;
 
 const DAY_MS = 86_400_000;
 
-/** What series of a service may have on disk; 64 MB without end are usual. */
+/** The space and the age that series of a service may have on disk; 64 MB without end are usual. */
 const SERIES_BOUNDS: Readonly<Record<string, SeriesBounds>> = {
   monitoring: { maxBytes: 64 * 1024 * 1024, maxAgeMs: 30 * DAY_MS },
 };
@@ -98,7 +98,7 @@ export class StateStore {
     return (this.#collections.get(collection) ?? new Map<string, Placed>()).keys();
   }
 
-  /** What is stored as the value; undefined where there is none. */
+  /** The text that is stored as the value; undefined if there is none. */
   read(collection: string, key: string): string | undefined {
     const record = this.#collections.get(collection)?.get(key);
     return record && this.#bytesAt(record).toString();
@@ -200,7 +200,7 @@ export class StateStore {
   async #append(lines: Buffer): Promise<void> {
     if (this.#handle === undefined) {
       this.#handle = await open(this.#path, "r+");
-      // What is not whole is not to be met again.
+      // A batch that is not whole must not be read again.
       await this.#handle.truncate(this.#length);
     }
     try {

@@ -1,12 +1,12 @@
 // AWS::IAM::Role
 import {
+  ignoreNotFound,
   type Properties,
   parseProperties,
   type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
-  unlessGone,
 } from "./type.ts";
 
 const iam = ({ world }: ResourceContext) => world.service("iam");
@@ -52,7 +52,7 @@ export const role: ResourceType = {
     putPolicies(context, id, properties);
   },
   delete: (context, id) =>
-    unlessGone(() => {
+    ignoreNotFound(() => {
       const { operations, roles } = iam(context);
       roles.get(id)?.inline.clear();
       roles.get(id)?.attached.clear();

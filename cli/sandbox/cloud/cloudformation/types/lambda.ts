@@ -2,13 +2,13 @@
 import type { CreateFunctionCommandInput } from "@aws-sdk/client-lambda";
 import { zipOf } from "../../lambda/zip.ts";
 import {
+  ignoreNotFound,
   type Properties,
   parseProperties,
   type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
-  unlessGone,
 } from "./type.ts";
 
 const lambda = ({ world, region }: ResourceContext) => world.service("lambda", region);
@@ -33,7 +33,7 @@ export const permission: ResourceType = {
   },
   update() {},
   delete: (context, id, properties) =>
-    unlessGone(() =>
+    ignoreNotFound(() =>
       lambda(context).operations.RemovePermission({ FunctionName: String(properties.FunctionName), StatementId: id }),
     ),
   attribute: (_context, id) => id,
@@ -85,6 +85,6 @@ export const lambdaFunction: ResourceType = {
     lambda(context).change(id, { FunctionName: id, ...configurationOf(properties) }, codeOf(properties));
   },
   isSettled: (context, id) => lambda(context).state.functions.get(id)?.latest.updateStatus !== "InProgress",
-  delete: (context, id) => unlessGone(() => lambda(context).operations.DeleteFunction({ FunctionName: id })),
+  delete: (context, id) => ignoreNotFound(() => lambda(context).operations.DeleteFunction({ FunctionName: id })),
   attribute: (context, id, name) => (name === "Arn" ? lambda(context).state.arnOf(id) : undefined),
 };

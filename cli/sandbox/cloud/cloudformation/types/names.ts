@@ -3,12 +3,12 @@ import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
 import { dotted } from "../../route53.ts";
 import {
   badRequest,
+  ignoreNotFound,
   type Properties,
   parseProperties,
   type ResourceContext,
   type ResourceType,
   textOrNone,
-  unlessGone,
 } from "./type.ts";
 
 const names = ({ world }: ResourceContext) => world.service("route53");
@@ -32,7 +32,7 @@ export const hostedZone: ResourceType = {
     return id;
   },
   update() {},
-  delete: (context, id) => unlessGone(() => names(context).operations.DeleteHostedZone({ Id: id })),
+  delete: (context, id) => ignoreNotFound(() => names(context).operations.DeleteHostedZone({ Id: id })),
   attribute: (context, id, name) => (name === "Id" ? id : [...names(context).zoneById(id).nameServers]),
 };
 

@@ -2,7 +2,7 @@
 import { AwsError } from "../../protocol/error.ts";
 import type { World } from "../../world.ts";
 
-/** What an update of a property needs: nothing, perhaps a new resource, a new resource. */
+/** Whether an update of a property needs a new resource: never, perhaps, always. */
 export type Recreation = "Never" | "Conditionally" | "Always";
 
 export interface Property {
@@ -24,8 +24,8 @@ export interface ResourceContext {
 }
 
 /**
- * What one of these does is done when it returns: it is written down together with the stack's knowledge of it, so that a
- * restart finds both or neither.
+ * The handlers of a type of resource. The work of each is done when it returns: it is written down together with the
+ * stack's knowledge of it, so that a restart finds both or neither.
  */
 export interface ResourceType {
   readonly properties: Readonly<Record<string, Property>>;
@@ -72,7 +72,7 @@ export function parseProperties(source: string): Record<string, Property> {
   );
 }
 
-/** What the handlers of resources say of properties that they cannot take; undefined where they can. */
+/** The message of the handlers of resources about properties that they cannot take; undefined if they can. */
 export function propertiesProblem(type: ResourceType, typeName: string, properties: Properties): string | undefined {
   const problems: string[] = [];
   for (const [name, value] of Object.entries(properties)) {
@@ -141,7 +141,7 @@ export function badRequest(message: string): AwsError {
 }
 
 /** Deleting what is gone is no failure. */
-export function unlessGone(run: () => unknown): void {
+export function ignoreNotFound(run: () => unknown): void {
   try {
     run();
   } catch (error) {

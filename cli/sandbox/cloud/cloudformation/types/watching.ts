@@ -3,13 +3,13 @@ import type { PutMetricAlarmCommandInput } from "@aws-sdk/client-cloudwatch";
 import type { CreateScheduleCommandInput } from "@aws-sdk/client-scheduler";
 import {
   badRequest,
+  ignoreNotFound,
   type Properties,
   parseProperties,
   type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
-  unlessGone,
 } from "./type.ts";
 
 const COMPARISONS = /^(GreaterThanOrEqualTo|GreaterThan|LessThan|LessThanOrEqualTo)Threshold$/;
@@ -147,7 +147,7 @@ export const schedule: ResourceType = {
     });
   },
   delete: (context, id, properties) =>
-    unlessGone(() =>
+    ignoreNotFound(() =>
       scheduler(context).operations.DeleteSchedule({
         Name: id,
         ...(properties.GroupName !== undefined && { GroupName: String(properties.GroupName) }),
@@ -192,6 +192,6 @@ export const logGroup: ResourceType = {
         retentionInDays: Number(properties.RetentionInDays),
       });
   },
-  delete: (context, id) => unlessGone(() => logs(context).operations.DeleteLogGroup({ logGroupName: id })),
+  delete: (context, id) => ignoreNotFound(() => logs(context).operations.DeleteLogGroup({ logGroupName: id })),
   attribute: ({ world, region }, id) => `arn:aws:logs:${region}:${world.accountId}:log-group:${id}:*`,
 };
