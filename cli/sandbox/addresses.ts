@@ -43,8 +43,8 @@ export function routeOf(world: World, host: string, url: string): StageRoute | U
     return { ...target, path: rest || "/", domainName, prefix: `/_app/${app}/${stage}` };
   }
   const [, stage, app] = /^([^.]+)\.([^.]+)\.localhost$/.exec(host) ?? [];
-  const named = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
-  if (named !== undefined) return { ...named, path, domainName: host, basePath: "" };
+  const target = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
+  if (target !== undefined) return { ...target, path, domainName: host, basePath: "" };
   for (const { region, service } of world.everywhere("apigateway")) {
     const domain = service.domains.get(host);
     if (domain !== undefined) return routeOfDomain(region, service.apis, domain, path) ?? "nothing-here";

@@ -236,15 +236,15 @@ function callDaemon(
   const limitMs = operation === "languages" ? LANGUAGES_MS : ANSWER_MS;
   const body = Buffer.from(JSON.stringify(input));
   const host = `127.0.0.1:${port}`;
-  const signed = { method: "POST", target: `/${operation}`, headers: { host }, body };
+  const signedRequest = { method: "POST", target: `/${operation}`, headers: { host }, body };
   const scope = { accessKeyId: access.accessKeyId, region: "local", service: "sandbox" };
   const headers = {
-    ...signatureHeaders(signed, scope, access.secretAccessKey, clock.nowMs()),
+    ...signatureHeaders(signedRequest, scope, access.secretAccessKey, clock.nowMs()),
     "content-length": body.length,
   };
   return new Promise((resolve, reject) => {
     const req = request(
-      { host: "127.0.0.1", port, method: "POST", path: signed.target, headers, agent: false },
+      { host: "127.0.0.1", port, method: "POST", path: signedRequest.target, headers, agent: false },
       (res) => {
         const parts: Buffer[] = [];
         let bytes = 0;

@@ -94,7 +94,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   folder.writeDaemon({ pid: process.pid, port: endpoint.port, startedAt, build: options.build });
   options.report(`listening at ${endpoint.url}`);
   options.ready();
-  await Promise.race([idle.ended, options.ended, replaced(folder, clock)]);
+  await Promise.race([idle.ended, options.ended, untilReplaced(folder, clock)]);
   await endpoint.close();
   await world.close();
   await unlock();
@@ -102,7 +102,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 }
 
 /** Resolves when the folder is no longer this daemon's: somebody removed it, or what it wrote there. */
-async function replaced(folder: SandboxFolder, clock: Clock): Promise<void> {
+async function untilReplaced(folder: SandboxFolder, clock: Clock): Promise<void> {
   for (;;) {
     await clock.sleep(FOLDER_MS, undefined, { isBackground: true });
     if (folder.daemon()?.pid !== process.pid) return;

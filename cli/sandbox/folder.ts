@@ -72,13 +72,13 @@ export class SandboxFolder {
       const { accessKeyId, secretAccessKey, port } = record;
       return { accessKeyId, secretAccessKey, port: isPort(port) ? port : undefined };
     }
-    const made: Access = {
+    const access: Access = {
       accessKeyId: `TOOLSANDBOX${randomBytes(6).toString("hex").toUpperCase()}`,
       secretAccessKey: randomBytes(30).toString("base64url"),
       port: undefined,
     };
-    this.writeAccess(made);
-    return made;
+    this.writeAccess(access);
+    return access;
   }
 
   writeAccess(access: Access): void {

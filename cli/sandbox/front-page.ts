@@ -25,9 +25,9 @@ interface AppRequest {
 /** The apps of the sandbox, for 127.0.0.1 and names that end with localhost alone. `request` is absent at the front. */
 export function appsPage(
   apps: readonly AppAddress[],
-  wanted: { readonly isHtml: boolean; readonly request?: AppRequest },
+  options: { readonly isHtml: boolean; readonly request?: AppRequest },
 ): PageResponse {
-  const { isHtml, request } = wanted;
+  const { isHtml, request } = options;
   const status = request === undefined ? 200 : 404;
   const missing = request === undefined ? [] : missingLines(apps, request);
   if (isHtml) return { status, type: "text/html; charset=utf-8", body: htmlOf(apps, missing) };

@@ -53,14 +53,14 @@ export function authorizeFunction(
 
 const roleName = ({ role }: FunctionKey) => role.split("/").pop() ?? "";
 
-interface Refused {
+interface RefusedCall {
   readonly action: string;
   readonly resource: string;
   readonly decision: "denied" | "not-allowed";
 }
 
 /** In the words of the services. */
-function notAllowed(world: World, key: FunctionKey, { action, resource, decision }: Refused): AwsError {
+function notAllowed(world: World, key: FunctionKey, { action, resource, decision }: RefusedCall): AwsError {
   const user = `arn:aws:sts::${world.accountId}:assumed-role/${roleName(key)}/${key.functionName}`;
   const reason =
     decision === "denied"

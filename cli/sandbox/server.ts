@@ -166,17 +166,17 @@ async function callService(
   { world, authenticate, watch, report }: SandboxServerOptions,
 ): Promise<void> {
   const { service, region, accessKeyId } = scope;
-  const sent = await bytesOf(req);
-  const body = /aws-chunked/.test(req.headers["content-encoding"] ?? "") ? withoutChunks(sent) : sent;
+  const rawBody = await bytesOf(req);
+  const body = /aws-chunked/.test(req.headers["content-encoding"] ?? "") ? withoutChunks(rawBody) : rawBody;
   const watcher = watch?.({ scope, bodyBytes: body.length });
   let model: Model | undefined;
   try {
     if (!isServiceName(service)) throw new AwsError("UnknownService", `no service ${service} here`, 404);
     model = loadModel(service);
     const request = { method: req.method ?? "GET", target: req.url ?? "/", headers: req.headers, body };
-    const signed = { ...request, body: sent };
-    if (functionKey === undefined) authenticate(signed, scope);
-    else authenticateFunction(signed, scope, functionKey, world.clock.base.nowMs());
+    const signedRequest = { ...request, body: rawBody };
+    if (functionKey === undefined) authenticate(signedRequest, scope);
+    else authenticateFunction(signedRequest, scope, functionKey, world.clock.base.nowMs());
     const operationRequest = readRequest(model, request);
     const { operation } = operationRequest;
     const input = operationRequest.input();

@@ -82,25 +82,25 @@ export function openCloudWatch(world: World, region: string) {
     GetMetricData(input: GetMetricDataCommandInput) {
       const [start, end] = [input.StartTime!, input.EndTime!];
       const results = (input.MetricDataQueries ?? []).flatMap((query) => {
-        const { Id, Label, MetricStat: wanted, ReturnData = true } = query;
+        const { Id, Label, MetricStat: metricStat, ReturnData = true } = query;
         if (!/^[a-z]\w*$/.test(Id ?? ""))
           throw new AwsError(
             "ValidationError",
             `The value ${Id} for parameter MetricDataQueries.member.1.Id is not matching the expected pattern ^[a-z][a-zA-Z0-9_]*$.`,
           );
         if (!ReturnData) return [];
-        if (wanted === undefined) throw new AwsError("NotImplemented", "expressions", 501);
-        const periods = metrics.periods(metricOf(wanted.Metric ?? {}), {
+        if (metricStat === undefined) throw new AwsError("NotImplemented", "expressions", 501);
+        const periods = metrics.periods(metricOf(metricStat.Metric ?? {}), {
           startMs: start.getTime(),
           endMs: end.getTime(),
-          periodMs: (wanted.Period ?? 60) * 1000,
+          periodMs: (metricStat.Period ?? 60) * 1000,
         });
         if (input.ScanBy !== "TimestampAscending") periods.reverse();
         return {
           Id,
-          Label: Label ?? wanted.Metric?.MetricName,
+          Label: Label ?? metricStat.Metric?.MetricName,
           Timestamps: periods.map(([at]) => new Date(at)),
-          Values: periods.map(([, digest]) => figureOf(wanted.Stat ?? "Average", digest)),
+          Values: periods.map(([, digest]) => figureOf(metricStat.Stat ?? "Average", digest)),
           StatusCode: "Complete",
         };
       });

@@ -66,7 +66,7 @@ export function openIam(world: World) {
       }
       if (roles.has(name)) throw new AwsError("EntityAlreadyExists", `Role with name ${name} already exists.`, 409);
       const path = input.Path ?? "/";
-      const created: IamRole = {
+      const role: IamRole = {
         name,
         id: `AROA${randomLetters(17)}`,
         arn: `arn:aws:iam::${world.accountId}:role${path}${name}`,
@@ -81,9 +81,9 @@ export function openIam(world: World) {
         attached: new Set(),
         tags: new Map(input.Tags?.map(({ Key = "", Value = "" }) => [Key, Value])),
       };
-      roles.set(name, created);
+      roles.set(name, role);
       tasks.after(roleDelayMs, "assumable", name);
-      return { Role: described(created) };
+      return { Role: described(role) };
     },
     GetRole: (input: GetRoleCommandInput) => ({ Role: described(roleNamed(input.RoleName)) }),
     ListRoles: (input: ListRolesCommandInput) => ({

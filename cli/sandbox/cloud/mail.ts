@@ -28,13 +28,13 @@ export interface MailRecipient {
 
 export function mailOf(notification: TopicNotification, { arn, protocol, endpoint }: MailRecipient): Mail {
   const { id, at, subject = "AWS Notification Message" } = notification;
-  const sent = { id: `${id}/${arn}`, at, protocol, to: endpoint };
-  if (protocol === "sms") return { ...sent, subject: "", text: textMessageOf(notification) };
+  const envelope = { id: `${id}/${arn}`, at, protocol, to: endpoint };
+  if (protocol === "sms") return { ...envelope, subject: "", text: textMessageOf(notification) };
   const text =
     protocol === "email-json"
       ? jsonOf(notification)
       : `${alarmText(notification) ?? notification.message}\n${footerOf(arn, endpoint)}`;
-  return { ...sent, subject, text };
+  return { ...envelope, subject, text };
 }
 
 /** "SMS: maximum of 140 characters": the sender's name, then the subject, which stands for a long message. */

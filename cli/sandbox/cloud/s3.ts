@@ -80,15 +80,15 @@ export function openS3(world: World) {
           `The ${region === "us-east-1" ? "unspecified" : region} location constraint is incompatible for the region specific endpoint this request was sent to.`,
         );
       }
-      const taken = buckets.get(name);
-      if (taken !== undefined && taken.owner !== world.accountId) {
+      const existing = buckets.get(name);
+      if (existing !== undefined && existing.owner !== world.accountId) {
         throw new AwsError(
           "BucketAlreadyExists",
           "The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again.",
           409,
         );
       }
-      if (taken !== undefined) {
+      if (existing !== undefined) {
         throw new AwsError(
           "BucketAlreadyOwnedByYou",
           "Your previous request to create the named bucket succeeded and you already own it.",

@@ -146,8 +146,8 @@ interface Bounds {
 /** Numbers in order: all, single ones, ranges, and steps of those. */
 function numbersOf(word: string, { least, most, names = [] }: Bounds): number[] | undefined {
   const numberOf = (text: string) => {
-    const named = names.indexOf(text.toUpperCase());
-    const number = named === -1 ? Number(text) : named + least;
+    const nameIndex = names.indexOf(text.toUpperCase());
+    const number = nameIndex === -1 ? Number(text) : nameIndex + least;
     return /^(\d+|[a-z]+)$/i.test(text) && number >= least && number <= most ? number : undefined;
   };
   const numbers = new Set<number>();
@@ -193,9 +193,9 @@ function daysOfWeek(word: string): CronFields["isDay"] | undefined {
   if (word === "L") return (day) => day.getUTCDay() === 6;
   const [, weekday = "", nth] = /^(\w+?)(?:#([1-5])|L)$/.exec(word) ?? [];
   if (weekday !== "") {
-    const [wanted, ...more] = numbersOf(weekday, bounds) ?? [];
-    if (wanted === undefined || more.length > 0) return undefined;
-    const isWanted = (day: Date) => day.getUTCDay() + 1 === wanted;
+    const [dayNumber, ...more] = numbersOf(weekday, bounds) ?? [];
+    if (dayNumber === undefined || more.length > 0) return undefined;
+    const isWanted = (day: Date) => day.getUTCDay() + 1 === dayNumber;
     if (nth === undefined) return (day) => isWanted(day) && day.getUTCDate() > lastOfMonth(day) - 7;
     return (day) => isWanted(day) && Math.ceil(day.getUTCDate() / 7) === Number(nth);
   }

@@ -36,12 +36,12 @@ export function openScheduler(world: World, region: string) {
     if (!Arn.startsWith("arn:"))
       throw new AwsError("ValidationException", `Provided Arn is not in correct format. ${Arn}`);
     const arn = `arn:aws:scheduler:${region}:${world.accountId}:schedule/${keyOf(input.Name, input.GroupName)}`;
-    const made: Schedule = { ...input, arn, createdAt: world.clock.date() };
+    const schedule: Schedule = { ...input, arn, createdAt: world.clock.date() };
     const key = keyOf(input.Name, input.GroupName);
-    schedules.set(key, made);
+    schedules.set(key, schedule);
     // A rate without a begin runs at once: its first time is that of its creation, which may be a millisecond ago by now.
-    plan(key, made.createdAt.getTime() - 1);
-    return made;
+    plan(key, schedule.createdAt.getTime() - 1);
+    return schedule;
   };
   const tasks = world.tasks("scheduler", region, { run: (key) => void run(key) });
   /** Waits for the next time after `afterMs`; false if there is none. */

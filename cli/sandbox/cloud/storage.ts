@@ -58,9 +58,9 @@ export class Storage {
     const key = `${service} ${name}`;
     const existing = this.#series.get(key) as StoredSeries<T> | undefined;
     if (existing !== undefined) return existing;
-    const made = new StoredSeries<T>(timeOf, this.#store?.series(service, name), this.#report);
-    this.#series.set(key, made as unknown as StoredSeries<unknown>);
-    return made;
+    const series = new StoredSeries<T>(timeOf, this.#store?.series(service, name), this.#report);
+    this.#series.set(key, series as unknown as StoredSeries<unknown>);
+    return series;
   }
 
   /** Runs work that does not change what it gets from collections before it first waits. */
@@ -143,10 +143,15 @@ export class Storage {
           if (before !== undefined) changes.push({ collection: name, key, bytes: [], value: undefined });
           continue;
         }
-        const { text, bytes: named } = encode(value);
+        const { text, bytes: storedBytes } = encode(value);
         if (text === before) continue;
-        changes.push({ collection: name, key, bytes: [...new Set(named.map(({ sha256 }) => sha256))], value: text });
-        bytes.push(...named);
+        changes.push({
+          collection: name,
+          key,
+          bytes: [...new Set(storedBytes.map(({ sha256 }) => sha256))],
+          value: text,
+        });
+        bytes.push(...storedBytes);
       }
     }
     return { changes, bytes };

@@ -114,9 +114,9 @@ export class World {
     const key = `${name} ${GLOBAL.has(name) ? "" : region}`;
     const existing = this.#services.get(key);
     if (existing !== undefined) return existing as Services[Name];
-    const opened = this.#factories[name](this, region);
-    this.#services.set(key, opened);
-    return opened;
+    const service = this.#factories[name](this, region);
+    this.#services.set(key, service);
+    return service;
   }
 
   /** All regions of a service that were asked for so far. */

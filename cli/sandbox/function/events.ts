@@ -41,8 +41,8 @@ export function gatewayEventOf(kind: GatewayKind, request: GatewayRequest, names
   const path = cut === -1 ? request.target : request.target.slice(0, cut);
   const query = cut === -1 ? "" : request.target.slice(cut + 1);
   const headers = [...throughGateway(request.rawHeaders), ...forwarded(request)];
-  const read: ReadRequest = { request, path, query, headers };
-  return kind === "rest" ? restEvent(read, names) : format2Event(kind, read, names);
+  const input: ReadRequest = { request, path, query, headers };
+  return kind === "rest" ? restEvent(input, names) : format2Event(kind, input, names);
 }
 
 interface ReadRequest {

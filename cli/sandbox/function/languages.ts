@@ -45,8 +45,8 @@ export function languageHere(runtime: string): Promise<LanguageHere | undefined>
 }
 
 async function find(runtime: string): Promise<LanguageHere | undefined> {
-  const [, language, wanted = ""] = /^(nodejs|python|java)([\d.]+?)(?:\.x)?$/.exec(runtime) ?? [];
-  const matches = (version: string) => `${version}.`.startsWith(`${wanted}.`);
+  const [, language, requestedVersion = ""] = /^(nodejs|python|java)([\d.]+?)(?:\.x)?$/.exec(runtime) ?? [];
+  const matches = (version: string) => `${version}.`.startsWith(`${requestedVersion}.`);
   if (language === "nodejs") {
     const version = process.versions.node;
     return { runtime, program: process.execPath, version, matches: matches(version) };

@@ -20,11 +20,11 @@ export function changeSetOperations(state: CloudFormationState, work: Work) {
   const tasks = world.tasks("cloudformation", region, {
     changeSet(key) {
       const [stackId = "", name = ""] = key.split(" ");
-      const made = state.stacks.get(stackId)?.changeSets.get(name);
-      if (made?.status !== "CREATE_PENDING") return;
-      made.status = made.hasChanges ? "CREATE_COMPLETE" : "FAILED";
-      made.reason = made.hasChanges ? undefined : NO_CHANGES;
-      made.executionStatus = made.hasChanges ? "AVAILABLE" : "UNAVAILABLE";
+      const changeSet = state.stacks.get(stackId)?.changeSets.get(name);
+      if (changeSet?.status !== "CREATE_PENDING") return;
+      changeSet.status = changeSet.hasChanges ? "CREATE_COMPLETE" : "FAILED";
+      changeSet.reason = changeSet.hasChanges ? undefined : NO_CHANGES;
+      changeSet.executionStatus = changeSet.hasChanges ? "AVAILABLE" : "UNAVAILABLE";
     },
   });
   return {
@@ -51,15 +51,15 @@ export function changeSetOperations(state: CloudFormationState, work: Work) {
           "AlreadyExistsException",
           `ChangeSet ${name} cannot be created due to a mismatch with existing attribute Template`,
         );
-      const made = newChangeSet(world, stack, {
+      const changeSet = newChangeSet(world, stack, {
         name,
         type: type === "CREATE" ? "CREATE" : "UPDATE",
         desired,
         description: input.Description,
       });
-      stack.changeSets.set(name, made);
+      stack.changeSets.set(name, changeSet);
       tasks.after(CHANGE_SET_MS, "changeSet", `${stack.id} ${name}`);
-      return { Id: made.id, StackId: stack.id };
+      return { Id: changeSet.id, StackId: stack.id };
     },
     ExecuteChangeSet(input: {
       ChangeSetName?: string;

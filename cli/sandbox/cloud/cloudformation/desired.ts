@@ -57,9 +57,9 @@ function checkCapabilities(desired: Desired): void {
   const { capabilities } = desired;
   const roles = Object.values(desiredTemplateOf(desired).Resources).filter(({ Type }) => /^AWS::IAM::/.test(Type));
   const isNamed = roles.some(({ Properties }) => Properties?.RoleName !== undefined);
-  const needed = isNamed ? ["CAPABILITY_NAMED_IAM"] : ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"];
-  if (roles.length === 0 || needed.some((one) => capabilities.includes(one))) return;
-  throw new AwsError("InsufficientCapabilitiesException", `Requires capabilities : [${needed[0]}]`);
+  const accepted = isNamed ? ["CAPABILITY_NAMED_IAM"] : ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"];
+  if (roles.length === 0 || accepted.some((one) => capabilities.includes(one))) return;
+  throw new AwsError("InsufficientCapabilitiesException", `Requires capabilities : [${accepted[0]}]`);
 }
 
 /** All functions are tried once, so that what they cannot do is said before anything is made. */

@@ -154,21 +154,21 @@ function goBack(work: StackWork, stack: Stack, operation: Making, before: NonNul
   const { world } = work;
   const { changed, replaced } = operation;
   const failed = [...operation.failed].sort();
-  const tried = stack.desired;
+  const newDesired = stack.desired;
   stack.desired = before.desired;
   const what = failed.every((name) => before.resources.has(name)) ? "update" : "create";
   const reason = `The following resource(s) failed to ${what}: [${failed.join(", ")}]. `;
   setStatus(world, stack, "UPDATE_ROLLBACK_IN_PROGRESS", reason);
-  const unwanted: StackResource[] = [];
+  const obsolete: StackResource[] = [];
   for (const name of [...changed].reverse()) {
     const now = stack.resources.get(name)!;
     const old = before.resources.get(name);
     if (old === undefined) {
-      unwanted.push(now);
+      obsolete.push(now);
       continue;
     }
     const isReplaced = replaced.some(({ logicalId }) => logicalId === name);
-    if (isReplaced) unwanted.push({ ...now });
+    if (isReplaced) obsolete.push({ ...now });
     setResource({ world, stack }, now, "UPDATE_IN_PROGRESS");
     if (!isReplaced && JSON.stringify(now.properties) !== JSON.stringify(old.properties)) {
       try {
@@ -185,5 +185,5 @@ function goBack(work: StackWork, stack: Stack, operation: Making, before: NonNul
   }
   setStatus(world, stack, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS");
   // New resources are only in the template that was tried, and so is their order.
-  beginRemoving(stack, "rollback", tried, unwanted);
+  beginRemoving(stack, "rollback", newDesired, obsolete);
 }

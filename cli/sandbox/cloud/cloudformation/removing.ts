@@ -103,8 +103,8 @@ export function endRemoval(work: StackWork, stack: Stack, { after, steps }: Remo
 
 /** A resource that is to go: as the stack has it, or as it was before another took its place. */
 function resourceOf(stack: Stack, resources: readonly StackResource[], name: string): StackResource {
-  const wanted = resources.find(({ logicalId }) => logicalId === name)!;
-  return isCurrent(stack, wanted) ? stack.resources.get(name)! : wanted;
+  const resource = resources.find(({ logicalId }) => logicalId === name)!;
+  return isCurrent(stack, resource) ? stack.resources.get(name)! : resource;
 }
 
 function isCurrent(stack: Stack, { logicalId, physicalId }: StackResource): boolean {

@@ -30,14 +30,14 @@ export function stackOperations(state: CloudFormationState, work: Work) {
       const desired = desire(world, input, undefined);
       if (state.find(name) !== undefined)
         throw new AwsError("AlreadyExistsException", `Stack [${name}] already exists`, 400);
-      const created = newStack(world, region, name, desired);
-      checkDesired(world, created, desired);
-      created.disablesRollback = input.DisableRollback ?? input.OnFailure === "DO_NOTHING";
-      created.isProtected = input.EnableTerminationProtection ?? false;
-      created.token = input.ClientRequestToken;
-      state.stacks.set(created.id, created);
-      work.create(created);
-      return { StackId: created.id };
+      const stack = newStack(world, region, name, desired);
+      checkDesired(world, stack, desired);
+      stack.disablesRollback = input.DisableRollback ?? input.OnFailure === "DO_NOTHING";
+      stack.isProtected = input.EnableTerminationProtection ?? false;
+      stack.token = input.ClientRequestToken;
+      state.stacks.set(stack.id, stack);
+      work.create(stack);
+      return { StackId: stack.id };
     },
     UpdateStack(input: UpdateStackCommandInput) {
       const stack = state.stack(input.StackName);

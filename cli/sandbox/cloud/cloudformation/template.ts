@@ -176,9 +176,11 @@ function checkReferences(template: Template): void {
 /** The resources that one needs before itself. */
 export function dependenciesOf(template: Template, name: string): Set<string> {
   const resource = template.Resources[name];
-  const named = [resource?.DependsOn ?? []].flat() as string[];
-  const referred = referencesIn(resource?.Properties).map((reference) => reference.name);
-  return new Set([...named, ...referred].filter((one) => template.Resources[one] !== undefined && one !== name));
+  const dependencyNames = [resource?.DependsOn ?? []].flat() as string[];
+  const referenceNames = referencesIn(resource?.Properties).map((reference) => reference.name);
+  return new Set(
+    [...dependencyNames, ...referenceNames].filter((one) => template.Resources[one] !== undefined && one !== name),
+  );
 }
 
 function checkCircles(template: Template): void {

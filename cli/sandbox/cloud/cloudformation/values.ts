@@ -131,7 +131,7 @@ function substitute(inner: unknown, scope: TemplateScope): unknown {
   if (typeof text !== "string")
     throw refusal("Template error: One or more Fn::Sub intrinsic functions don't specify expected arguments.");
   let unknown: Unknown | undefined;
-  const done = text.replaceAll(VARIABLE, (_, variable: string) => {
+  const result = text.replaceAll(VARIABLE, (_, variable: string) => {
     const [name = "", ...attribute] = variable.trim().split(".");
     const value = Object.hasOwn(own, variable.trim())
       ? evaluate(own[variable.trim()], scope)
@@ -141,5 +141,5 @@ function substitute(inner: unknown, scope: TemplateScope): unknown {
     if (value instanceof Unknown) unknown ??= value;
     return String(value);
   });
-  return unknown ?? done.replaceAll("${!", "${");
+  return unknown ?? result.replaceAll("${!", "${");
 }

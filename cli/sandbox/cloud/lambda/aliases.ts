@@ -52,15 +52,15 @@ export function aliasOperations(state: LambdaState) {
       }
       if (lambdaFunction.aliases.has(name)) throw conflict(`Alias already exists: ${lambdaFunction.arn}:${name}`);
       checkVersion(lambdaFunction, input.FunctionVersion);
-      const created: Alias = {
+      const alias: Alias = {
         name,
         version: input.FunctionVersion ?? "",
         description: input.Description ?? "",
         revisionId: newRevision(),
         weights: input.RoutingConfig?.AdditionalVersionWeights,
       };
-      lambdaFunction.aliases.set(name, created);
-      return describedAlias(lambdaFunction, created);
+      lambdaFunction.aliases.set(name, alias);
+      return describedAlias(lambdaFunction, alias);
     },
     UpdateAlias(input: UpdateAliasCommandInput) {
       const { lambdaFunction, alias } = aliasOf(input);

@@ -20,11 +20,11 @@ interface PendingEvent {
 export function invokeOperations(state: LambdaState, runner: Runner) {
   const begin = (
     reference: string | undefined,
-    qualified: string | undefined,
+    requestedQualifier: string | undefined,
     payload: Uint8Array | undefined,
     limit: number,
   ) => {
-    const { lambdaFunction, qualifier } = state.locate(reference, qualified);
+    const { lambdaFunction, qualifier } = state.locate(reference, requestedQualifier);
     const version = state.resolve(lambdaFunction, qualifier);
     const text = Buffer.from(payload ?? "{}").toString() || "{}";
     if (Buffer.byteLength(text) > limit) {

@@ -73,20 +73,20 @@ export class Runner {
     }
     let slot = pool.functions.find(({ busy }) => busy === 0);
     if (slot === undefined && pool.functions.length < MAX_ENVIRONMENTS) {
-      const made = this.#start(lambdaFunction, version, { qualifier, pool, readsFrom });
-      pool.functions.push(made);
-      slot = made;
+      const newSlot = this.#start(lambdaFunction, version, { qualifier, pool, readsFrom });
+      pool.functions.push(newSlot);
+      slot = newSlot;
     }
     slot ??= pool.functions.reduce((least, one) => (one.busy < least.busy ? one : least));
     slot.busy += 1;
-    const taken = slot;
+    const busySlot = slot;
     try {
-      return await taken.local.invoke(payload, (report) =>
+      return await busySlot.local.invoke(payload, (report) =>
         recordInvocation(this.#state, lambdaFunction.name, qualifier, report),
       );
     } finally {
-      void taken.local.idle().then(() => {
-        taken.busy -= 1;
+      void busySlot.local.idle().then(() => {
+        busySlot.busy -= 1;
       });
     }
   }
@@ -100,7 +100,7 @@ export class Runner {
       this.#pools.delete(key);
       ended.push(
         pool.then(
-          (made) => this.#endPool(made),
+          (result) => this.#endPool(result),
           () => {},
         ),
       );

@@ -94,10 +94,10 @@ export class LambdaState {
       .replace(/^\d+:function:/, "")
       .split(":");
     const lambdaFunction = this.functions.get(name);
-    const wanted = qualifier ?? own;
+    const effectiveQualifier = qualifier ?? own;
     if (lambdaFunction === undefined)
-      throw functionNotFound(`${this.arnOf(name)}${wanted === undefined ? "" : `:${wanted}`}`);
-    return { lambdaFunction, qualifier: wanted };
+      throw functionNotFound(`${this.arnOf(name)}${effectiveQualifier === undefined ? "" : `:${effectiveQualifier}`}`);
+    return { lambdaFunction, qualifier: effectiveQualifier };
   }
 
   function(reference: string | undefined): LambdaFunction {
@@ -126,11 +126,11 @@ export function invalidParameterValue(message: string): AwsError {
 }
 
 export function checkRevision(
-  wanted: string | undefined,
+  expectedId: string | undefined,
   revisionId: string,
   call: "GetFunction" | "GetAlias" | "GetPolicy",
 ): void {
-  if (wanted === undefined || wanted === revisionId) return;
+  if (expectedId === undefined || expectedId === revisionId) return;
   throw new AwsError(
     "PreconditionFailedException",
     `The Revision Id provided does not match the latest Revision Id. Call the ${call === "GetFunction" ? "GetFunction/GetAlias" : call} API to retrieve the latest Revision Id`,

@@ -106,9 +106,9 @@ export async function unpack(archive: Buffer, directory: string): Promise<void> 
   const entries = await readLargeZip(archive);
   const folders = new Map<string, Promise<void>>();
   const makeFolder = (name: string) => {
-    const made = folders.get(name) ?? makeOwnFolder(join(root, name));
-    folders.set(name, made);
-    return made;
+    const folder = folders.get(name) ?? makeOwnFolder(join(root, name));
+    folders.set(name, folder);
+    return folder;
   };
   const files = entries.filter((entry) => !isLink(entry)).values();
   const write = async () => {

@@ -196,25 +196,25 @@ function checkValue(value: string): void {
 }
 
 /** The tier that a value is stored in. */
-function tierOf(value: string, wanted = "Standard", before = "Standard"): string {
-  const limit = MAX_BYTES[wanted];
+function tierOf(value: string, requestedTier = "Standard", before = "Standard"): string {
+  const limit = MAX_BYTES[requestedTier];
   if (limit === undefined) {
-    throw violation("tier", wanted, `satisfy enum value set: [${Object.keys(MAX_BYTES).join(", ")}]`);
+    throw violation("tier", requestedTier, `satisfy enum value set: [${Object.keys(MAX_BYTES).join(", ")}]`);
   }
   const bytes = Buffer.byteLength(value);
   if (bytes > limit) {
     throw validationError(
-      wanted === "Standard"
+      requestedTier === "Standard"
         ? "Standard tier parameters support a maximum parameter value of 4096 characters. To create a larger parameter value, upgrade the parameter to use the advanced-parameter tier."
         : "Advanced tier parameters support a maximum parameter value of 8192 characters.",
     );
   }
-  if (wanted === "Standard" && before === "Advanced") {
+  if (requestedTier === "Standard" && before === "Advanced") {
     throw validationError(
       "This parameter uses the advanced-parameter tier. You can't downgrade a parameter from the advanced-parameter tier to the standard-parameter tier.",
     );
   }
-  if (wanted !== "Intelligent-Tiering") return wanted;
+  if (requestedTier !== "Intelligent-Tiering") return requestedTier;
   return before === "Advanced" || bytes > MAX_BYTES.Standard! ? "Advanced" : "Standard";
 }
 

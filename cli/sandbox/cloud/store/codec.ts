@@ -25,8 +25,8 @@ function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
   if (typeof value !== "object" || value === null) return value;
   const plain = (one: unknown) => plainOf(one, bytes);
   if (Array.isArray(value)) {
-    const done = value.map(plain);
-    return done.some((one, i) => one !== value[i]) ? done : value;
+    const items = value.map(plain);
+    return items.some((one, i) => one !== value[i]) ? items : value;
   }
   if (value instanceof Date) return { $date: value.getTime() };
   if (value instanceof Map) return { $map: Array.from(value, ([key, one]) => [plain(key), plain(one)]) };

@@ -18,7 +18,7 @@ export interface JournalChange {
 }
 
 /** A record and where its value is in the file. */
-export interface Placed {
+export interface PlacedRecord {
   readonly collection: string;
   readonly key: string;
   readonly bytes: readonly string[];
@@ -40,8 +40,8 @@ export function batch(
   changes: readonly JournalChange[],
   number: number,
   at: number,
-): { bytes: Buffer; placed: Placed[] } {
-  const placed: Placed[] = [];
+): { bytes: Buffer; records: PlacedRecord[] } {
+  const records: PlacedRecord[] = [];
   const lines: Buffer[] = [];
   let position = at;
   for (const [i, { collection, key, bytes, value }] of changes.entries()) {
@@ -49,17 +49,17 @@ export function batch(
     const fields = [number, end, JSON.stringify(collection), JSON.stringify(key), bytes.join(",")];
     const own = Buffer.from(line(`${fields.join("\t")}\t${value ?? ""}`));
     const length = value === undefined ? undefined : Buffer.byteLength(value);
-    placed.push({ collection, key, bytes, at: position + own.length - 1 - (length ?? 0), length });
+    records.push({ collection, key, bytes, at: position + own.length - 1 - (length ?? 0), length });
     lines.push(own);
     position += own.length;
   }
-  return { bytes: Buffer.concat(lines), placed };
+  return { bytes: Buffer.concat(lines), records };
 }
 
 const line = (text: string) => `${crc32(text).toString(16).padStart(8, "0")}\t${text}\n`;
 
 export interface JournalContents {
-  readonly records: Placed[];
+  readonly records: PlacedRecord[];
   /** Number of the last whole batch. */
   readonly number: number;
   /** Where the last whole batch ends. */
@@ -78,9 +78,9 @@ export function parseJournal(file: Buffer, path: string): JournalContents {
       `${path} was written by a newer version of the tool (format ${format}, this one reads ${FORMAT}). Update the tool, or make a new sandbox with \`tool sandbox reset\`.`,
     );
   }
-  const records: Placed[] = [];
+  const records: PlacedRecord[] = [];
   let [number, length, at] = [0, first!.end, first!.end];
-  let pending: Placed[] = [];
+  let pending: PlacedRecord[] = [];
   while (at < file.length) {
     const record = readLine(file, at);
     // One of another batch was there before a write that failed.
@@ -114,7 +114,10 @@ function checkTail(file: Buffer, at: number, number: number, path: string): void
   }
 }
 
-function readLine(file: Buffer, at: number): (Placed & { number: number; isEnd: boolean; end: number }) | undefined {
+function readLine(
+  file: Buffer,
+  at: number,
+): (PlacedRecord & { number: number; isEnd: boolean; end: number }) | undefined {
   if (file[at + 8] !== TAB) return undefined;
   const newline = file.indexOf(NEWLINE, at);
   if (newline - at < 20) return undefined;

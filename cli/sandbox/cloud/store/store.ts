@@ -8,7 +8,7 @@ import type { Clock } from "../../../../grammar/units/clock.ts";
 import type { StoredBytes } from "../stored-bytes.ts";
 import { Blobs } from "./blobs.ts";
 import { syncFolderNow } from "./folder.ts";
-import { batch, header, type JournalChange, type Placed, parseJournal } from "./journal.ts";
+import { batch, header, type JournalChange, type PlacedRecord, parseJournal } from "./journal.ts";
 import { type SeriesBounds, SeriesFiles } from "./series-files.ts";
 
 /** Gets what was found and mended. */
@@ -26,7 +26,7 @@ const SERIES_BOUNDS: Readonly<Record<string, SeriesBounds>> = {
 const USUAL_BOUNDS: SeriesBounds = { maxBytes: 64 * 1024 * 1024, maxAgeMs: Number.POSITIVE_INFINITY };
 
 /** By key, where the value is. */
-type Keys = Map<string, Placed>;
+type Keys = Map<string, PlacedRecord>;
 
 /** Throws a `StoreProblem` where the folder's state cannot be used. */
 export function openStore(folder: string, report: Report, clock: Clock): StateStore {
@@ -95,7 +95,7 @@ export class StateStore {
   }
 
   keys(collection: string): IterableIterator<string> {
-    return (this.#collections.get(collection) ?? new Map<string, Placed>()).keys();
+    return (this.#collections.get(collection) ?? new Map<string, PlacedRecord>()).keys();
   }
 
   /** The text that is stored as the value; undefined if there is none. */
@@ -105,7 +105,7 @@ export class StateStore {
   }
 
   /** Takes what the journal has into account. */
-  place(record: Placed): void {
+  place(record: PlacedRecord): void {
     const keys: Keys = this.#collections.get(record.collection) ?? new Map();
     this.#collections.set(record.collection, keys);
     const before = keys.get(record.key);
@@ -127,7 +127,7 @@ export class StateStore {
    * values name.
    */
   async commit(changes: readonly JournalChange[], bytes: Iterable<StoredBytes>): Promise<void> {
-    const { bytes: lines, placed } = batch(changes, this.#number + 1, this.#length);
+    const { bytes: lines, records } = batch(changes, this.#number + 1, this.#length);
     try {
       await this.blobs.write(bytes);
       await this.#append(lines);
@@ -137,7 +137,7 @@ export class StateStore {
     }
     this.#number += 1;
     this.#length += lines.length;
-    for (const record of placed) this.place(record);
+    for (const record of records) this.place(record);
     this.blobs.removeUnused();
     if (this.#length > this.#compactedAt && this.#length > 2 * this.#liveBytes) await this.compact();
   }
@@ -148,7 +148,7 @@ export class StateStore {
     const all = [...this.#collections.values()].flatMap((keys) => [...keys.values()]);
     const changes = all.map((one) => ({ ...one, value: this.#bytesAt(one).toString() }));
     const begin = header();
-    const { bytes, placed } = batch(changes, 1, begin.length);
+    const { bytes, records } = batch(changes, 1, begin.length);
     try {
       const file = await open(temporary, "w", 0o600);
       try {
@@ -165,8 +165,8 @@ export class StateStore {
       return;
     }
     this.#compactedAt = COMPACTED_BYTES;
-    [this.#number, this.#length] = [placed.length > 0 ? 1 : 0, begin.length + bytes.length];
-    for (const record of placed) this.place(record);
+    [this.#number, this.#length] = [records.length > 0 ? 1 : 0, begin.length + bytes.length];
+    for (const record of records) this.place(record);
   }
 
   /** Without a wait in between, so that nobody reads meanwhile; a file that is open cannot be replaced everywhere. */
@@ -212,7 +212,7 @@ export class StateStore {
     }
   }
 
-  #bytesAt({ at, length = 0 }: Placed): Buffer {
+  #bytesAt({ at, length = 0 }: PlacedRecord): Buffer {
     const bytes = Buffer.alloc(length);
     for (let done = 0; done < length; ) {
       const count = readSync(this.#descriptor, bytes, done, length - done, at + done);

@@ -21,12 +21,12 @@ export const hostedZone: ResourceType = {
   attributes: ["Id", "NameServers"],
   create(context, properties) {
     const { Comment } = (properties.HostedZoneConfig ?? {}) as { Comment?: string };
-    const made = names(context).operations.CreateHostedZone({
+    const output = names(context).operations.CreateHostedZone({
       Name: String(properties.Name),
       CallerReference: context.uniqueName(64),
       HostedZoneConfig: { Comment },
     });
-    const id = made.HostedZone.Id.replace("/hostedzone/", "");
+    const id = output.HostedZone.Id.replace("/hostedzone/", "");
     const AddTags = properties.HostedZoneTags as { Key: string; Value: string }[] | undefined;
     names(context).operations.ChangeTagsForResource({ ResourceId: id, AddTags: AddTags ?? [] });
     return id;
