@@ -26,11 +26,11 @@ export interface SandboxServerOptions {
   readonly control?: (operation: string, input: Readonly<Record<string, unknown>>) => object | Promise<object>;
   /** Answers what is no call to a service. */
   readonly serveApp: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
-  /** 127.0.0.1 at any free port where it is absent. */
+  /** 127.0.0.1 at any free port if it is absent. */
   readonly port?: number;
   /** Sees every call, and may have one fail. */
   readonly watch?: (call: BegunCall) => CallWatcher;
-  /** Service, region and key of a call that nobody signed; undefined where it is for the apps. */
+  /** Service, region and key of a call that nobody signed; undefined if it is for the apps. */
   readonly unsigned?: (req: IncomingMessage) => CredentialScope | undefined;
   /** Gets what is a bug of the sandbox. */
   readonly report: (text: string) => void;
@@ -44,7 +44,7 @@ export interface BegunCall {
 export interface CallWatcher {
   /** Once it is known what is asked. May throw what the service would answer; `cut` closes the connection. */
   onCall(operation: string, input: unknown, model: Model): Promise<"cut-before" | "cut-after" | undefined>;
-  /** "ok", the code of an error, or "dropped" where the connection was cut. */
+  /** "ok", the code of an error, or "dropped" if the connection was cut. */
   onEnd(outcome: string): void;
 }
 
@@ -54,7 +54,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** Rejects where the port is taken. */
+/** Rejects if the port is taken. */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<Endpoint> {
   const server = createServer((req, res) => {
     void answer(req, res, options).catch((error: Error) => {

@@ -25,14 +25,14 @@ const SCOPE = /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/(\d{8})\/([^/,\s]+)\/([^
 /** "The request timestamp must be within 15 minutes of the system time." */
 const MAX_SKEW_MS = 15 * 60 * 1000;
 
-/** The scope of a signed request; undefined where nothing is signed. Checks nothing. */
+/** The scope of a signed request; undefined if nothing is signed. Checks nothing. */
 export function credentialScopeOf(headers: IncomingHttpHeaders): CredentialScope | undefined {
   const [, accessKeyId, day, region, service] = SCOPE.exec(headers.authorization ?? "") ?? [];
   if (accessKeyId === undefined || day === undefined || region === undefined || service === undefined) return undefined;
   return { accessKeyId, day, region, service };
 }
 
-/** Throws an `AwsError` where the signature is not that of the secret key, or is too old. */
+/** Throws an `AwsError` if the signature is not that of the secret key, or is too old. */
 export function checkSignature(request: SignedRequest, scope: CredentialScope, secretKey: string, nowMs: number): void {
   const { headers } = request;
   const authorization = headers.authorization ?? "";
@@ -108,7 +108,7 @@ function timeOf(text: string): number | undefined {
   return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-/** The hash that was signed, where the body is what it says; S3's clients may leave a body unsigned. */
+/** The hash that was signed, if the body is what it says; S3's clients may leave a body unsigned. */
 function payloadHash({ headers, body }: SignedRequest): string | undefined {
   const said = headers["x-amz-content-sha256"];
   if (said === "UNSIGNED-PAYLOAD" || said === "STREAMING-UNSIGNED-PAYLOAD-TRAILER") return said;

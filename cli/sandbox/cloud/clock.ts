@@ -58,7 +58,7 @@ export class CloudClock {
     return this.#add(ms, false, run);
   }
 
-  /** Runs when it is `timeMs`; at once where that is past. */
+  /** Runs when it is `timeMs`; at once if that is past. */
   at(timeMs: number, run: () => void): () => void {
     return this.#add(Math.max(0, timeMs - this.now()), true, run);
   }

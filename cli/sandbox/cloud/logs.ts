@@ -62,7 +62,7 @@ export function openLogs(world: World, region: string) {
     return group;
   };
 
-  /** Writes as the platform does: group and stream are made where they are missing. */
+  /** Writes as the platform does: group and stream are made if they are missing. */
   const append = (groupName: string, stream: string, events: readonly { timestamp: number; message: string }[]) => {
     if (groups.peek(groupName)?.streams.has(stream) !== true) {
       const group = groups.get(groupName) ?? createGroup(groupName);

@@ -37,7 +37,7 @@ export function parseScheduleExpression(text: string): ScheduleExpression | unde
 }
 
 export interface ScheduleContext {
-  /** IANA's name; UTC where it is absent. */
+  /** IANA's name; UTC if it is absent. */
   readonly timeZone?: string | undefined;
   /** From where on a rate is counted; it runs then for the first time. */
   readonly fromMs: number;

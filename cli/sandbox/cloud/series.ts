@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { decode, encode } from "./store/codec.ts";
 import type { SeriesFiles } from "./store/series-files.ts";
 
-/** More than this is not kept in memory where it cannot be written. */
+/** More than this is not kept in memory if it cannot be written. */
 const MAX_UNWRITTEN = 10_000;
 
 export class StoredSeries<T> {

@@ -84,7 +84,7 @@ export class Storage {
   }
 
   /**
-   * Resolves when all that was changed so far is safe. Rejects with an `AwsError` where it cannot be written; then all that
+   * Resolves when all that was changed so far is safe. Rejects with an `AwsError` if it cannot be written; then all that
    * was not safe is as before.
    */
   commit(): Promise<void> {

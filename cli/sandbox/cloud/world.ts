@@ -12,9 +12,9 @@ export interface AccountOptions {
   readonly region?: string;
   /** How long IAM needs until Lambda may assume a new role, in the cloud's time. */
   readonly roleDelayMs?: number;
-  /** How many calls Lambda refuses that name a new role: the same by counting, where a test must not depend on time. */
+  /** How many calls Lambda refuses that name a new role: the same by counting, if a test must not depend on time. */
   readonly roleRefusals?: number;
-  /** Functions are processes that are stopped between two invocations; not where this is false. */
+  /** Functions are processes that are stopped between two invocations; not if this is false. */
   readonly freezes?: boolean;
   /** Certificates are issued as soon as they are requested. */
   readonly issuesAtOnce?: boolean;
@@ -22,7 +22,7 @@ export interface AccountOptions {
   readonly confirmsMail?: boolean;
   /** Alarms are evaluated and schedules fire by the clock. */
   readonly runsByClock?: boolean;
-  /** Gets what is a bug of the sandbox; standard error where it is absent. */
+  /** Gets what is a bug of the sandbox; standard error if it is absent. */
   readonly report?: (text: string) => void;
   /** The program that stands for /var/runtime of the Node runtimes. */
   readonly nodeRuntime?: string;

@@ -15,7 +15,7 @@ import { openWatchdog } from "./watchdog.ts";
 const MAX_PAYLOAD_BYTES = 6_291_556;
 
 export interface FunctionOptions {
-  /** The machine's where it is absent. */
+  /** The machine's clock if it is absent. */
   readonly clock?: Clock;
   /** Program and arguments: what is there as `bootstrap`, or what the wrapper executes. */
   readonly command: readonly [string, ...string[]];
@@ -26,7 +26,7 @@ export interface FunctionOptions {
   readonly timeoutMs?: number;
   /** 10 s on the platform. */
   readonly initTimeoutMs?: number;
-  /** An environment without invocations for so long is taken down; none is where this is absent. */
+  /** An environment without invocations for so long is taken down; none is if this is absent. */
   readonly idleMs?: number;
   /** The environment was taken down, as it was idle. */
   readonly onIdle?: () => void;
@@ -37,7 +37,7 @@ export interface FunctionOptions {
   ) => Promise<{ readonly status: number; readonly body: object }>;
   /** All processes are stopped between two invocations. */
   readonly freezes?: boolean;
-  /** As whom the function runs; a function called `test` where it is absent. */
+  /** As whom the function runs; a function called `test` if it is absent. */
   readonly identity?: FunctionIdentity;
   /** Gets the output in place of `output`, as it comes: the process's in any pieces, the platform's event by event. */
   readonly onOutput?: (text: string, source: OutputSource) => void;
@@ -154,7 +154,7 @@ export class Environment {
     return Math.ceil(this.#memory.peakBytes / 1024 / 1024);
   }
 
-  /** Resolves when the runtime waits for an event again: true, or false where it ended instead. */
+  /** Resolves when the runtime waits for an event again: true, or false if it ended instead. */
   async untilIdle(): Promise<boolean> {
     while (this.#waiting === undefined && !this.isGone) await this.#clock.sleep(1);
     return !this.isGone;

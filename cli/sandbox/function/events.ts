@@ -14,9 +14,9 @@ export interface GatewayRequest {
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   readonly ip: string;
-  /** When it came; now where it is absent. */
+  /** When it came; now if it is absent. */
   readonly atMs?: number;
-  /** How it came; https at its port where it is absent. */
+  /** How it came; https at its port if it is absent. */
   readonly scheme?: { readonly proto: string; readonly port: string };
 }
 

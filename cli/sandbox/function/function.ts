@@ -81,7 +81,7 @@ export class LocalFunction {
     await this.#environment?.untilIdle();
   }
 
-  /** The environment's process, where there is one. */
+  /** The environment's process, if there is one. */
   get pid(): number | undefined {
     return this.#environment?.pid;
   }

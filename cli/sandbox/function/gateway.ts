@@ -25,15 +25,15 @@ export interface GatewayOptions {
   readonly stage?: string;
   /** The names of the API in the event; if absent, those of an API that serves no other purpose. */
   readonly names?: Partial<GatewayNames>;
-  /** The path and query that the gateway sees, where it is not the request's own. */
+  /** The path and query that the gateway sees, if it is not the request's own. */
   readonly url?: string;
   /** `responseTransferMode: STREAM`, or a function URL's RESPONSE_STREAM. */
   readonly streams: boolean;
-  /** From the request's end to the last byte of the response; no limit where it is absent. */
+  /** From the request's end to the last byte of the response; no limit if it is absent. */
   readonly timeoutMs?: number;
-  /** The machine's where it is absent. */
+  /** The machine's clock if it is absent. */
   readonly clock?: Clock;
-  /** How requests come, as the event says it; https where it is absent. */
+  /** How requests come, as the event says it; https if it is absent. */
   readonly scheme?: GatewayRequest["scheme"];
 }
 

@@ -49,7 +49,7 @@ export class MemoryMeter {
     this.#timer = undefined;
   }
 
-  /** Where no file can be opened, the next sample tells. */
+  /** If no file can be opened, the next sample tells. */
   async #trySample(): Promise<void> {
     await this.#sample().catch(() => {});
   }

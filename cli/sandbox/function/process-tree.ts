@@ -82,7 +82,7 @@ export function below(root: number): number[] {
   }
 }
 
-/** Throws where Linux does not say. A tenth of the time that reading all processes takes. */
+/** Throws if Linux does not say. A tenth of the time that reading all processes takes. */
 function childrenOf(pid: number): number[] {
   let threads: string[];
   try {

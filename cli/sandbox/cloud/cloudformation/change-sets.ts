@@ -143,7 +143,7 @@ export function changeSetDescriptions(state: CloudFormationState) {
   };
 }
 
-/** Values only where they are asked for. */
+/** Leaves out the values unless the request asks for them. */
 function describedChange(change: ChangeSet["changes"][number], hasValues: boolean) {
   if (hasValues) return change;
   const { BeforeContext: _before, AfterContext: _after, Details = [], ...rest } = change.ResourceChange!;

@@ -8,7 +8,7 @@ export interface ResourceOrder {
   begin(name: string): ResourceStep;
 }
 
-/** Begins each after all that it waits for; what waits for one that failed fails. True where all are at their end. */
+/** Begins each after all that it waits for; what waits for one that failed fails. True if all are at their end. */
 export function inOrder({ names, steps, waitsFor, begin }: ResourceOrder): boolean {
   const isOver = (name: string) => /^(done|failed)$/.test(steps.get(name) ?? "");
   for (let hasBegun = true; hasBegun; ) {

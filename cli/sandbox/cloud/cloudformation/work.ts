@@ -38,7 +38,7 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
     forgetLater: ({ id, deletedAt }) => tasks.at(new Date(deletedAt!.getTime() + REMEMBERED_MS), "forget", id),
   };
 
-  /** Starts all that waits for nothing any more; where nothing is left, the next phase. */
+  /** Starts all that waits for nothing any more; if nothing is left, the next phase. */
   const goOn = (stack: Stack): void => {
     const { operation } = stack;
     if (operation === undefined) return;

@@ -30,7 +30,7 @@ export async function keepMessage(
   }
 }
 
-/** The text that a chat shows; the whole where there is none. */
+/** The text that a chat shows; the whole if there is none. */
 function textOf(body: string): string {
   try {
     const { text } = JSON.parse(body) as { readonly text?: unknown };

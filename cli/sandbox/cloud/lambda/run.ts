@@ -148,7 +148,7 @@ export class Runner {
     return { directory, bin, refusal, functions: [], isRetired: false };
   }
 
-  /** The services' address, where a version has variables that are stored there; it asks for nothing else here. */
+  /** The services' address, if a version has variables that are stored there; it asks for nothing else here. */
   async #readsFrom({ settings }: Version): Promise<string | undefined> {
     return settings.environment?.TOOL_VARIABLES === undefined ? undefined : this.#state.world.url;
   }

@@ -45,7 +45,7 @@ const DEFAULTS: VersionSettings = {
   tracing: "PassThrough",
 };
 
-/** Environment, layers and the like are replaced whole where they are named. */
+/** Environment, layers and the like are replaced whole if they are named. */
 export function changedSettings(
   state: LambdaState,
   layers: Layers,

@@ -28,7 +28,7 @@ const AT_ONCE_BYTES = 16 * 1024;
 /** A few milliseconds, most of them for pages of the archive that are not in memory. */
 const ENTRIES_AT_ONCE = 200;
 
-/** Throws where it is no archive, or where the name of an entry leads out of the folder or through a link. */
+/** Throws if it is no archive, or if the name of an entry leads out of the folder or through a link. */
 export function readZip(archive: Buffer): ArchiveEntry[] {
   const entries = [...entriesOf(archive)];
   checkNames(entries);
@@ -98,7 +98,7 @@ function leadsOut(path: string): boolean {
 }
 
 /**
- * Into a folder that may have the files of other archives, which these cover. Rejects where a link leads out of the folder.
+ * Into a folder that may have the files of other archives, which these cover. Rejects if a link leads out of the folder.
  * Links are made last, so that nothing is written through one.
  */
 export async function unpack(archive: Buffer, directory: string): Promise<void> {
@@ -138,7 +138,7 @@ export async function unpack(archive: Buffer, directory: string): Promise<void> 
   }
 }
 
-/** Rejects where another archive has a link on the way. */
+/** Rejects if another archive has a link on the way. */
 async function makeOwnFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   if ((await realpath(path)) !== path) throw new Error(`the folder ${path} is below a link`);

@@ -1,4 +1,4 @@
-// The shapes of a service's values: a table that cli/build/sandbox-model.mjs makes, read where it is asked, as shapes may
+// The shapes of a service's values: a table that cli/build/sandbox-model.mjs makes, read when it is asked, as shapes may
 // contain themselves.
 
 /** `stream` is a blob that may come in parts; the kinds of times but `time` say how one is written. */
@@ -115,7 +115,7 @@ export class Shape {
   }
 }
 
-/** A time as it is written in a place where `usual` is what is written if the shape does not say. */
+/** A time as it is written in a place in which `usual` is what is written if the shape does not say. */
 export function timeOf({ kind }: Shape, time: Date, usual: ShapeKind): string | number {
   switch (kind === "time" ? usual : kind) {
     case "date-time":

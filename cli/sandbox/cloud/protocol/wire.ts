@@ -12,6 +12,6 @@ export interface WireRequest {
 export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** In parts where the operation answers in a stream. */
+  /** In parts if the operation answers in a stream. */
   readonly body: Uint8Array | string | AsyncIterable<Uint8Array>;
 }

@@ -90,7 +90,7 @@ export function fromText(shape: Shape, text: string): unknown {
   return text;
 }
 
-/** The element of a value, or none where it is undefined. */
+/** The element of a value, or none if it is undefined. */
 export function toXml(name: string, shape: Shape, value: unknown): string {
   if (value === undefined || value === null) return "";
   if (shape.kind === "struct") {

@@ -13,7 +13,7 @@ export interface FilteredParameter {
 type Test = (parameter: FilteredParameter) => boolean;
 
 interface Kind {
-  /** The first is what it means where a filter has none. */
+  /** The first is what it means if a filter has none. */
   readonly options: readonly string[];
   readonly values?: readonly string[];
   test(option: string, values: readonly string[]): Test;

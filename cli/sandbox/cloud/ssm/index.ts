@@ -120,7 +120,7 @@ export function openSsm(world: World, region: string) {
       const version = (existing?.version ?? 0) + 1;
       const tier = tierOf(value, input.Tier ?? existing?.tier, existing?.tier);
       parameters.set(name, {
-        // Tags stay, and the description where none is given.
+        // Tags stay, and the description if none is given.
         ...existing,
         name,
         value,

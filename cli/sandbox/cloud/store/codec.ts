@@ -20,7 +20,7 @@ export function decode(text: string, readBytes: (sha256: string) => Buffer): unk
   return readPlain(JSON.parse(text), readBytes);
 }
 
-/** The value itself where it has nothing but what JSON has. */
+/** The value itself if it has nothing but what JSON has. */
 function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
   if (typeof value !== "object" || value === null) return value;
   const plain = (one: unknown) => plainOf(one, bytes);

@@ -13,7 +13,7 @@ export interface JournalChange {
   readonly key: string;
   /** SHA-256 of the bytes that the value names. */
   readonly bytes: readonly string[];
-  /** Undefined where the key is gone. */
+  /** Undefined if the key is gone. */
   readonly value: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface PlacedRecord {
   readonly key: string;
   readonly bytes: readonly string[];
   readonly at: number;
-  /** Undefined where the key is gone. */
+  /** Undefined if the key is gone. */
   readonly length: number | undefined;
 }
 

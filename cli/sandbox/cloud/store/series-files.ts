@@ -26,7 +26,7 @@ export interface SeriesBounds {
 /** A part that is written no more. */
 export interface ClosedPart {
   readonly fromMs: number;
-  /** Nothing where it was removed meanwhile. */
+  /** Nothing if it was removed meanwhile. */
   read(): string[];
 }
 
@@ -94,7 +94,7 @@ export class SeriesFiles {
     return lines;
   }
 
-  /** Writes at once; true where a new part begins with the next. */
+  /** Writes at once; true if a new part begins with the next. */
   append(texts: readonly string[], fromMs: number, toMs: number): boolean {
     const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(""));
     if (this.#descriptor === undefined) {
@@ -169,7 +169,7 @@ export class SeriesFiles {
     }
   }
 
-  /** Undefined where there is nothing, or where it cannot be read. */
+  /** Undefined if there is nothing, or if it cannot be read. */
   #tryRead<T>(read: () => T): T | undefined {
     try {
       return read();

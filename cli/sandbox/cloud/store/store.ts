@@ -28,7 +28,7 @@ const USUAL_BOUNDS: SeriesBounds = { maxBytes: 64 * 1024 * 1024, maxAgeMs: Numbe
 /** By key, where the value is. */
 type Keys = Map<string, PlacedRecord>;
 
-/** Throws a `StoreProblem` where the folder's state cannot be used. */
+/** Throws a `StoreProblem` if the folder's state cannot be used. */
 export function openStore(folder: string, report: Report, clock: Clock): StateStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, "journal");
@@ -142,7 +142,7 @@ export class StateStore {
     if (this.#length > this.#compactedAt && this.#length > 2 * this.#liveBytes) await this.compact();
   }
 
-  /** Writes the journal anew, without what is out of date. Where that fails the old one stays. */
+  /** Writes the journal anew, without what is out of date. If that fails the old one stays. */
   async compact(): Promise<void> {
     const temporary = `${this.#path}.new`;
     const all = [...this.#collections.values()].flatMap((keys) => [...keys.values()]);

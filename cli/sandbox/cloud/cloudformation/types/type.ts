@@ -37,15 +37,15 @@ export interface ResourceType {
   /** In place. */
   update(context: ResourceContext, id: string, properties: Properties, before: Properties): void;
   delete(context: ResourceContext, id: string, properties: Properties): void;
-  /** Whether the service has done what it was told; at once where it is absent. */
+  /** Whether the service has done what it was told; at once if it is absent. */
   isSettled?(context: ResourceContext, id: string): boolean;
   attribute(context: ResourceContext, id: string, name: string, properties: Properties): unknown;
-  /** Where Ref gives something else. */
+  /** The value of Ref, if it is not the physical id. */
   ref?(context: ResourceContext, id: string, properties: Properties): string;
 }
 
 /**
- * Properties in few letters: name, then `*` where it is required, `!` where its change makes a new resource (`?`: it
+ * Properties in few letters: name, then `*` if it is required, `!` if its change makes a new resource (`?`: it
  * may), then the kind: `#` number, `&` boolean, `[]` list, `{}` object, `~` any JSON; a text without.
  */
 export function parseProperties(source: string): Record<string, Property> {
