@@ -9,9 +9,10 @@ export interface Schedule extends CreateScheduleCommandInput {
   readonly createdAt: Date;
 }
 
+const keyOf = (name: string | undefined, group = "default") => `${group}/${name}`;
+
 export function openScheduler(world: World, region: string) {
   const schedules = world.collection<Schedule>("scheduler", region, "schedules");
-  const keyOf = (name: string | undefined, group = "default") => `${group}/${name}`;
   const scheduleNamed = (name: string | undefined, group: string | undefined): Schedule => {
     const schedule = schedules.get(keyOf(name, group));
     if (schedule === undefined)

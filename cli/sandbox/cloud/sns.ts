@@ -28,16 +28,7 @@ export function openSns(world: World, region: string) {
     if (topic === undefined) throw new AwsError("NotFound", "Topic does not exist", 404);
     return topic;
   };
-  const listed = (own: readonly Topic[]) =>
-    own.flatMap((one) =>
-      Array.from(one.subscriptions, ([SubscriptionArn, { protocol, endpoint, isConfirmed }]) => ({
-        TopicArn: one.arn,
-        SubscriptionArn: isConfirmed ? SubscriptionArn : "PendingConfirmation",
-        Protocol: protocol,
-        Endpoint: endpoint,
-        Owner: world.accountId,
-      })),
-    );
+  const listed = (own: readonly Topic[]) => subscriptionsOf(own, world.accountId);
 
   const keep = (mail: Mail) => {
     mails.set(mail.id, mail);
@@ -149,4 +140,16 @@ export function openSns(world: World, region: string) {
   };
 
   return { operations, topics, topicByArn, mails, keep };
+}
+
+function subscriptionsOf(topics: readonly Topic[], accountId: string) {
+  return topics.flatMap((topic) =>
+    Array.from(topic.subscriptions, ([SubscriptionArn, { protocol, endpoint, isConfirmed }]) => ({
+      TopicArn: topic.arn,
+      SubscriptionArn: isConfirmed ? SubscriptionArn : "PendingConfirmation",
+      Protocol: protocol,
+      Endpoint: endpoint,
+      Owner: accountId,
+    })),
+  );
 }

@@ -27,17 +27,9 @@ export function aliasOperations(state: LambdaState) {
   const aliasOf = (input: GetAliasCommandInput) => {
     const lambdaFunction = state.function(input.FunctionName);
     const alias = lambdaFunction.aliases.get(input.Name ?? "");
-    if (alias === undefined)
-      throw new AwsError(
-        "ResourceNotFoundException",
-        `Cannot find alias arn: ${lambdaFunction.arn}:${input.Name}`,
-        404,
-      );
+    const arn = `${lambdaFunction.arn}:${input.Name}`;
+    if (alias === undefined) throw new AwsError("ResourceNotFoundException", `Cannot find alias arn: ${arn}`, 404);
     return { lambdaFunction, alias };
-  };
-  const checkVersion = (lambdaFunction: LambdaFunction, version: string | undefined) => {
-    if (version !== "$LATEST" && !lambdaFunction.versions.has(version ?? ""))
-      throw functionNotFound(`${lambdaFunction.arn}:${version}`);
   };
 
   return {
@@ -154,6 +146,11 @@ export function aliasOperations(state: LambdaState) {
       policy.revisionId = newRevision();
     },
   };
+}
+
+function checkVersion(lambdaFunction: LambdaFunction, version: string | undefined): void {
+  if (version !== "$LATEST" && !lambdaFunction.versions.has(version ?? ""))
+    throw functionNotFound(`${lambdaFunction.arn}:${version}`);
 }
 
 function noPolicy(): AwsError {

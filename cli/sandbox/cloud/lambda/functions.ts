@@ -59,19 +59,6 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
     tasks.after(ms, "settle", `${lambdaFunction.name}:${version.version}`);
   };
 
-  const checkIdle = (lambdaFunction: LambdaFunction) => {
-    if (lambdaFunction.latest.state === "Pending") {
-      throw conflict(
-        `The operation cannot be performed at this time. The function is currently in the following state: Pending`,
-      );
-    }
-    if (lambdaFunction.latest.updateStatus === "InProgress") {
-      throw conflict(
-        `The operation cannot be performed at this time. An update is in progress for resource: ${lambdaFunction.arn}`,
-      );
-    }
-  };
-
   const checkWhole = (code: FunctionCode, settings: VersionSettings) => {
     const bytes = settings.layers.reduce(
       (sum, arn) => sum + (layers.version(arn)?.code.unpackedBytes ?? 0),
@@ -273,6 +260,19 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
 
 function isSame(a: VersionSettings, b: VersionSettings): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function checkIdle(lambdaFunction: LambdaFunction): void {
+  if (lambdaFunction.latest.state === "Pending") {
+    throw conflict(
+      `The operation cannot be performed at this time. The function is currently in the following state: Pending`,
+    );
+  }
+  if (lambdaFunction.latest.updateStatus === "InProgress") {
+    throw conflict(
+      `The operation cannot be performed at this time. An update is in progress for resource: ${lambdaFunction.arn}`,
+    );
+  }
 }
 
 function described(

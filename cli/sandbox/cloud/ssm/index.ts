@@ -39,6 +39,11 @@ const MAX_DESCRIBED = 50;
 /** "The key that Systems Manager uses by default." */
 const DEFAULT_KEY = "alias/aws/ssm";
 
+interface TagRequest {
+  readonly ResourceType?: string | undefined;
+  readonly ResourceId?: string | undefined;
+}
+
 export function openSsm(world: World, region: string) {
   const parameters = world.collection<Parameter>("ssm", region, "parameters");
   const arnOf = (name: string) => `arn:aws:ssm:${region}:${world.accountId}:parameter/${name.replace(/^\//, "")}`;
@@ -74,10 +79,7 @@ export function openSsm(world: World, region: string) {
     return parameter;
   };
 
-  const taggedParameter = (input: {
-    ResourceType?: string | undefined;
-    ResourceId?: string | undefined;
-  }): Parameter => {
+  const taggedParameter = (input: TagRequest): Parameter => {
     if (input.ResourceType !== "Parameter") {
       throw new AwsError("NotImplemented", `the sandbox has no tags of a ${input.ResourceType}`, 501);
     }
