@@ -1,21 +1,21 @@
 import type { AppLog, LogSource } from "./platform/log.ts";
-import type { Metrics, MetricsPeriod } from "./platform/metrics.ts";
+import type { MetricsPeriod, StageMetrics } from "./platform/metrics.ts";
 import type { Registrar } from "./platform/registrar.ts";
 import type { Stack } from "./platform/stack.ts";
-import type { Target, TargetOptions } from "./platform/target.ts";
-import type { Variables } from "./platform/variables.ts";
+import type { DeployTarget, TargetOptions } from "./platform/target.ts";
+import type { AppVariables } from "./platform/variables.ts";
 
 // The only door to the cloud: commands know the interfaces in platform/ and get the implementations here. AWS is the one
 // there is; a second platform would be chosen in these functions. Each imports its part when it is called, so that a
 // command loads (and its bundle contains) only what it uses.
 
 /** The place that tool.json deploys to. Makes no call yet. */
-export async function openTarget(options: TargetOptions): Promise<Target> {
+export async function openTarget(options: TargetOptions): Promise<DeployTarget> {
   return (await import("./aws/target.ts")).openTarget(options);
 }
 
 /** The variables that `tool env` keeps for the app that tool.json names. Makes no call yet. */
-export async function openVariables(options: TargetOptions): Promise<Variables> {
+export async function openVariables(options: TargetOptions): Promise<AppVariables> {
   return (await import("./aws/open-variables.ts")).openVariables(options);
 }
 
@@ -49,7 +49,7 @@ export async function readMetrics(
   options: TargetOptions,
   period: MetricsPeriod,
   signal: AbortSignal,
-): Promise<Metrics> {
+): Promise<StageMetrics> {
   return (await import("./aws/metrics.ts")).readMetrics(options, period, signal);
 }
 

@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import { openTarget } from "./open-platform.ts";
 import { openSandbox, placed } from "./open-sandbox.ts";
 import type { SandboxAccess } from "./platform/sandbox.ts";
-import type { Target } from "./platform/target.ts";
+import type { DeployTarget } from "./platform/target.ts";
 import { resolveProject } from "./project/resolve-config.ts";
 import { explainStage } from "./project/stage-word.ts";
 
@@ -14,7 +14,7 @@ export interface OpenedProject {
   readonly resolved: ResolvedConfig;
   readonly inference: Inference;
   readonly stage: string;
-  readonly target: Target;
+  readonly target: DeployTarget;
   /** The sandbox, if the target is there. */
   readonly sandbox: SandboxAccess | undefined;
 }

@@ -42,7 +42,7 @@ export async function openSandbox(
   if (!usesSandbox(context, flag)) return undefined;
   // With the variable they hold as they are.
   if (flag) context.changeHints(withFlag);
-  const { openSandbox, SandboxError } = await import("./sandbox/connect.ts");
+  const { connectSandbox: openSandbox, SandboxError } = await import("./sandbox/connect.ts");
   try {
     const { io } = context;
     const sandbox = await openSandbox({ env: io.env, clock: io.clock, say: (text) => void context.say(text) });

@@ -5,7 +5,7 @@ import { isEarlyExit } from "./early-exit.ts";
 import { openVariables } from "./open-platform.ts";
 import { openSandbox, placed, usesSandbox } from "./open-sandbox.ts";
 import { PlatformError } from "./platform/error.ts";
-import type { Values } from "./platform/variables.ts";
+import type { VariableValues } from "./platform/variables.ts";
 
 /** Longer than the store takes on a slow network, and short enough to wait for at every start. */
 const LIMIT_MS = 2_000;
@@ -23,7 +23,10 @@ interface Wanted {
  * named, or the sandbox is used, and `--no-env` is not given. If it does not answer in time the command warns, and works
  * without them. Nothing is kept on disk.
  */
-export async function stageVariables(context: Context, { config, resolved, stage, flags }: Wanted): Promise<Values> {
+export async function stageVariables(
+  context: Context,
+  { config, resolved, stage, flags }: Wanted,
+): Promise<VariableValues> {
   const { env } = context.io;
   if (!flags.env) return {};
   const inSandbox = usesSandbox(context, flags.sandbox);

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { type Config, forStage, type Inference } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
-import type { Values } from "../platform/variables.ts";
+import type { VariableValues } from "../platform/variables.ts";
 import { hookEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { collectFiles, type FoundFile, type LeftOut, unreadableFile } from "./collect.ts";
 import { deflateFiles, type MadeFile } from "./deflate.ts";
@@ -50,7 +50,7 @@ export interface BuildOptions {
   readonly inference: Inference;
   readonly stage: string;
   /** The stage's variables of `tool env`, for the hooks. */
-  readonly variables?: Values;
+  readonly variables?: VariableValues;
   /** Other variables for the hooks, which come before all. */
   readonly env?: NodeJS.ProcessEnv;
   /** If false, no hook runs and the files are packed as they are. */

@@ -1,6 +1,6 @@
 import type { MetricDataQuery } from "@aws-sdk/client-cloudwatch";
 import { forStage } from "../../schema/index.ts";
-import type { Cost, Metrics, MetricsPeriod } from "../platform/metrics.ts";
+import type { Cost, MetricsPeriod, StageMetrics } from "../platform/metrics.ts";
 import type { TargetOptions } from "../platform/target.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
@@ -24,7 +24,7 @@ export async function readMetrics(
   { env, clock, config, resolved, sandbox }: TargetOptions,
   { stage, sinceMs, untilMs }: MetricsPeriod,
   signal: AbortSignal,
-): Promise<Metrics> {
+): Promise<StageMetrics> {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
   const cloud = openCloud({ env, clock, region, profile, sandbox });

@@ -1,6 +1,6 @@
 import type { Watched } from "../platform/progress.ts";
 import type { TargetOptions } from "../platform/target.ts";
-import { ALL_STAGES, type Variables } from "../platform/variables.ts";
+import { ALL_STAGES, type AppVariables } from "../platform/variables.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 import { deployedStages } from "./function/deployed-stages.ts";
@@ -17,7 +17,7 @@ import {
 } from "./variables/store.ts";
 
 /** The variables of the app that tool.json names. Makes no call yet. */
-export function openVariables({ env, clock, config, resolved, sandbox }: TargetOptions): Variables {
+export function openVariables({ env, clock, config, resolved, sandbox }: TargetOptions): AppVariables {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
   const app = config.name;

@@ -1,6 +1,6 @@
 import { forStage } from "../../schema/index.ts";
 import type { Watched } from "../platform/progress.ts";
-import type { Target, TargetOptions } from "../platform/target.ts";
+import type { DeployTarget, TargetOptions } from "../platform/target.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 import { deployStage, lookAtStage, type StageDeploy, type StageGateway, type StageLook } from "./function/deploy.ts";
@@ -12,7 +12,7 @@ import { packVariables } from "./variables/pack.ts";
 import { readEffective } from "./variables/store.ts";
 
 /** Lambda behind an API gateway. */
-export function openTarget({ env, clock, config, resolved, sandbox }: TargetOptions): Target {
+export function openTarget({ env, clock, config, resolved, sandbox }: TargetOptions): DeployTarget {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
   const cloud = openCloud({ env, clock, region, profile, sandbox });

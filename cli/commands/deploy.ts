@@ -10,7 +10,7 @@ import { usesSandbox } from "../open-sandbox.ts";
 import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
 import type { Commit, DeployResult } from "../platform/target.ts";
-import type { Values } from "../platform/variables.ts";
+import type { VariableValues } from "../platform/variables.ts";
 import { hookEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { readCommit } from "../project/commit.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
@@ -76,7 +76,7 @@ async function refuseForeign({ sandbox, inference, resolved, stage }: OpenedProj
 interface Work {
   readonly context: Context;
   readonly project: OpenedProject;
-  readonly variables: Values;
+  readonly variables: VariableValues;
   readonly commit: Commit | undefined;
   readonly stop: Interruption;
 }

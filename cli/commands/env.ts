@@ -16,7 +16,7 @@ import { deployProgress } from "../output/deploy-progress.ts";
 import { shortList } from "../output/short-list.ts";
 import { variablesTable } from "../output/variables-table.ts";
 import type { Watched } from "../platform/progress.ts";
-import { ALL_STAGES, type StoredVariable, type Values, type Variables } from "../platform/variables.ts";
+import { ALL_STAGES, type AppVariables, type StoredVariable, type VariableValues } from "../platform/variables.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStageOf } from "../project/stage-word.ts";
 import { readStream } from "../read-stream.ts";
@@ -208,7 +208,10 @@ function variablesInput(context: Context, { variable: words, file }: Options<"en
   return { kind: "words", assignments: read.value, isTyped: needsInput && context.io.stdin.isTTY === true };
 }
 
-async function valuesOf(context: Context, input: { readonly assignments: readonly Assignment[] }): Promise<Values> {
+async function valuesOf(
+  context: Context,
+  input: { readonly assignments: readonly Assignment[] },
+): Promise<VariableValues> {
   const values: Record<string, string> = {};
   for (const { name, value } of input.assignments) {
     values[name] = typeof value === "string" ? value : await readSecret(context, name, value.from);
@@ -221,7 +224,7 @@ async function valuesOf(context: Context, input: { readonly assignments: readonl
   return values;
 }
 
-async function valuesOfFile(context: Context, path: string): Promise<Values> {
+async function valuesOfFile(context: Context, path: string): Promise<VariableValues> {
   const label = path === "-" ? "stdin" : path;
   let bytes: Buffer;
   try {
@@ -269,7 +272,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-function refuseValues(context: Context, values: Values): void {
+function refuseValues(context: Context, values: VariableValues): void {
   for (const [name, value] of Object.entries(values)) {
     const wrong = valueProblem(name, value);
     if (wrong !== undefined) context.misuse(wrong.message, wrong.hint);
@@ -277,7 +280,7 @@ function refuseValues(context: Context, values: Values): void {
 }
 
 interface Opened {
-  readonly variables: Variables;
+  readonly variables: AppVariables;
   readonly watched: Watched;
 }
 
@@ -330,7 +333,7 @@ function ofStage(all: readonly StoredVariable[], stage: string): StoredVariable[
 }
 
 /** Undefined if the platform does not tell: listing and setting work without. */
-async function outdatedStages(variables: Variables, watched: Watched): Promise<readonly string[] | undefined> {
+async function outdatedStages(variables: AppVariables, watched: Watched): Promise<readonly string[] | undefined> {
   try {
     return await variables.outdatedStages(watched);
   } catch (error) {
@@ -348,7 +351,7 @@ interface Affected {
 
 /** The stages that a change affects. */
 async function stagesAffected(
-  variables: Variables,
+  variables: AppVariables,
   { stage, names }: { readonly stage: string; readonly names: readonly string[] },
   watched: Watched,
 ): Promise<Affected> {
@@ -386,11 +389,11 @@ function howFar(done: readonly string[], names: readonly string[], stage: string
   return `set ${forStage(stage)}: ${shortList(done)}\nnot set, run the command again: ${shortList(left)}`;
 }
 
-type Names = Awaited<ReturnType<Variables["names"]>>;
+type Names = Awaited<ReturnType<AppVariables["names"]>>;
 
 /** Where names are that a stage does not have, or which names were meant. */
 async function whereElse(
-  variables: Variables,
+  variables: AppVariables,
   unknown: readonly string[],
   watched: Watched,
   { verb, existing }: { readonly verb: string; readonly existing?: Names },

@@ -4,7 +4,7 @@ import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { readMetrics } from "../open-platform.ts";
 import { openSandbox, placed } from "../open-sandbox.ts";
-import type { Metrics } from "../platform/metrics.ts";
+import type { StageMetrics } from "../platform/metrics.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStage } from "../project/stage-word.ts";
 import type { Options } from "../table.ts";
@@ -50,7 +50,7 @@ export async function metrics(context: Context, options: Options<"metrics">): Pr
 }
 
 function render(
-  { requests, invocations, cost }: Metrics,
+  { requests, invocations, cost }: StageMetrics,
   title: string,
   { color }: { readonly color: boolean },
 ): string {

@@ -2,7 +2,14 @@ import { rmSync } from "node:fs";
 import { type Context, EXIT } from "../context.ts";
 import { stageUrl } from "../open-sandbox.ts";
 import { byteSize } from "../output/byte-size.ts";
-import { findSandbox, openSandbox, type Sandbox, SandboxError, silentDaemon, stopSandbox } from "../sandbox/connect.ts";
+import {
+  connectSandbox,
+  findSandbox,
+  type Sandbox,
+  SandboxError,
+  silentDaemon,
+  stopSandbox,
+} from "../sandbox/connect.ts";
 import type { SandboxLanguage, SandboxStatus } from "../sandbox/control.ts";
 import { SandboxFolder } from "../sandbox/folder.ts";
 import type { Options } from "../table.ts";
@@ -35,7 +42,7 @@ export function status(context: Context): Promise<number> {
 /** `tool sandbox start`: starts it if it does not run, and prints its address. */
 export function start(context: Context): Promise<number> {
   return explained(context, async () => {
-    const sandbox = await openSandbox({
+    const sandbox = await connectSandbox({
       env: context.io.env,
       clock: context.io.clock,
       say: (text) => void context.say(text),
@@ -64,7 +71,7 @@ export function mail(context: Context): Promise<number> {
     // A sandbox that does not run has its mails all the same.
     const exists = SandboxFolder.of(context.io.env).exists;
     const sandbox = exists
-      ? await openSandbox({ env: context.io.env, clock: context.io.clock, say: () => {} })
+      ? await connectSandbox({ env: context.io.env, clock: context.io.clock, say: () => {} })
       : undefined;
     const mails = (await sandbox?.mails()) ?? [];
     if (context.format === "json") await context.print(toJson({ mails }));

@@ -6,7 +6,7 @@ import { openSandbox, placed } from "../open-sandbox.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
-import type { Change, Stack, StackPlan, StackWatch } from "../platform/stack.ts";
+import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import type { Options } from "../table.ts";
 
@@ -70,8 +70,8 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
 }
 
 /** `removes stage of the gateway (beta); replaces a.example.com/`: the plan printed above has long lists whole. */
-function lossOf(changes: readonly Change[]): string {
-  const verbs: [verb: string, matches: (change: Change) => boolean][] = [
+function lossOf(changes: readonly StackChange[]): string {
+  const verbs: [verb: string, matches: (change: StackChange) => boolean][] = [
     ["removes", ({ action, isKept }) => action === "remove" && !isKept],
     ["no longer manages", ({ isKept }) => isKept],
     ["replaces", ({ replaced }) => replaced === "yes"],

@@ -9,7 +9,7 @@ import { type Context, EXIT } from "../context.ts";
 import type { StopSignal } from "../io.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { shortList } from "../output/short-list.ts";
-import type { Values } from "../platform/variables.ts";
+import type { VariableValues } from "../platform/variables.ts";
 import { appEnvironment } from "../project/app-environment.ts";
 import { type ResolvedProject, resolveProject } from "../project/resolve-config.ts";
 import { stageVariables } from "../stage-variables.ts";
@@ -182,7 +182,7 @@ async function readProject(context: Context, options: Options<"start">): Promise
 type Log = (entries: readonly Entry[]) => void;
 
 /** A project with the variables that `tool env` keeps for it, which are read once. */
-type Started = Project & { readonly variables: Values };
+type Started = Project & { readonly variables: VariableValues };
 
 function serveOptions(context: Context, project: Started, at: { host: string; port: number; log: Log }) {
   const { config, command, variables } = project;

@@ -1,4 +1,4 @@
-import type { Certificate, Change, StackPlan, StackResource, StackStatus } from "../platform/stack.ts";
+import type { DomainCertificate, StackChange, StackPlan, StackResource, StackStatus } from "../platform/stack.ts";
 
 export interface TextOptions {
   readonly color: boolean;
@@ -112,7 +112,7 @@ export function renderPlan(plan: StackPlan, options: TextOptions, sandbox?: Here
   );
   return [title, ...groups, certificates, summary(plan.changes)].filter((text) => text !== "").join("\n\n");
 
-  function changeRow({ action, about, type, replaced, isKept }: Change): Row {
+  function changeRow({ action, about, type, replaced, isKept }: StackChange): Row {
     const mark =
       action === "add" ? green("+") : action === "remove" ? red("-") : replaced === "no" ? yellow("~") : red("!");
     const note =
@@ -132,7 +132,7 @@ export function renderPlan(plan: StackPlan, options: TextOptions, sandbox?: Here
     };
   }
 
-  function changeLines(change: Change): string[] {
+  function changeLines(change: StackChange): string[] {
     const values = change.properties.map(({ path, before, after }) => {
       if (before === undefined && after === undefined) return `      ${path} ${dim("follows from another change")}`;
       return clip(`      ${path}: ${before ?? dim("none")} -> ${after ?? dim("none")}`, options.columns);
@@ -141,8 +141,8 @@ export function renderPlan(plan: StackPlan, options: TextOptions, sandbox?: Here
   }
 }
 
-function summary(changes: readonly Change[]): string {
-  const count = (matches: (change: Change) => boolean, text: string) => {
+function summary(changes: readonly StackChange[]): string {
+  const count = (matches: (change: StackChange) => boolean, text: string) => {
     const amount = changes.filter(matches).length;
     return amount === 0 ? [] : [`${amount} ${text}`];
   };
@@ -157,7 +157,7 @@ function summary(changes: readonly Change[]): string {
 }
 
 /** A domain whose certificate is not issued yet: its state, and what its owner has to do. */
-function certificateLines({ domain, state, reason, validation }: Certificate, options: TextOptions): string[] {
+function certificateLines({ domain, state, reason, validation }: DomainCertificate, options: TextOptions): string[] {
   const { bold } = painters(options);
   const head = (text: string) => `  ${bold(domain)}: ${text}`;
   if (state === "missing") return [head("tool stack apply requests it")];

@@ -5,7 +5,7 @@ export interface MetricsPeriod {
 }
 
 /** Figures of a stage. A figure without data is undefined: without a request there is no duration. */
-export interface Metrics {
+export interface StageMetrics {
   readonly requests: {
     readonly count: number;
     readonly clientErrors: number;

@@ -6,7 +6,7 @@ export interface SandboxAccess {
   readonly secretAccessKey: string;
   /** The URL of a deployed stage that every program of this machine can open. */
   urlOf(app: string, stage: string): string;
-  /** What to know of the program that runs a managed runtime here; undefined if it is the platform's version. */
+  /** A note on the program that runs a managed runtime here; undefined if it is the platform's version. */
   noteOn(runtime: string): Promise<string | undefined>;
   /** The URL of its own name, which browsers and curl resolve everywhere; under it absolute links work. */
   browserUrlOf(app: string, stage: string): string;

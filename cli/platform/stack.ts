@@ -5,14 +5,14 @@
 export interface Stack {
   /** Undefined if there is no stack. */
   status(watch: StackWatch): Promise<StackStatus | undefined>;
-  /** What `apply` would do. Changes nothing. */
+  /** The changes that `apply` would make. Changes nothing. */
   plan(watch: StackWatch): Promise<StackPlan>;
   /**
    * Requests missing certificates, then creates or updates the stack to match tool.json. `confirm` is called before an
    * existing stack is changed, and may prevent it.
    */
   apply(confirm: (plan: StackPlan) => Promise<boolean>, watch: StackWatch): Promise<ApplyResult>;
-  /** What `remove` would delete, and what it would keep and why, as far as that is known in advance. */
+  /** Things that `remove` would delete, and those that it would keep and why, as far as they are known in advance. */
   inventory(
     options: RemoveOptions,
     watch: StackWatch,
@@ -21,7 +21,7 @@ export interface Stack {
   remove(options: RemoveOptions, watch: StackWatch): Promise<RemoveResult>;
 }
 
-/** What is removed of that which a deploy did not make: the logs, and the variables of `tool env`. */
+/** Whether things that a deploy did not make are removed, too: the logs, and the variables of `tool env`. */
 export interface RemoveOptions {
   readonly logs: boolean;
   readonly env: boolean;
@@ -32,13 +32,13 @@ export interface StackWatch {
   readonly report: (event: StackEvent) => void;
 }
 
-/** What happens while an operation runs. */
+/** An event while an operation runs. */
 export type StackEvent =
   | {
       readonly kind: "resource";
       readonly id: string;
       readonly type: string;
-      /** What the resource is, in the words of tool.json: `domain api.example.com`. */
+      /** The resource in the words of tool.json: `domain api.example.com`. */
       readonly about: string;
       readonly stage: string | undefined;
       readonly action: "create" | "update" | "delete";
@@ -56,8 +56,8 @@ export interface StackStatus {
   readonly region: string;
   readonly state: string;
   readonly stages: readonly StageStatus[];
-  readonly certificates: readonly Certificate[];
-  readonly zones: readonly Zone[];
+  readonly certificates: readonly DomainCertificate[];
+  readonly zones: readonly StackZone[];
   readonly resources: readonly StackResource[];
   /** Whether tool.json has changes that were not applied yet. */
   readonly isBehind: boolean;
@@ -72,7 +72,7 @@ export interface StageStatus {
   readonly isDeployed: boolean;
 }
 
-export interface Zone {
+export interface StackZone {
   readonly name: string;
   readonly nameservers: readonly string[];
   /** Whether the stack made it. */
@@ -89,7 +89,7 @@ export interface StackResource {
 }
 
 /** The certificate of a domain. */
-export interface Certificate {
+export interface DomainCertificate {
   readonly domain: string;
   readonly state: "issued" | "pending" | "failed" | "missing";
   readonly reason: string | undefined;
@@ -105,12 +105,12 @@ export interface StackPlan {
   readonly region: string;
   /** Whether there is no stack yet. */
   readonly isNew: boolean;
-  readonly changes: readonly Change[];
+  readonly changes: readonly StackChange[];
   /** Certificates that are not issued yet; their domains are not in the plan. */
-  readonly certificates: readonly Certificate[];
+  readonly certificates: readonly DomainCertificate[];
 }
 
-export interface Change {
+export interface StackChange {
   readonly action: "add" | "change" | "remove";
   readonly id: string;
   readonly type: string;
@@ -146,6 +146,6 @@ export interface Owned {
 
 export interface RemoveResult {
   readonly removed: readonly Owned[];
-  /** What is kept, and why. */
+  /** The things that are kept, and why. */
   readonly left: readonly (Owned & { readonly reason: string })[];
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import type { Config, ResolvedConfig } from "../../schema/index.ts";
 import type { Watched } from "./progress.ts";
 import type { SandboxAccess } from "./sandbox.ts";
-import type { Values } from "./variables.ts";
+import type { VariableValues } from "./variables.ts";
 
 export interface TargetOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,19 +19,19 @@ export interface TargetOptions {
  * One app in one region of one account. Every method throws a `PlatformError` if a call to the platform fails.
  * `cli/aws/target.ts` implements it.
  */
-export interface Target {
+export interface DeployTarget {
   readonly region: string;
   /**
    * Checks before anything is built that the credentials work and the stage may be deployed. `deploy` takes the result.
    */
   look(stage: string, options: Watched): Promise<StageBefore>;
   /** The variables of the stage that `tool env` keeps. Throws if they are more than can be deployed. */
-  variables(stage: string, options: Watched): Promise<Values>;
+  variables(stage: string, options: Watched): Promise<VariableValues>;
   /**
    * Makes sure, before anything is built, that the runtime of the artifact's language is available: some runtimes are
    * built on this machine, once.
    */
-  prepare(request: Pick<ArtifactFile, "needsLayer">, options: Watched): Promise<void>;
+  prepare(request: Pick<DeployArtifact, "needsLayer">, options: Watched): Promise<void>;
   /** Deploys an artifact to the stage and creates what is missing. Uploads nothing if it is already active. */
   deploy(request: DeployRequest, options: Watched): Promise<DeployResult>;
   /** Activates an earlier deployment of the stage: the previous one, or the one that a commit or version names. */
@@ -51,14 +51,14 @@ export interface StageBefore {
 
 export interface DeployRequest {
   readonly before: StageBefore;
-  readonly artifact: ArtifactFile;
+  readonly artifact: DeployArtifact;
   readonly commit: Commit | undefined;
-  /** What `variables` gave. */
-  readonly variables: Values;
+  /** The result of `variables`. */
+  readonly variables: VariableValues;
 }
 
 /** The archive to upload, and how the platform runs it. */
-export interface ArtifactFile {
+export interface DeployArtifact {
   /** The bytes, or the path of a file that holds them. */
   readonly zip: Uint8Array | string;
   readonly sha256Base64: string;
@@ -70,7 +70,7 @@ export interface ArtifactFile {
   readonly needsLayer: boolean;
 }
 
-/** What Git says about the project's folder. */
+/** The commit of the project's folder, as Git reports it. */
 export interface Commit {
   /** The tag of the commit, else its abbreviated SHA; followed by `-dirty` if files differ from it. */
   readonly ref: string;
@@ -89,7 +89,7 @@ export interface DeployResult {
   /** The version that it replaced. */
   readonly previousVersion: string | undefined;
   readonly uploadedBytes: number;
-  /** What else the user should know or do. */
+  /** Anything else that the user should know or do. */
   readonly remarks: readonly string[];
 }
 

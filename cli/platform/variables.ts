@@ -4,17 +4,17 @@ import type { Watched } from "./progress.ts";
 export const ALL_STAGES = "all";
 
 /** Names and values. Nothing that prints or logs may get one. */
-export type Values = Readonly<Record<string, string>>;
+export type VariableValues = Readonly<Record<string, string>>;
 
 /**
  * The variables that one app keeps in the platform's encrypted store, by stage. Every method throws a `PlatformError` if a
  * call to the platform fails; none of its messages holds a value. `cli/aws/variables` implements it.
  */
-export interface Variables {
+export interface AppVariables {
   /** The values of a stage: its own, with those of `all` below them. */
-  read(stage: string, watched: Watched): Promise<Values>;
+  read(stage: string, watched: Watched): Promise<VariableValues>;
   /** The value of one variable that a stage has, and of which stage it is; undefined if there is none. */
-  readOne(stage: string, name: string, watched: Watched): Promise<FoundValue | undefined>;
+  readOne(stage: string, name: string, watched: Watched): Promise<StageValue | undefined>;
   /** Which variables there are, without their values. */
   names(watched: Watched): Promise<readonly { readonly stage: string; readonly name: string }[]>;
   /** All variables of all stages, sorted by stage and name, `all` first. Reads no secret. */
@@ -27,7 +27,7 @@ export interface Variables {
   outdatedStages(watched: Watched): Promise<readonly string[]>;
 }
 
-export interface FoundValue {
+export interface StageValue {
   readonly stage: string;
   readonly value: string;
 }
@@ -47,7 +47,7 @@ export interface StoredVariable {
 
 export interface SetRequest {
   readonly stage: string;
-  readonly values: Values;
+  readonly values: VariableValues;
   readonly isEncrypted: boolean;
   /** Undefined keeps the one that a variable has. */
   readonly description: string | undefined;

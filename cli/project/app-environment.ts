@@ -1,7 +1,7 @@
 import { delimiter, join } from "node:path";
 import type { Config } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
-import type { Values } from "../platform/variables.ts";
+import type { VariableValues } from "../platform/variables.ts";
 import { withoutSecrets } from "../without-secrets.ts";
 
 /**
@@ -12,7 +12,7 @@ export function appEnvironment(
   context: Context,
   config: Pick<Config, "environment">,
   stage: string,
-  variables: Values,
+  variables: VariableValues,
 ): NodeJS.ProcessEnv {
   return { NODE_ENV: stage, ...config.environment, ...variables, ...withoutSecrets(context.io.env), TOOL_STAGE: stage };
 }
@@ -26,7 +26,7 @@ export function hookEnvironment(
   context: Context,
   config: Pick<Config, "environment">,
   stage: string,
-  variables: Values,
+  variables: VariableValues,
 ): NodeJS.ProcessEnv {
   const isStored = Object.keys(variables).length > 0;
   return {

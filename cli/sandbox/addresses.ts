@@ -3,7 +3,7 @@ import type { Domain, RestApi, Stage } from "./cloud/api-gateway.ts";
 import type { World } from "./cloud/world.ts";
 
 /** A stage that a request is for. */
-export interface Place {
+export interface StageRoute {
   readonly region: string;
   readonly api: RestApi;
   readonly stage: Stage;
@@ -11,14 +11,14 @@ export interface Place {
   readonly path: string;
   /** Name of the host in the event. It decides whether the runtime adds the prefix to redirects and cookies. */
   readonly domainName: string;
-  /** What the mapping of a domain has in front of the path; the app sees it. */
+  /** The prefix of the path in the mapping of a domain; the app sees it. */
   readonly basePath?: string;
-  /** What the address has in front of the path; the app does not see it. */
+  /** The prefix of the path in the address; the app does not see it. */
   readonly prefix?: string;
 }
 
-/** What a request is for if it is not for a stage. */
-export type Elsewhere =
+/** The kind of a host that names no stage. */
+export type UnmatchedHost =
   /** A name of the gateway or a domain of the account, with nothing there. */
   | "nothing-here"
   /** A name of this machine. */
@@ -27,27 +27,27 @@ export type Elsewhere =
   | "foreign";
 
 /** The stage that a host and a URL are for. */
-export function placeOf(world: World, host: string, url: string): Place | Elsewhere {
+export function routeOf(world: World, host: string, url: string): StageRoute | UnmatchedHost {
   const [path = "/"] = url.split(/[?#]/, 1);
   const [, id, region, domain] =
     /^([a-z0-9]+)\.execute-api\.([a-z0-9-]+)\.(amazonaws\.com|localhost)$/.exec(host) ?? [];
   if (id !== undefined && region !== undefined) {
-    const place = placeOfApi(world, { id, region, path, host });
-    return place ?? (domain === "localhost" ? "sandbox" : "nothing-here");
+    const route = routeOfApi(world, { id, region, path, host });
+    return route ?? (domain === "localhost" ? "sandbox" : "nothing-here");
   }
   if (isOwnHost(host)) {
     const [, app, stage, rest = ""] = /^\/_app\/([^/]+)\/([^/]+)(.*)$/.exec(path) ?? [];
-    const found = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
-    if (found === undefined) return "sandbox";
-    const domainName = `${found.api.id}.execute-api.${found.region}.localhost`;
-    return { ...found, path: rest || "/", domainName, prefix: `/_app/${app}/${stage}` };
+    const target = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
+    if (target === undefined) return "sandbox";
+    const domainName = `${target.api.id}.execute-api.${target.region}.localhost`;
+    return { ...target, path: rest || "/", domainName, prefix: `/_app/${app}/${stage}` };
   }
   const [, stage, app] = /^([^.]+)\.([^.]+)\.localhost$/.exec(host) ?? [];
-  const named = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
-  if (named !== undefined) return { ...named, path, domainName: host, basePath: "" };
+  const target = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
+  if (target !== undefined) return { ...target, path, domainName: host, basePath: "" };
   for (const { region, service } of world.everywhere("apigateway")) {
     const domain = service.domains.get(host);
-    if (domain !== undefined) return placeOfDomain(region, service.apis, domain, path) ?? "nothing-here";
+    if (domain !== undefined) return routeOfDomain(region, service.apis, domain, path) ?? "nothing-here";
   }
   return host.endsWith(".localhost") ? "sandbox" : "foreign";
 }
@@ -85,7 +85,7 @@ interface ApiAddress {
   readonly host: string;
 }
 
-function placeOfApi(world: World, { id, region, path, host }: ApiAddress): Place | undefined {
+function routeOfApi(world: World, { id, region, path, host }: ApiAddress): StageRoute | undefined {
   const api = world.service("apigateway", region).apis.get(id);
   const [name, rest] = cut(path);
   const stage = api?.stages.get(name);
@@ -93,12 +93,12 @@ function placeOfApi(world: World, { id, region, path, host }: ApiAddress): Place
   return { region, api, stage, path: rest, domainName: host };
 }
 
-function placeOfDomain(
+function routeOfDomain(
   region: string,
   apis: { get(id: string): RestApi | undefined },
   domain: Domain,
   path: string,
-): Place | undefined {
+): StageRoute | undefined {
   const [first, below] = cut(path);
   const base = domain.mappings.has(first) ? first : "(none)";
   const mapping = domain.mappings.get(base);
@@ -136,7 +136,7 @@ export interface AppAddress {
 
 /** All stages of all apps, by name. */
 export function addressesOf(world: World, port: number): AppAddress[] {
-  const found = world.everywhere("apigateway").flatMap(({ service }) =>
+  const addresses = world.everywhere("apigateway").flatMap(({ service }) =>
     [...service.apis.values()].flatMap((api) =>
       Array.from(api.stages.keys(), (stage): AppAddress => {
         const domains = [...service.domains.values()].flatMap(({ name, mappings }) =>
@@ -157,5 +157,5 @@ export function addressesOf(world: World, port: number): AppAddress[] {
     ),
   );
   const keyOf = ({ app, stage }: AppAddress) => `${app}/${stage}`;
-  return found.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return addresses.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }

@@ -1,11 +1,11 @@
 // Requests to deployed apps: from an address through the stage of an API to the alias of a function.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { addressesOf, isOwnHost, namesIn, type Place, placeOf } from "./addresses.ts";
+import { addressesOf, isOwnHost, namesIn, routeOf, type StageRoute } from "./addresses.ts";
 import type { Deployment, Integration, Stage } from "./cloud/api-gateway.ts";
 import { mayInvoke } from "./cloud/lambda/aliases.ts";
 import { recordThrottle } from "./cloud/lambda/figures.ts";
 import type { World } from "./cloud/world.ts";
-import { appsPage, FOREIGN_HOST, type Page } from "./front-page.ts";
+import { appsPage, FOREIGN_HOST, type PageResponse } from "./front-page.ts";
 import { refuse, SERVER, serveThroughGateway } from "./function/gateway.ts";
 
 export interface AppsOptions {
@@ -23,20 +23,20 @@ export async function serveApp(
   { tellsScheme }: AppsOptions,
 ): Promise<void> {
   const [host = "", port = String(req.socket.localPort)] = (req.headers.host ?? "").toLowerCase().split(":");
-  const place = world.reading(() => placeOf(world, host, req.url ?? "/"));
-  if (place === "nothing-here") return refuse(res, 403, "Forbidden");
-  if (place === "foreign") return sendPage(req, res, FOREIGN_HOST);
-  if (place === "sandbox") {
+  const route = world.reading(() => routeOf(world, host, req.url ?? "/"));
+  if (route === "nothing-here") return refuse(res, 403, "Forbidden");
+  if (route === "foreign") return sendPage(req, res, FOREIGN_HOST);
+  if (route === "sandbox") {
     const isFront = isOwnHost(host) && /^\/(?:\?|$)/.test(req.url ?? "/");
     const isHtml = /\btext\/html\b/.test(req.headers.accept ?? "");
     const apps = world.reading(() => addressesOf(world, req.socket.localPort ?? 0));
     const url = req.url ?? "/";
-    const asked = { address: `http://${req.headers.host}${url}`, ...namesIn(host, url) };
-    return sendPage(req, res, appsPage(apps, { isHtml, ...(!isFront && { asked }) }));
+    const request = { address: `http://${req.headers.host}${url}`, ...namesIn(host, url) };
+    return sendPage(req, res, appsPage(apps, { isHtml, ...(!isFront && { request }) }));
   }
   const times: Times = { begunAt: world.clock.base.monotonicMs() };
-  await servePlace(req, res, world, { place, times, ...(tellsScheme && { scheme: { proto: "http", port } }) });
-  record(world, place, res, times);
+  await serveStage(req, res, world, { route, times, ...(tellsScheme && { scheme: { proto: "http", port } }) });
+  record(world, route, res, times);
 }
 
 interface Times {
@@ -46,7 +46,12 @@ interface Times {
 }
 
 /** "API Gateway metrics": of the API, and of each of its stages. A client that is gone was not answered. */
-function record(world: World, { region, api, stage }: Place, res: ServerResponse, { begunAt, invokedAt }: Times): void {
+function record(
+  world: World,
+  { region, api, stage }: StageRoute,
+  res: ServerResponse,
+  { begunAt, invokedAt }: Times,
+): void {
   if (!res.headersSent) return;
   const now = world.clock.base.monotonicMs();
   const { statusCode } = res;
@@ -60,7 +65,7 @@ function record(world: World, { region, api, stage }: Place, res: ServerResponse
   });
 }
 
-function sendPage(req: IncomingMessage, res: ServerResponse, { status, type, body }: Page): void {
+function sendPage(req: IncomingMessage, res: ServerResponse, { status, type, body }: PageResponse): void {
   req.resume();
   res.writeHead(status, {
     Server: SERVER,
@@ -73,32 +78,35 @@ function sendPage(req: IncomingMessage, res: ServerResponse, { status, type, bod
   res.end(body);
 }
 
-interface Asked {
-  readonly place: Place;
+interface RequestContext {
+  readonly route: StageRoute;
   readonly times: Times;
   readonly scheme?: { readonly proto: string; readonly port: string };
 }
 
-async function servePlace(
+async function serveStage(
   req: IncomingMessage,
   res: ServerResponse,
   world: World,
-  { place, times, scheme }: Asked,
+  { route, times, scheme }: RequestContext,
 ): Promise<void> {
-  const { api, stage, path } = place;
+  const { api, stage, path } = route;
   const deployment = api.deployments.get(stage.deploymentId);
   const integration = deployment && integrationOf(deployment, path, req.method ?? "GET");
   if (integration === undefined) return refuse(res, 403, "Missing Authentication Token");
   const target = functionOf(integration, stage);
   if (target === undefined) return refuse(res, 500, "Internal server error");
   const { state, runner } = world.service("lambda", target.region);
-  const found = world.reading(() => state.functions.get(target.name));
-  const source = `arn:aws:execute-api:${place.region}:${world.accountId}:${api.id}/${stage.name}/${req.method}${path}`;
-  if (found === undefined || !mayInvoke(found, target.qualifier, "apigateway.amazonaws.com", source)) {
+  const lambdaFunction = world.reading(() => state.functions.get(target.name));
+  const source = `arn:aws:execute-api:${route.region}:${world.accountId}:${api.id}/${stage.name}/${req.method}${path}`;
+  if (
+    lambdaFunction === undefined ||
+    !mayInvoke(lambdaFunction, target.qualifier, "apigateway.amazonaws.com", source)
+  ) {
     return refuse(res, 500, "Internal server error");
   }
-  if (found.reservedConcurrency === 0) {
-    recordThrottle(state, found.name, target.qualifier);
+  if (lambdaFunction.reservedConcurrency === 0) {
+    recordThrottle(state, lambdaFunction.name, target.qualifier);
     return refuse(res, 500, "Internal server error");
   }
   const query = /\?.*$/.exec(req.url ?? "")?.[0] ?? "";
@@ -111,18 +119,18 @@ async function servePlace(
     clock: world.clock.base,
     ...(scheme && { scheme }),
     names: {
-      domainName: place.domainName,
+      domainName: route.domainName,
       apiId: api.id,
       accountId: world.accountId,
-      ...(place.basePath !== undefined && { basePath: place.basePath }),
-      ...(place.prefix !== undefined && { prefix: place.prefix }),
+      ...(route.basePath !== undefined && { basePath: route.basePath }),
+      ...(route.prefix !== undefined && { prefix: route.prefix }),
       ...(Object.keys(stage.variables).length > 0 && { stageVariables: stage.variables }),
     },
     target: {
       async invoke(event) {
         times.invokedAt = world.clock.base.monotonicMs();
-        const version = state.resolve(found, target.qualifier);
-        return runner.invoke(found, version, target.qualifier, event as string);
+        const version = state.resolve(lambdaFunction, target.qualifier);
+        return runner.invoke(lambdaFunction, version, target.qualifier, event as string);
       },
     },
   });

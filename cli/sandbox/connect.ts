@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import { version } from "../version.ts";
 import { proofOf, type SandboxLanguage, type SandboxMail, type SandboxStatus } from "./control.ts";
 import { type Access, SandboxFolder } from "./folder.ts";
-import { signedHeaders } from "./signature.ts";
+import { signatureHeaders } from "./signature.ts";
 
 /** A running sandbox, as commands use it. */
 export interface Sandbox {
@@ -104,14 +104,14 @@ function isDaemon(pid: number, { path }: SandboxFolder): boolean {
 }
 
 /** The running sandbox, started if none runs, or one of another build of the tool does. */
-export async function openSandbox({ env, clock, say }: Effects): Promise<Sandbox> {
+export async function connectSandbox({ env, clock, say }: Effects): Promise<Sandbox> {
   const folder = SandboxFolder.of(env);
   makeFolder(folder);
-  const found = await running(folder, clock);
-  if (found !== undefined && folder.daemon()?.build === build()) return found;
-  if (found !== undefined) {
+  const sandbox = await running(folder, clock);
+  if (sandbox !== undefined && folder.daemon()?.build === build()) return sandbox;
+  if (sandbox !== undefined) {
     say("the sandbox of another version of tool is replaced");
-    await found.stop();
+    await sandbox.stop();
   }
   const portBefore = folder.access().port;
   const begun = clock.monotonicMs();
@@ -160,9 +160,9 @@ async function running(folder: SandboxFolder, clock: Clock): Promise<Sandbox | u
   const nonce = randomBytes(16).toString("hex");
   const call = (operation: string, input: object) => callDaemon({ access, port, clock }, operation, input);
   const status = async () => {
-    const found = (await call("status", { nonce })) as SandboxStatus;
-    if (found.proof !== proofOf(nonce, access.secretAccessKey)) throw new SandboxError("another program answered");
-    return found;
+    const response = (await call("status", { nonce })) as SandboxStatus;
+    if (response.proof !== proofOf(nonce, access.secretAccessKey)) throw new SandboxError("another program answered");
+    return response;
   };
   let resolvesNames: boolean;
   try {
@@ -236,15 +236,15 @@ function callDaemon(
   const limitMs = operation === "languages" ? LANGUAGES_MS : ANSWER_MS;
   const body = Buffer.from(JSON.stringify(input));
   const host = `127.0.0.1:${port}`;
-  const signed = { method: "POST", target: `/${operation}`, headers: { host }, body };
+  const signedRequest = { method: "POST", target: `/${operation}`, headers: { host }, body };
   const scope = { accessKeyId: access.accessKeyId, region: "local", service: "sandbox" };
   const headers = {
-    ...signedHeaders(signed, scope, access.secretAccessKey, clock.nowMs()),
+    ...signatureHeaders(signedRequest, scope, access.secretAccessKey, clock.nowMs()),
     "content-length": body.length,
   };
   return new Promise((resolve, reject) => {
     const req = request(
-      { host: "127.0.0.1", port, method: "POST", path: signed.target, headers, agent: false },
+      { host: "127.0.0.1", port, method: "POST", path: signedRequest.target, headers, agent: false },
       (res) => {
         const parts: Buffer[] = [];
         let bytes = 0;
@@ -290,7 +290,7 @@ async function start(folder: SandboxFolder, { env, clock }: Pick<Effects, "env" 
       cwd: folder.path,
       detached: true,
       stdio: ["ignore", log, log, "ipc"],
-      // What it needs, and what functions get of it: nothing of this shell's secrets.
+      // The variables that it needs and that functions get from it: nothing of this shell's secrets.
       env: Object.fromEntries(PASSED.map((name) => [name, env[name]])),
     });
     let timer: Timer | undefined;

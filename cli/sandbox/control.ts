@@ -1,4 +1,4 @@
-// What the command asks of the sandbox itself.
+// The operations of the sandbox itself, which the command calls.
 import { createHmac } from "node:crypto";
 import { existsSync } from "node:fs";
 import { AwsError } from "./cloud/protocol/error.ts";
@@ -131,7 +131,7 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
   return async (operation, input) => {
     const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
     if (run === undefined) throw new AwsError("UnknownOperation", `no operation ${operation}`, 404);
-    // What a claim changes is written before it is answered.
+    // The changes of a claim are written before it is answered.
     return operation === "claim" ? world.run("Claim", () => run(input)) : run(input);
   };
 }

@@ -5,11 +5,11 @@ import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
 import { serveApp } from "./apps.ts";
-import { Clock as CloudClock } from "./cloud/clock.ts";
+import { CloudClock } from "./cloud/clock.ts";
 import { openWorld } from "./cloud/open-world.ts";
 import { controlOf } from "./control.ts";
 import { SandboxFolder } from "./folder.ts";
-import { type Endpoint, listen, type ServerOptions } from "./server.ts";
+import { type Endpoint, type SandboxServerOptions, startSandboxServer } from "./server.ts";
 import { checkSignature } from "./signature.ts";
 
 const FIRST_PORT = 4040;
@@ -94,7 +94,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   folder.writeDaemon({ pid: process.pid, port: endpoint.port, startedAt, build: options.build });
   options.report(`listening at ${endpoint.url}`);
   options.ready();
-  await Promise.race([idle.ended, options.ended, replaced(folder, clock)]);
+  await Promise.race([idle.ended, options.ended, untilReplaced(folder, clock)]);
   await endpoint.close();
   await world.close();
   await unlock();
@@ -102,7 +102,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 }
 
 /** Resolves when the folder is no longer this daemon's: somebody removed it, or what it wrote there. */
-async function replaced(folder: SandboxFolder, clock: Clock): Promise<void> {
+async function untilReplaced(folder: SandboxFolder, clock: Clock): Promise<void> {
   for (;;) {
     await clock.sleep(FOLDER_MS, undefined, { isBackground: true });
     if (folder.daemon()?.pid !== process.pid) return;
@@ -113,12 +113,12 @@ async function replaced(folder: SandboxFolder, clock: Clock): Promise<void> {
 const FOLDER_MS = 2_000;
 
 /** The port of last time if it is free, else the next one that is: addresses stay the same where they can. */
-async function listenAtFreePort(known: number | undefined, options: ServerOptions): Promise<Endpoint> {
-  const first = [...(known === undefined ? [] : [known]), FIRST_PORT];
+async function listenAtFreePort(lastPort: number | undefined, options: SandboxServerOptions): Promise<Endpoint> {
+  const first = [...(lastPort === undefined ? [] : [lastPort]), FIRST_PORT];
   const ports = [...new Set([...first, ...Array.from({ length: PORT_TRIES }, (_, i) => FIRST_PORT + 1 + i), 0])];
   for (const port of ports) {
     try {
-      return await listen({ ...options, port });
+      return await startSandboxServer({ ...options, port });
     } catch (error) {
       if (!/^(EADDRINUSE|EACCES)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
     }

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** What the daemon writes once it listens. */
+/** The record that the daemon writes once it listens. */
 export interface DaemonRecord {
   readonly pid: number;
   readonly port: number;
@@ -34,7 +34,7 @@ export class SandboxFolder {
     return new SandboxFolder(join(state ?? join(env.HOME || homedir(), ".local/state"), "tool/sandbox"));
   }
 
-  /** What the account holds. */
+  /** The folder of the account's state. */
   get state(): string {
     return join(this.path, "state");
   }
@@ -67,31 +67,31 @@ export class SandboxFolder {
 
   /** The key, made on first use. A file that cannot be read as one is replaced: only running commands know its key. */
   access(): Access {
-    const known = readJson(this.#access);
-    if (typeof known?.accessKeyId === "string" && typeof known.secretAccessKey === "string") {
-      const { accessKeyId, secretAccessKey, port } = known;
+    const record = readJson(this.#access);
+    if (typeof record?.accessKeyId === "string" && typeof record.secretAccessKey === "string") {
+      const { accessKeyId, secretAccessKey, port } = record;
       return { accessKeyId, secretAccessKey, port: isPort(port) ? port : undefined };
     }
-    const made: Access = {
+    const access: Access = {
       accessKeyId: `TOOLSANDBOX${randomBytes(6).toString("hex").toUpperCase()}`,
       secretAccessKey: randomBytes(30).toString("base64url"),
       port: undefined,
     };
-    this.writeAccess(made);
-    return made;
+    this.writeAccess(access);
+    return access;
   }
 
   writeAccess(access: Access): void {
     writeWhole(this.#access, access);
   }
 
-  /** What the last daemon wrote; it may be gone. */
+  /** The record of the last daemon, which may be gone. */
   daemon(): DaemonRecord | undefined {
-    const found = readJson(this.#daemon);
-    const { pid, port } = found ?? {};
+    const record = readJson(this.#daemon);
+    const { pid, port } = record ?? {};
     // Zero and less would stand for groups of processes.
     if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 1 || !isPort(port)) return undefined;
-    return { pid, port, startedAt: String(found?.startedAt), build: String(found?.build) };
+    return { pid, port, startedAt: String(record?.startedAt), build: String(record?.build) };
   }
 
   writeDaemon(record: DaemonRecord): void {

@@ -1,35 +1,35 @@
-// What the sandbox itself answers to requests that no app gets: which apps there are, for eyes and for scripts.
+// The pages that the sandbox itself answers to requests that no app gets: they list the apps, for eyes and for scripts.
 import type { AppAddress } from "./addresses.ts";
 
-export interface Page {
+export interface PageResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
 /** Says nothing about what is here: the page that asks may belong to anybody. */
-export const FOREIGN_HOST: Page = {
+export const FOREIGN_HOST: PageResponse = {
   status: 403,
   type: "text/plain; charset=utf-8",
   body: "no app answers to this host name here\n",
 };
 
 /** An address that no app answers to. */
-interface Asked {
+interface AppRequest {
   readonly address: string;
-  /** What it is spelled for. */
+  /** The app and the stage that the address names, deployed or not. */
   readonly app?: string;
   readonly stage?: string;
 }
 
-/** The apps of the sandbox, for 127.0.0.1 and names that end with localhost alone. `asked` is absent at the front. */
+/** The apps of the sandbox, for 127.0.0.1 and names that end with localhost alone. `request` is absent at the front. */
 export function appsPage(
   apps: readonly AppAddress[],
-  wanted: { readonly isHtml: boolean; readonly asked?: Asked },
-): Page {
-  const { isHtml, asked } = wanted;
-  const status = asked === undefined ? 200 : 404;
-  const missing = asked === undefined ? [] : missingLines(apps, asked);
+  options: { readonly isHtml: boolean; readonly request?: AppRequest },
+): PageResponse {
+  const { isHtml, request } = options;
+  const status = request === undefined ? 200 : 404;
+  const missing = request === undefined ? [] : missingLines(apps, request);
   if (isHtml) return { status, type: "text/html; charset=utf-8", body: htmlOf(apps, missing) };
   const lines = [SANDBOX, "", ...(missing.length === 0 ? [] : [...missing, ""])];
   if (apps.length === 0) lines.push(NONE);
@@ -43,10 +43,10 @@ export function appsPage(
   return { status, type: "text/plain; charset=utf-8", body: `${lines.join("\n")}\n` };
 }
 
-/** What is wrong with the address, and what there is instead. */
-function missingLines(apps: readonly AppAddress[], { address, app, stage }: Asked): string[] {
-  const shown = address.length > MAX_ADDRESS ? `${address.slice(0, MAX_ADDRESS)}…` : address;
-  const line = `No app answers to ${shown}`;
+/** The problem of the address, and what there is instead. */
+function missingLines(apps: readonly AppAddress[], { address, app, stage }: AppRequest): string[] {
+  const excerpt = address.length > MAX_ADDRESS ? `${address.slice(0, MAX_ADDRESS)}…` : address;
+  const line = `No app answers to ${excerpt}`;
   if (app === undefined) return [line];
   const stages = apps.filter((one) => one.app === app).map((one) => one.stage);
   const has = `it has ${stages.join(", ")}`;

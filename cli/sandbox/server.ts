@@ -5,15 +5,15 @@ import type { AddressInfo } from "node:net";
 import { isOwnHost } from "./addresses.ts";
 import { type FunctionKey, isOfFunction } from "./cloud/function-keys.ts";
 import { AwsError } from "./cloud/protocol/error.ts";
-import { readRequest, writeError, writeOutput } from "./cloud/protocol/exchange.ts";
+import { readRequest, writeOutput, writeServiceError } from "./cloud/protocol/exchange.ts";
 import type { Model } from "./cloud/protocol/model.ts";
 import type { WireResponse } from "./cloud/protocol/wire.ts";
 import { isServiceName, loadModel } from "./cloud/services.ts";
-import type { Call, Operations, World } from "./cloud/world.ts";
+import type { OperationContext, Operations, World } from "./cloud/world.ts";
 import { authenticateFunction, authorizeFunction, unknownKey } from "./function-access.ts";
-import { type Scope, type SignedRequest, scopeOf } from "./signature.ts";
+import { type CredentialScope, credentialScopeOf, type SignedRequest } from "./signature.ts";
 
-export interface ServerOptions {
+export interface SandboxServerOptions {
   readonly world: World;
   /**
    * Whether a key may call at all: without it the body of a request is not even read. Those of functions are the server's
@@ -21,31 +21,31 @@ export interface ServerOptions {
    */
   readonly knows?: (accessKeyId: string) => boolean;
   /** Whether the signer of a request may call; throws an `AwsError` otherwise. */
-  readonly authenticate: (request: SignedRequest, scope: Scope) => void;
+  readonly authenticate: (request: SignedRequest, scope: CredentialScope) => void;
   /** Answers the calls of the command to the sandbox itself, which are JSON. */
   readonly control?: (operation: string, input: Readonly<Record<string, unknown>>) => object | Promise<object>;
   /** Answers what is no call to a service. */
   readonly serveApp: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
-  /** 127.0.0.1 at any free port where it is absent. */
+  /** 127.0.0.1 at any free port if it is absent. */
   readonly port?: number;
   /** Sees every call, and may have one fail. */
   readonly watch?: (call: BegunCall) => CallWatcher;
-  /** Service, region and key of a call that nobody signed; undefined where it is for the apps. */
-  readonly unsigned?: (req: IncomingMessage) => Scope | undefined;
+  /** Service, region and key of a call that nobody signed; undefined if it is for the apps. */
+  readonly unsigned?: (req: IncomingMessage) => CredentialScope | undefined;
   /** Gets what is a bug of the sandbox. */
   readonly report: (text: string) => void;
 }
 
 export interface BegunCall {
-  readonly scope: Scope;
+  readonly scope: CredentialScope;
   readonly bodyBytes: number;
 }
 
 export interface CallWatcher {
   /** Once it is known what is asked. May throw what the service would answer; `cut` closes the connection. */
-  asked(operation: string, input: unknown, model: Model): Promise<"cut-before" | "cut-after" | undefined>;
-  /** "ok", the code of an error, or "dropped" where the connection was cut. */
-  ended(outcome: string): void;
+  onCall(operation: string, input: unknown, model: Model): Promise<"cut-before" | "cut-after" | undefined>;
+  /** "ok", the code of an error, or "dropped" if the connection was cut. */
+  onEnd(outcome: string): void;
 }
 
 export interface Endpoint {
@@ -54,8 +54,8 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** Rejects where the port is taken. */
-export async function listen(options: ServerOptions): Promise<Endpoint> {
+/** Rejects if the port is taken. */
+export async function startSandboxServer(options: SandboxServerOptions): Promise<Endpoint> {
   const server = createServer((req, res) => {
     void answer(req, res, options).catch((error: Error) => {
       options.report(String(error.stack));
@@ -83,8 +83,8 @@ export async function listen(options: ServerOptions): Promise<Endpoint> {
   };
 }
 
-async function answer(req: IncomingMessage, res: ServerResponse, options: ServerOptions): Promise<void> {
-  const scope = scopeOf(req.headers) ?? options.unsigned?.(req);
+async function answer(req: IncomingMessage, res: ServerResponse, options: SandboxServerOptions): Promise<void> {
+  const scope = credentialScopeOf(req.headers) ?? options.unsigned?.(req);
   // Clients may sign requests to an API, too.
   if (scope === undefined || scope.service === "execute-api") return options.serveApp(req, res);
   if (!isOwnHost((req.headers.host ?? "").replace(/:\d+$/, ""))) {
@@ -103,7 +103,12 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Server
 const MAX_BODY_OF_FUNCTION_BYTES = 64 * 1024;
 
 /** A call with the keys of an execution environment. */
-async function answerFunction(req: IncomingMessage, res: ServerResponse, scope: Scope, options: ServerOptions) {
+async function answerFunction(
+  req: IncomingMessage,
+  res: ServerResponse,
+  scope: CredentialScope,
+  options: SandboxServerOptions,
+) {
   const key = options.world.functionKeys.find(scope.accessKeyId);
   if (key === undefined) return refuse(req, res, unknownKey());
   if (scope.service === CONTROL) {
@@ -121,7 +126,7 @@ async function answerFunction(req: IncomingMessage, res: ServerResponse, scope: 
 async function refuse(req: IncomingMessage, res: ServerResponse, refusal: AwsError): Promise<void> {
   res.once("finish", () => req.destroy());
   res.setHeader("Connection", "close");
-  await send(req, res, writeError(undefined, refusal));
+  await send(req, res, writeServiceError(undefined, refusal));
 }
 
 /** The service in signatures of calls to the sandbox itself, whose path is the operation. */
@@ -130,8 +135,8 @@ const CONTROL = "sandbox";
 async function callControl(
   req: IncomingMessage,
   res: ServerResponse,
-  scope: Scope,
-  { authenticate, control, report }: ServerOptions,
+  scope: CredentialScope,
+  { authenticate, control, report }: SandboxServerOptions,
 ): Promise<void> {
   const body = await bytesOf(req);
   const target = req.url ?? "/";
@@ -143,13 +148,13 @@ async function callControl(
     await send(req, res, { status: 200, headers, body: JSON.stringify(output) });
   } catch (error) {
     if (!(error instanceof AwsError)) report(`${target}: ${(error as Error).stack}`);
-    const known = error instanceof AwsError ? error : new AwsError("InternalFailure", (error as Error).message, 500);
-    await send(req, res, writeError(undefined, known));
+    const awsError = error instanceof AwsError ? error : new AwsError("InternalFailure", (error as Error).message, 500);
+    await send(req, res, writeServiceError(undefined, awsError));
   }
 }
 
 interface Caller {
-  readonly scope: Scope;
+  readonly scope: CredentialScope;
   /** Undefined for everybody who is no function. */
   readonly functionKey?: FunctionKey;
 }
@@ -158,53 +163,53 @@ async function callService(
   req: IncomingMessage,
   res: ServerResponse,
   { scope, functionKey }: Caller,
-  { world, authenticate, watch, report }: ServerOptions,
+  { world, authenticate, watch, report }: SandboxServerOptions,
 ): Promise<void> {
   const { service, region, accessKeyId } = scope;
-  const sent = await bytesOf(req);
-  const body = /aws-chunked/.test(req.headers["content-encoding"] ?? "") ? withoutChunks(sent) : sent;
+  const rawBody = await bytesOf(req);
+  const body = /aws-chunked/.test(req.headers["content-encoding"] ?? "") ? withoutChunks(rawBody) : rawBody;
   const watcher = watch?.({ scope, bodyBytes: body.length });
   let model: Model | undefined;
   try {
     if (!isServiceName(service)) throw new AwsError("UnknownService", `no service ${service} here`, 404);
     model = loadModel(service);
     const request = { method: req.method ?? "GET", target: req.url ?? "/", headers: req.headers, body };
-    const signed = { ...request, body: sent };
-    if (functionKey === undefined) authenticate(signed, scope);
-    else authenticateFunction(signed, scope, functionKey, world.clock.base.nowMs());
-    const asked = readRequest(model, request);
-    const { operation } = asked;
-    const input = asked.input();
-    const cut = await watcher?.asked(operation.name, input, model);
+    const signedRequest = { ...request, body: rawBody };
+    if (functionKey === undefined) authenticate(signedRequest, scope);
+    else authenticateFunction(signedRequest, scope, functionKey, world.clock.base.nowMs());
+    const operationRequest = readRequest(model, request);
+    const { operation } = operationRequest;
+    const input = operationRequest.input();
+    const cut = await watcher?.onCall(operation.name, input, model);
     if (cut === "cut-before") {
-      watcher?.ended("dropped");
+      watcher?.onEnd("dropped");
       res.destroy();
       return;
     }
     if (functionKey !== undefined) {
       authorizeFunction(world, functionKey, { service, region, operation: operation.name, input });
     }
-    const call: Call = { region, service, operation: operation.name, accessKeyId };
+    const call: OperationContext = { region, service, operation: operation.name, accessKeyId };
     const operations: Operations = world.service(service, region).operations;
     const run = operations[operation.name];
     if (run === undefined) throw new AwsError("NotImplemented", `the sandbox has no ${service} ${operation.name}`, 501);
     const output = await world.run(operation.name, () => run(input as never, call));
     if (cut === "cut-after") {
-      watcher?.ended("dropped");
+      watcher?.onEnd("dropped");
       res.destroy();
       return;
     }
-    watcher?.ended("ok");
+    watcher?.onEnd("ok");
     await send(req, res, writeOutput(model, operation, output));
   } catch (error) {
     if (error instanceof AwsError) {
-      watcher?.ended(error.code);
-      await send(req, res, writeError(model, error));
+      watcher?.onEnd(error.code);
+      await send(req, res, writeServiceError(model, error));
       return;
     }
-    watcher?.ended("InternalFailure");
+    watcher?.onEnd("InternalFailure");
     report(`${service}: ${(error as Error).stack}`);
-    await send(req, res, writeError(model, new AwsError("InternalFailure", (error as Error).message, 500)));
+    await send(req, res, writeServiceError(model, new AwsError("InternalFailure", (error as Error).message, 500)));
   }
 }
 

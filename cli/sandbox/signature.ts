@@ -11,8 +11,8 @@ export interface SignedRequest {
   readonly body: Buffer;
 }
 
-/** What the scope of a signature says. */
-export interface Scope {
+/** The scope of a signature. */
+export interface CredentialScope {
   readonly accessKeyId: string;
   /** `YYYYMMDD` */
   readonly day: string;
@@ -25,19 +25,19 @@ const SCOPE = /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/(\d{8})\/([^/,\s]+)\/([^
 /** "The request timestamp must be within 15 minutes of the system time." */
 const MAX_SKEW_MS = 15 * 60 * 1000;
 
-/** The scope of a signed request; undefined where nothing is signed. Checks nothing. */
-export function scopeOf(headers: IncomingHttpHeaders): Scope | undefined {
+/** The scope of a signed request; undefined if nothing is signed. Checks nothing. */
+export function credentialScopeOf(headers: IncomingHttpHeaders): CredentialScope | undefined {
   const [, accessKeyId, day, region, service] = SCOPE.exec(headers.authorization ?? "") ?? [];
   if (accessKeyId === undefined || day === undefined || region === undefined || service === undefined) return undefined;
   return { accessKeyId, day, region, service };
 }
 
-/** Throws an `AwsError` where the signature is not that of the secret key, or is too old. */
-export function checkSignature(request: SignedRequest, scope: Scope, secretKey: string, nowMs: number): void {
+/** Throws an `AwsError` if the signature is not that of the secret key, or is too old. */
+export function checkSignature(request: SignedRequest, scope: CredentialScope, secretKey: string, nowMs: number): void {
   const { headers } = request;
   const authorization = headers.authorization ?? "";
   const names = /SignedHeaders=([^,\s]+)/.exec(authorization)?.[1]?.split(";") ?? [];
-  const given = /Signature=([0-9a-f]{64})(?:[,\s]|$)/.exec(authorization)?.[1] ?? "";
+  const signature = /Signature=([0-9a-f]{64})(?:[,\s]|$)/.exec(authorization)?.[1] ?? "";
   const time = String(headers["x-amz-date"] ?? "");
   const timeMs = timeOf(time);
   if (timeMs === undefined || !time.startsWith(scope.day) || !names.includes("host")) {
@@ -50,20 +50,20 @@ export function checkSignature(request: SignedRequest, scope: Scope, secretKey: 
   if (payload === undefined) {
     throw new AwsError("InvalidSignatureException", "The body is not the one that was signed.", 403);
   }
-  if (!isEqual(signatureOf(request, { scope, names, time, payload }, secretKey), Buffer.from(given, "hex"))) {
+  if (!isEqual(signatureOf(request, { scope, names, time, payload }, secretKey), Buffer.from(signature, "hex"))) {
     throw new AwsError("SignatureDoesNotMatch", "The request is not signed with this sandbox's key.", 403);
   }
 }
 
 /** The headers that sign a request to a host, for calls without an SDK. */
-export function signedHeaders(
+export function signatureHeaders(
   request: SignedRequest,
-  { accessKeyId, region, service }: Omit<Scope, "day">,
+  { accessKeyId, region, service }: Omit<CredentialScope, "day">,
   secretKey: string,
   nowMs: number,
 ): Record<string, string> {
   const time = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, "");
-  const scope: Scope = { accessKeyId, region, service, day: time.slice(0, 8) };
+  const scope: CredentialScope = { accessKeyId, region, service, day: time.slice(0, 8) };
   const payload = sha256(request.body);
   const headers = { host: request.headers.host ?? "", "x-amz-date": time, "x-amz-content-sha256": payload };
   const names = Object.keys(headers).sort();
@@ -76,7 +76,7 @@ export function signedHeaders(
 }
 
 interface Signing {
-  readonly scope: Scope;
+  readonly scope: CredentialScope;
   readonly names: readonly string[];
   readonly time: string;
   readonly payload: string;
@@ -108,7 +108,7 @@ function timeOf(text: string): number | undefined {
   return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-/** The hash that was signed, where the body is what it says; S3's clients may leave a body unsigned. */
+/** The hash that was signed, if the body is what it says; S3's clients may leave a body unsigned. */
 function payloadHash({ headers, body }: SignedRequest): string | undefined {
   const said = headers["x-amz-content-sha256"];
   if (said === "UNSIGNED-PAYLOAD" || said === "STREAMING-UNSIGNED-PAYLOAD-TRAILER") return said;

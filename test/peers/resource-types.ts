@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { TYPES } from "../../cli/sandbox/cloud/cloudformation/types/index.ts";
+import { RESOURCE_TYPES } from "../../cli/sandbox/cloud/cloudformation/types/index.ts";
 import type { Property, ResourceType } from "../../cli/sandbox/cloud/cloudformation/types/type.ts";
 import { requires } from "../support/require.ts";
 import { installPeers, sitePackages } from "./servers.ts";
@@ -35,7 +35,7 @@ const missing = requires("python3") || installPeers();
 t.test("resource types and their schemas", { skip: missing || false }, async (t) => {
   const folder = join(sitePackages(), "cfnlint/data/schemas");
   const index: Record<string, string> = JSON.parse(readFileSync(join(folder, "providers/eu-west-1.json"), "utf8"));
-  for (const [name, type] of Object.entries(TYPES)) {
+  for (const [name, type] of Object.entries(RESOURCE_TYPES)) {
     const schema: Schema = JSON.parse(readFileSync(join(folder, `resources/${index[name]}.json`), "utf8"));
     t.same(differences(type, schema), BY_THE_PAGES[name] ?? [], name);
   }

@@ -1152,7 +1152,7 @@ t.test("figures, alarms and topics", async (t) => {
     ],
     ["goes off", () => watch.setAlarmState({ AlarmName: "many", StateValue: "ALARM", StateReason: "5 > 1" }), {}],
   ]);
-  t.match(aws.state.service("sns").topic(TopicArn).messages, [{ subject: 'ALARM: "many" in eu-west-1' }]);
+  t.match(aws.state.service("sns").topicByArn(TopicArn).messages, [{ subject: 'ALARM: "many" in eu-west-1' }]);
   const logs = new CloudWatchLogs(client);
   const written = await until(
     "the function's word",

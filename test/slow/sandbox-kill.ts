@@ -12,7 +12,7 @@ import { Lambda } from "@aws-sdk/client-lambda";
 import { S3 } from "@aws-sdk/client-s3";
 import { SSM } from "@aws-sdk/client-ssm";
 import t from "tap";
-import { Clock } from "../../cli/sandbox/cloud/clock.ts";
+import { CloudClock } from "../../cli/sandbox/cloud/clock.ts";
 import { zipOf } from "../../cli/sandbox/cloud/lambda/zip.ts";
 import { openWorld } from "../../cli/sandbox/cloud/open-world.ts";
 import type { World } from "../../cli/sandbox/cloud/world.ts";
@@ -324,7 +324,7 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, async (t) => {
     // What is there at once, before anything goes on, and what becomes of it.
     const said: string[] = [];
     const begin = performance.now();
-    const world = openWorld({ folder, clock: new Clock({ speed: 500 }), report: (text) => void said.push(text) });
+    const world = openWorld({ folder, clock: new CloudClock({ speed: 500 }), report: (text) => void said.push(text) });
     openMs = Math.max(openMs, performance.now() - begin);
     cut += said.filter((text) => /are not whole and are cut off/.test(text)).length;
     problems.push(...said.filter((text) => !/are not whole and are cut off/.test(text)));

@@ -5,7 +5,7 @@ import { DEFAULT_STAGES, forStage } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { Watched } from "../../platform/progress.ts";
 import type { Commit, DeployResult, StageBefore } from "../../platform/target.ts";
-import type { Values } from "../../platform/variables.ts";
+import type { VariableValues } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
 import {
   accountOf,
@@ -81,7 +81,7 @@ export interface StageRequest {
   readonly artifact: StageArtifact;
   readonly commit: Commit | undefined;
   /** The variables of the stage that `tool env` keeps. */
-  readonly variables: Values;
+  readonly variables: VariableValues;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Lambda } from "@aws-sdk/client-lambda";
-import type { Values } from "../../platform/variables.ts";
+import type { VariableValues } from "../../platform/variables.ts";
 import { functionName } from "../names.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";
 import { numbered, readRecord } from "./record.ts";
@@ -7,7 +7,7 @@ import { numbered, readRecord } from "./record.ts";
 export interface DeployedStage {
   readonly stage: string;
   /** The variables of the version that it runs. */
-  readonly environment: Values;
+  readonly environment: VariableValues;
 }
 
 /** The stages of an app that are deployed. */

@@ -2,7 +2,7 @@ import type { AliasConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import { PlatformError } from "../../platform/error.ts";
 import type { Watched } from "../../platform/progress.ts";
 import type { RollbackRequest, RollbackResult } from "../../platform/target.ts";
-import type { Values } from "../../platform/variables.ts";
+import type { VariableValues } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
 import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { SNAPSHOT_VARIABLE } from "../variables/pack.ts";
@@ -112,7 +112,11 @@ export async function rollbackStage(
 async function refuseWithoutSnapshot(
   cloud: Cloud,
   app: string,
-  { stage, version, configured }: { readonly stage: string; readonly version: string; readonly configured: Values },
+  {
+    stage,
+    version,
+    configured,
+  }: { readonly stage: string; readonly version: string; readonly configured: VariableValues },
   signal: AbortSignal,
 ): Promise<void> {
   if (configured[SNAPSHOT_VARIABLE] === undefined) return;
@@ -128,13 +132,13 @@ async function refuseWithoutSnapshot(
 async function withSnapshots(
   cloud: Cloud,
   app: string,
-  [mine, others]: readonly [Values, Values],
+  [mine, others]: readonly [VariableValues, VariableValues],
   signal: AbortSignal,
-): Promise<readonly [Values, Values]> {
+): Promise<readonly [VariableValues, VariableValues]> {
   // The same snapshot, or none.
   if (mine[SNAPSHOT_VARIABLE] === others[SNAPSHOT_VARIABLE]) return [mine, others];
   const store = { ssm: await cloud.ssm(), app, signal };
-  const whole = async ({ [SNAPSHOT_VARIABLE]: named, ...rest }: Values) => ({
+  const whole = async ({ [SNAPSHOT_VARIABLE]: named, ...rest }: VariableValues) => ({
     ...rest,
     ...(await readSnapshot(store, { [SNAPSHOT_VARIABLE]: named ?? "" }).catch(() => undefined)),
   });

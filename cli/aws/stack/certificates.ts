@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ACM, CertificateDetail, Tag } from "@aws-sdk/client-acm";
 import { getDomain } from "tldts";
 import type { Clock } from "../../../grammar/units/clock.ts";
-import type { Certificate } from "../../platform/stack.ts";
+import type { DomainCertificate } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { hasEdge, TAGS } from "../names.ts";
 import type { Zones } from "./resource.ts";
@@ -21,7 +21,7 @@ const RECORD_POLL_MS = 1000;
 /** TTL of a validation record, the same as ACM's console sets. */
 const RECORD_TTL_S = 300;
 
-export interface KnownCertificate extends Certificate {
+export interface KnownCertificate extends DomainCertificate {
   readonly arn: string | undefined;
 }
 
@@ -217,7 +217,7 @@ function certificateOf(domain: string, detail: CertificateDetail): KnownCertific
   };
 }
 
-function stateOf({ Status }: CertificateDetail): Certificate["state"] {
+function stateOf({ Status }: CertificateDetail): DomainCertificate["state"] {
   return Status === "ISSUED" ? "issued" : Status === "PENDING_VALIDATION" ? "pending" : "failed";
 }
 

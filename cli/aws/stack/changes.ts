@@ -1,10 +1,10 @@
 import type { Change as CloudChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
-import type { Change, PropertyChange } from "../../platform/stack.ts";
+import type { PropertyChange, StackChange } from "../../platform/stack.ts";
 import { needsConfirmation } from "./confirmation.ts";
 import type { TemplateDocument, TemplateResource } from "./resource.ts";
 
 /** The resources that creating the stack adds. */
-export function additions(template: TemplateDocument): Change[] {
+export function additions(template: TemplateDocument): StackChange[] {
   return order(
     Object.entries(template.Resources).map(([id, resource]) => ({
       action: "add",
@@ -23,8 +23,12 @@ export function additions(template: TemplateDocument): Change[] {
  * A change set in the user's terms. The platform tells which resources change and which are replaced. The values come from
  * the two templates, as a change set has literal values only.
  */
-export function stackChanges(set: readonly CloudChange[], before: TemplateDocument, after: TemplateDocument): Change[] {
-  const changes = set.flatMap(({ ResourceChange }): Change[] => {
+export function stackChanges(
+  set: readonly CloudChange[],
+  before: TemplateDocument,
+  after: TemplateDocument,
+): StackChange[] {
+  const changes = set.flatMap(({ ResourceChange }): StackChange[] => {
     const {
       LogicalResourceId: id,
       ResourceType,
@@ -70,7 +74,7 @@ function replacementOf(
   replacement: string | undefined,
   details: readonly ResourceChangeDetail[],
   differing: readonly PropertyChange[],
-): Change["replaced"] {
+): StackChange["replaced"] {
   if (replacement === "True") return "yes";
   if (replacement !== "Conditional") return "no";
   const isCertain = details.some(
@@ -105,7 +109,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 function byTemplate(before: TemplateDocument, after: TemplateDocument) {
   const ids = [...new Set([...Object.keys(after.Resources), ...Object.keys(before.Resources)])];
   const rank = new Map(ids.map((id, i) => [id, i]));
-  return (a: Change, b: Change) => (rank.get(a.id) ?? ids.length) - (rank.get(b.id) ?? ids.length);
+  return (a: StackChange, b: StackChange) => (rank.get(a.id) ?? ids.length) - (rank.get(b.id) ?? ids.length);
 }
 
 function factsOf({ Type, Metadata }: TemplateResource) {
@@ -113,7 +117,7 @@ function factsOf({ Type, Metadata }: TemplateResource) {
 }
 
 /** Resources of the app first, then stage by stage; each group in the order of the template. */
-function order(changes: readonly Change[], stages: readonly (string | undefined)[]): Change[] {
+function order(changes: readonly StackChange[], stages: readonly (string | undefined)[]): StackChange[] {
   return [...new Set([undefined, ...stages])].flatMap((stage) => changes.filter((change) => change.stage === stage));
 }
 

@@ -1,4 +1,4 @@
-import type { Change } from "../../platform/stack.ts";
+import type { StackChange } from "../../platform/stack.ts";
 
 interface Confirmation {
   readonly removed: boolean;
@@ -35,7 +35,11 @@ export const CONFIRMATIONS: Readonly<Record<string, Confirmation>> = {
 };
 
 /** Whether `stack apply` asks before this change. A possible replacement counts as one. */
-export function needsConfirmation({ action, type, replaced }: Pick<Change, "action" | "type" | "replaced">): boolean {
+export function needsConfirmation({
+  action,
+  type,
+  replaced,
+}: Pick<StackChange, "action" | "type" | "replaced">): boolean {
   const confirmation = CONFIRMATIONS[type] ?? ASKS;
   return (action === "remove" && confirmation.removed) || (replaced !== "no" && confirmation.replaced);
 }

@@ -1,5 +1,5 @@
 import type { StackResourceSummary } from "@aws-sdk/client-cloudformation";
-import type { StackStatus, Zone } from "../../platform/stack.ts";
+import type { StackStatus, StackZone } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
 import { findCertificates } from "./certificates.ts";
@@ -33,7 +33,7 @@ export async function readStatus(
     findCertificates(cloud, domains, {}, signal),
   ]);
   const issued = certificates.filter((one) => one.state === "issued").map(({ domain }) => domain);
-  const others: Zone[] = [];
+  const others: StackZone[] = [];
   for (const [name, id] of Object.entries(otherZones)) {
     others.push({ name, nameservers: await nameserversOf(cloud, id, signal), isOurs: false });
   }

@@ -1,14 +1,14 @@
 import type { Config } from "../../../schema/index.ts";
-import type { Values } from "../../platform/variables.ts";
+import type { VariableValues } from "../../platform/variables.ts";
 import { packVariables, readSnapshotName, SNAPSHOT_VARIABLE } from "./pack.ts";
 
 interface Deployed {
   readonly stage: string;
   /** The variables of the version's configuration. */
-  readonly environment: Values;
+  readonly environment: VariableValues;
   readonly config: Pick<Config, "environment">;
   /** The values that the stage has in the store. */
-  readonly stored: Values;
+  readonly stored: VariableValues;
 }
 
 /** Whether a deploy would give the version other variables than it has. Pure. */
@@ -24,4 +24,4 @@ export function isOutdated({ stage, environment, config, stored }: Deployed): bo
   }
 }
 
-const sorted = (values: Values) => JSON.stringify(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
+const sorted = (values: VariableValues) => JSON.stringify(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { largestVariables, MAX_VARIABLES_BYTES, variablesSize, withCommas } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
-import type { Values } from "../../platform/variables.ts";
+import type { VariableValues } from "../../platform/variables.ts";
 import { slices } from "./stored-value.ts";
 
 /** Names the snapshot in the function's configuration: `<hash>/<number of parts>`. The runtime reads it. */
@@ -20,7 +20,7 @@ const LONGEST_NAME = `${"0".repeat(32)}/16`;
 
 export interface PackedVariables {
   /** The function's variables; without `SNAPSHOT_VARIABLE`, which is known when the snapshot is stored. */
-  readonly environment: Values;
+  readonly environment: VariableValues;
   readonly snapshot: Snapshot | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface Snapshot {
  * Puts the stored variables beside the ones that are fixed, as far as they fit into the function's configuration; the
  * largest ones are left for the snapshot. Throws a PlatformError if they are too large for that, too.
  */
-export function packVariables(stage: string, fixed: Values, stored: Values): PackedVariables {
+export function packVariables(stage: string, fixed: VariableValues, stored: VariableValues): PackedVariables {
   const environment: Record<string, string> = { ...fixed, ...stored };
   if (variablesSize(environment) <= MAX_VARIABLES_BYTES) return { environment, snapshot: undefined };
   const spilled: Record<string, string> = {};
@@ -59,7 +59,7 @@ export function packVariables(stage: string, fixed: Values, stored: Values): Pac
   );
 }
 
-function snapshotOf(stage: string, values: Values): Snapshot {
+function snapshotOf(stage: string, values: VariableValues): Snapshot {
   const names = Object.keys(values).sort();
   const text = JSON.stringify(Object.fromEntries(names.map((name) => [name, values[name]])));
   const packed = gzipSync(text, { level: 9 }).toString("base64");
@@ -79,13 +79,13 @@ function snapshotOf(stage: string, values: Values): Snapshot {
 }
 
 /** The values of a snapshot; undefined if the parts are not those of this hash. */
-export function unpackSnapshot(hash: string, parts: readonly string[]): Values | undefined {
+export function unpackSnapshot(hash: string, parts: readonly string[]): VariableValues | undefined {
   const packed = parts.join("");
   // As strict as the runtime: Buffer.from skips other characters.
   if (packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(packed)) return undefined;
   try {
     const text = gunzipSync(Buffer.from(packed, "base64"), { maxOutputLength: MAX_UNPACKED_BYTES }).toString();
-    return hashOf(text) === hash ? (JSON.parse(text) as Values) : undefined;
+    return hashOf(text) === hash ? (JSON.parse(text) as VariableValues) : undefined;
   } catch {
     return undefined;
   }
@@ -95,7 +95,7 @@ const hashOf = (text: string) => createHash("sha256").update(text).digest("hex")
 
 /** Reads `SNAPSHOT_VARIABLE`; undefined if a version has no snapshot. */
 export function readSnapshotName(
-  environment: Values | undefined,
+  environment: VariableValues | undefined,
 ): { readonly hash: string; readonly count: number } | undefined {
   const [, hash, count] = /^([0-9a-f]{32})\/(\d{1,2})$/.exec(environment?.[SNAPSHOT_VARIABLE] ?? "") ?? [];
   return hash === undefined ? undefined : { hash, count: Number(count) };

@@ -1,7 +1,7 @@
 import type { Parameter } from "@aws-sdk/client-ssm";
 import type { Clock } from "../../../grammar/units/clock.ts";
 import { PlatformError } from "../../platform/error.ts";
-import type { Values } from "../../platform/variables.ts";
+import type { VariableValues } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS } from "../names.ts";
 import { polling } from "../retrying.ts";
 import { readSnapshotName, type Snapshot, unpackSnapshot } from "./pack.ts";
@@ -73,7 +73,10 @@ export async function storeSnapshot(
 }
 
 /** The values of the snapshot that a version names; undefined if it names none, or that one is not whole. */
-export async function readSnapshot(store: VariableStore, environment: Values | undefined): Promise<Values | undefined> {
+export async function readSnapshot(
+  store: VariableStore,
+  environment: VariableValues | undefined,
+): Promise<VariableValues | undefined> {
   const named = readSnapshotName(environment);
   if (named === undefined) return undefined;
   const prefix = prefixOf(store.app, named.hash);
@@ -94,7 +97,10 @@ function partsOf(parameters: readonly Parameter[], prefix: string): string[] {
  */
 export async function removeSnapshots(
   store: VariableStore & { readonly clock: Clock },
-  { named, youngMs }: { readonly named: () => Promise<readonly (Values | undefined)[]>; readonly youngMs: number },
+  {
+    named,
+    youngMs,
+  }: { readonly named: () => Promise<readonly (VariableValues | undefined)[]>; readonly youngMs: number },
 ): Promise<string[]> {
   const prefix = prefixOf(store.app);
   const snapshots = new Map<string, { names: string[]; youngest: number }>();

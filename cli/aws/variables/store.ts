@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Parameter, ParameterMetadata, SSM } from "@aws-sdk/client-ssm";
 import { variableNameProblem } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
-import type { FoundValue, SetRequest, SetResult, StoredVariable, Values } from "../../platform/variables.ts";
+import type { SetRequest, SetResult, StageValue, StoredVariable, VariableValues } from "../../platform/variables.ts";
 import { ALL_STAGES } from "../../platform/variables.ts";
 import { parameterPrefix, SNAPSHOTS, TAGS } from "../names.ts";
 import { decodeHead, decodeParts, EMPTY_PART, encodeValue, partName, partsHead, slices } from "./stored-value.ts";
@@ -25,7 +25,7 @@ const YOUNG_PART_MS = 600_000;
 const READ_ATTEMPTS = 3;
 
 /** The values of one stage alone, by name. */
-export async function readStage(store: VariableStore, stage: string): Promise<Values> {
+export async function readStage(store: VariableStore, stage: string): Promise<VariableValues> {
   for (let attempt = 1; ; attempt++) {
     const result = await readOnce(store, stage, true);
     if (result.incomplete === undefined) return result.values;
@@ -39,7 +39,7 @@ export async function readStage(store: VariableStore, stage: string): Promise<Va
 }
 
 /** A stage's values with those of `all` below them. */
-export async function readEffective(store: VariableStore, stage: string): Promise<Values> {
+export async function readEffective(store: VariableStore, stage: string): Promise<VariableValues> {
   const [all, own] = await Promise.all([
     stage === ALL_STAGES ? {} : readStage(store, ALL_STAGES),
     readStage(store, stage),
@@ -48,7 +48,7 @@ export async function readEffective(store: VariableStore, stage: string): Promis
 }
 
 /** The value of one variable of a stage, or else of `all`; undefined if neither has it. */
-export async function readOne(store: VariableStore, stage: string, name: string): Promise<FoundValue | undefined> {
+export async function readOne(store: VariableStore, stage: string, name: string): Promise<StageValue | undefined> {
   const paths = [...new Set([stage, ALL_STAGES])].map((one) => `${parameterPrefix(store.app)}${one}/${name}`);
   const { ssm, signal } = store;
   const { Parameters = [] } = await ssm.getParameters({ Names: paths, WithDecryption: true }, { abortSignal: signal });

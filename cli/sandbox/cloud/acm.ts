@@ -36,20 +36,20 @@ const MAILBOXES = ["admin", "administrator", "hostmaster", "postmaster", "webmas
 
 export function openAcm(world: World, region: string) {
   const certificates = world.collection<Certificate>("acm", region, "certificates");
-  const certificate = (arn: string | undefined): Certificate => {
-    const found = certificates.get(arn ?? "");
-    if (found === undefined) {
+  const certificateByArn = (arn: string | undefined): Certificate => {
+    const certificate = certificates.get(arn ?? "");
+    if (certificate === undefined) {
       throw new AwsError(
         "ResourceNotFoundException",
         `Could not find certificate ${arn} in account ${world.accountId}.`,
       );
     }
-    return found;
+    return certificate;
   };
 
-  const issue = (found: Certificate) => {
-    found.status = "ISSUED";
-    found.issuedAt = world.clock.date();
+  const issue = (certificate: Certificate) => {
+    certificate.status = "ISSUED";
+    certificate.issuedAt = world.clock.date();
   };
 
   let isDelegated = true;
@@ -59,13 +59,13 @@ export function openAcm(world: World, region: string) {
 
   const tasks = world.tasks("acm", region, {
     showRecord(arn) {
-      const found = certificates.get(arn);
-      if (found !== undefined) found.hasRecord = true;
+      const certificate = certificates.get(arn);
+      if (certificate !== undefined) certificate.hasRecord = true;
     },
     validate(arn) {
-      const found = certificates.get(arn);
-      if (found?.status !== "PENDING_VALIDATION") return;
-      if (isProved(found)) issue(found);
+      const certificate = certificates.get(arn);
+      if (certificate?.status !== "PENDING_VALIDATION") return;
+      if (isProved(certificate)) issue(certificate);
       else tasks.after(VALIDATION_MS, "validate", arn);
     },
   });
@@ -87,7 +87,7 @@ export function openAcm(world: World, region: string) {
       );
       if (again !== undefined) return { CertificateArn: again.arn };
       const arn = `arn:aws:acm:${region}:${world.accountId}:certificate/${randomUUID()}`;
-      const found: Certificate = {
+      const certificate: Certificate = {
         arn,
         domain,
         names,
@@ -103,11 +103,11 @@ export function openAcm(world: World, region: string) {
           value: `_${randomId(32)}.acm-validations.aws.`,
         },
       };
-      if (input.IdempotencyToken !== undefined) found.tags.set("aws:token", input.IdempotencyToken);
-      certificates.set(arn, found);
+      if (input.IdempotencyToken !== undefined) certificate.tags.set("aws:token", input.IdempotencyToken);
+      certificates.set(arn, certificate);
       if (world.options.issuesAtOnce) {
-        found.hasRecord = true;
-        issue(found);
+        certificate.hasRecord = true;
+        issue(certificate);
         return { CertificateArn: arn };
       }
       tasks.after(RECORD_MS, "showRecord", arn);
@@ -115,7 +115,7 @@ export function openAcm(world: World, region: string) {
       return { CertificateArn: arn };
     },
     DescribeCertificate: (input: DescribeCertificateCommandInput) => ({
-      Certificate: described(certificate(input.CertificateArn)),
+      Certificate: described(certificateByArn(input.CertificateArn)),
     }),
     ListCertificates(input: ListCertificatesCommandInput) {
       const own = [...certificates.values()].filter(
@@ -124,41 +124,41 @@ export function openAcm(world: World, region: string) {
       const begin = Number(input.NextToken ?? 0);
       const limit = input.MaxItems ?? 100;
       return {
-        CertificateSummaryList: own.slice(begin, begin + limit).map((found) => ({
-          CertificateArn: found.arn,
-          DomainName: found.domain,
-          SubjectAlternativeNameSummaries: found.names,
-          Status: found.status,
+        CertificateSummaryList: own.slice(begin, begin + limit).map((certificate) => ({
+          CertificateArn: certificate.arn,
+          DomainName: certificate.domain,
+          SubjectAlternativeNameSummaries: certificate.names,
+          Status: certificate.status,
           Type: "AMAZON_ISSUED",
-          InUse: found.inUseBy.size > 0,
-          CreatedAt: found.createdAt,
+          InUse: certificate.inUseBy.size > 0,
+          CreatedAt: certificate.createdAt,
         })),
         ...(begin + limit < own.length && { NextToken: String(begin + limit) }),
       };
     },
     DeleteCertificate(input: DescribeCertificateCommandInput) {
-      const found = certificate(input.CertificateArn);
-      if (found.inUseBy.size > 0) {
+      const certificate = certificateByArn(input.CertificateArn);
+      if (certificate.inUseBy.size > 0) {
         throw new AwsError(
           "ResourceInUseException",
-          `Certificate ${found.arn} in account ${world.accountId} is in use.`,
+          `Certificate ${certificate.arn} in account ${world.accountId} is in use.`,
         );
       }
-      certificates.delete(found.arn);
+      certificates.delete(certificate.arn);
     },
     ResendValidationEmail(input: { CertificateArn?: string }) {
-      certificate(input.CertificateArn);
+      certificateByArn(input.CertificateArn);
     },
     AddTagsToCertificate(input: AddTagsToCertificateCommandInput) {
-      const { tags } = certificate(input.CertificateArn);
+      const { tags } = certificateByArn(input.CertificateArn);
       for (const { Key = "", Value = "" } of input.Tags ?? []) tags.set(Key, Value);
     },
     RemoveTagsFromCertificate(input: AddTagsToCertificateCommandInput) {
-      const { tags } = certificate(input.CertificateArn);
+      const { tags } = certificateByArn(input.CertificateArn);
       for (const { Key = "" } of input.Tags ?? []) tags.delete(Key);
     },
     ListTagsForCertificate: (input: DescribeCertificateCommandInput) => ({
-      Tags: [...certificate(input.CertificateArn).tags].flatMap(([Key, Value]) =>
+      Tags: [...certificateByArn(input.CertificateArn).tags].flatMap(([Key, Value]) =>
         Key === "aws:token" ? [] : { Key, Value },
       ),
     }),
@@ -166,8 +166,8 @@ export function openAcm(world: World, region: string) {
   return {
     operations,
     certificates,
-    /** What the owner's click in the mail does, or records in a zone elsewhere. */
-    issue: (arn: string) => issue(certificate(arn)),
+    /** Issues a certificate, as the owner's click in the mail does, or records in a zone elsewhere. */
+    issue: (arn: string) => issue(certificateByArn(arn)),
     /**
      * Whether the registrars of the domains name the servers of the account's zones; they do unless a test says otherwise.
      */
@@ -177,29 +177,29 @@ export function openAcm(world: World, region: string) {
   };
 }
 
-function described(found: Certificate): CertificateDetail {
+function described(certificate: Certificate): CertificateDetail {
   return {
-    CertificateArn: found.arn,
-    DomainName: found.domain,
-    SubjectAlternativeNames: [...found.names],
-    Status: found.status,
+    CertificateArn: certificate.arn,
+    DomainName: certificate.domain,
+    SubjectAlternativeNames: [...certificate.names],
+    Status: certificate.status,
     Type: "AMAZON_ISSUED",
-    CreatedAt: found.createdAt,
-    IssuedAt: found.issuedAt,
-    InUseBy: [...found.inUseBy],
+    CreatedAt: certificate.createdAt,
+    IssuedAt: certificate.issuedAt,
+    InUseBy: [...certificate.inUseBy],
     KeyAlgorithm: "RSA_2048",
-    DomainValidationOptions: found.names.map((name) => {
+    DomainValidationOptions: certificate.names.map((name) => {
       const bare = name.replace(/^\*\./, "");
       return {
         DomainName: name,
         ValidationDomain: bare,
-        ValidationStatus: found.status === "ISSUED" ? "SUCCESS" : "PENDING_VALIDATION",
-        ValidationMethod: found.method as "DNS",
-        ...(found.method === "DNS" &&
-          found.hasRecord && {
-            ResourceRecord: { Name: found.record.name, Type: "CNAME" as const, Value: found.record.value },
+        ValidationStatus: certificate.status === "ISSUED" ? "SUCCESS" : "PENDING_VALIDATION",
+        ValidationMethod: certificate.method as "DNS",
+        ...(certificate.method === "DNS" &&
+          certificate.hasRecord && {
+            ResourceRecord: { Name: certificate.record.name, Type: "CNAME" as const, Value: certificate.record.value },
           }),
-        ...(found.method === "EMAIL" && { ValidationEmails: MAILBOXES.map((box) => `${box}@${bare}`) }),
+        ...(certificate.method === "EMAIL" && { ValidationEmails: MAILBOXES.map((box) => `${box}@${bare}`) }),
       };
     }),
   };

@@ -57,11 +57,11 @@ export function evaluateAlarm(rule: AlarmRule, points: readonly DataPoint[]): Ve
   const breaching = real.filter(isBreaching);
   const alarm = (): Verdict => ({
     state: "ALARM",
-    reason: crossed(rule, { real, told: breaching, filled, not: false }),
+    reason: crossed(rule, { real, decisive: breaching, filled, not: false }),
   });
   const ok = (): Verdict => {
-    const told = real.filter((point) => !isBreaching(point));
-    return { state: "OK", reason: crossed(rule, { real, told, filled, not: true }) };
+    const decisive = real.filter((point) => !isBreaching(point));
+    return { state: "OK", reason: crossed(rule, { real, decisive, filled, not: true }) };
   };
   if (breaching.length >= needed) return alarm();
   if (missing === "breaching") return breaching.length + filled >= needed ? alarm() : ok();
@@ -72,32 +72,32 @@ export function evaluateAlarm(rule: AlarmRule, points: readonly DataPoint[]): Ve
   // or missing", it is an alarm before there are enough of them.
   const oldest = points.findIndex(isBreaching);
   if (oldest !== -1 && points.length - oldest >= needed) return alarm();
-  const unknown = filled === 1 ? "1 datapoint was" : `${filled} datapoints were`;
-  return { state: "INSUFFICIENT_DATA", reason: `Insufficient Data: ${unknown} unknown.` };
+  const subject = filled === 1 ? "1 datapoint was" : `${filled} datapoints were`;
+  return { state: "INSUFFICIENT_DATA", reason: `Insufficient Data: ${subject} unknown.` };
 }
 
-interface Told {
+interface Crossing {
   readonly real: readonly DataPoint[];
   /** The data points that made the state what it is. */
-  readonly told: readonly DataPoint[];
+  readonly decisive: readonly DataPoint[];
   readonly filled: number;
   readonly not: boolean;
 }
 
 /** In the service's words. */
-function crossed(rule: AlarmRule, { real, told, filled, not }: Told): string {
+function crossed(rule: AlarmRule, { real, decisive, filled, not }: Crossing): string {
   const { evaluationPeriods: most, datapointsToAlarm: needed } = rule;
-  if (told.length === 0) {
+  if (decisive.length === 0) {
     const as = rule.missing === "breaching" ? "Breaching" : "NonBreaching";
     const were = filled === 1 ? "1 missing datapoint was" : `${filled} missing datapoints were`;
     return `Threshold Crossed: no datapoints were received for ${counted(filled, "period")} and ${were} treated as [${as}].`;
   }
-  const newest = told.toReversed().map(({ at, value }) => `${decimal(value!)} (${stamp(at)})`);
-  const verb = told.length === 1 ? "was" : "were";
+  const newest = decisive.toReversed().map(({ at, value }) => `${decimal(value!)} (${stamp(at)})`);
+  const verb = decisive.length === 1 ? "was" : "were";
   const words = `${verb} ${not ? "not " : ""}${COMPARISONS[rule.comparison]!.words} the threshold (${decimal(rule.threshold)})`;
   const minimum = not ? most - needed + 1 : needed;
   const change = not ? "ALARM -> OK" : "OK -> ALARM";
-  return `Threshold Crossed: ${told.length} out of the last ${real.length} datapoints [${newest.join(", ")}] ${words} (minimum ${counted(minimum, "datapoint")} for ${change} transition).`;
+  return `Threshold Crossed: ${decisive.length} out of the last ${real.length} datapoints [${newest.join(", ")}] ${words} (minimum ${counted(minimum, "datapoint")} for ${change} transition).`;
 }
 
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -23,7 +23,7 @@ export interface ApiResource {
   readonly methods: Map<string, Integration>;
 }
 
-/** What a deployment took of the API; later changes of methods do not touch it. */
+/** The copy of the API that a deployment took; later changes of methods do not touch it. */
 export interface Deployment {
   readonly id: string;
   description: string | undefined;
@@ -77,15 +77,15 @@ export function openApiGateway(world: World, region: string) {
   const apis = world.collection<RestApi>("apigateway", region, "apis");
   const domains = world.collection<Domain>("apigateway", region, "domains");
 
-  const api = (id: string | undefined): RestApi => {
-    const found = apis.get(id ?? "");
-    if (found === undefined) throw notFound(`API`);
-    return found;
+  const apiById = (id: string | undefined): RestApi => {
+    const api = apis.get(id ?? "");
+    if (api === undefined) throw notFound(`API`);
+    return api;
   };
-  const domain = (name: string | undefined): Domain => {
-    const found = domains.get(name ?? "");
-    if (found === undefined) throw new AwsError("NotFoundException", "Invalid domain name identifier specified", 404);
-    return found;
+  const domainNamed = (name: string | undefined): Domain => {
+    const domain = domains.get(name ?? "");
+    if (domain === undefined) throw new AwsError("NotFoundException", "Invalid domain name identifier specified", 404);
+    return domain;
   };
 
   const operations = {
@@ -93,34 +93,34 @@ export function openApiGateway(world: World, region: string) {
       const { page, position } = paged([...apis.values()], input);
       return { items: page.map(describedApi), ...position };
     },
-    GetRestApi: (input: GetRestApiCommandInput) => describedApi(api(input.restApiId)),
+    GetRestApi: (input: GetRestApiCommandInput) => describedApi(apiById(input.restApiId)),
     DeleteRestApi(input: GetRestApiCommandInput) {
-      apis.delete(api(input.restApiId).id);
+      apis.delete(apiById(input.restApiId).id);
     },
     GetResources(input: { restApiId?: string; position?: string; limit?: number }) {
-      const found = api(input.restApiId);
-      const { page, position } = paged([...found.resources.values()], input);
+      const api = apiById(input.restApiId);
+      const { page, position } = paged([...api.resources.values()], input);
       return {
         items: page.map((one) => ({
           id: one.id,
           parentId: one.parentId,
           pathPart: one.pathPart,
-          path: pathOf(found, one),
+          path: resourcePathOf(api, one),
           resourceMethods: Object.fromEntries([...one.methods.keys()].map((method) => [method, {}])),
         })),
         ...position,
       };
     },
     GetStages: (input: { restApiId?: string }) => ({
-      item: [...api(input.restApiId).stages.values()].map(describedStage),
+      item: [...apiById(input.restApiId).stages.values()].map(describedStage),
     }),
     GetStage(input: GetStageCommandInput) {
-      const stage = api(input.restApiId).stages.get(input.stageName ?? "");
+      const stage = apiById(input.restApiId).stages.get(input.stageName ?? "");
       if (stage === undefined) throw notFound("Stage");
       return describedStage(stage);
     },
     GetDeployments(input: { restApiId?: string; position?: string; limit?: number }) {
-      const { page, position } = paged([...api(input.restApiId).deployments.values()], input);
+      const { page, position } = paged([...apiById(input.restApiId).deployments.values()], input);
       return {
         items: page.map(({ id, description, createdAt }) => ({ id, description, createdDate: createdAt })),
         ...position,
@@ -130,12 +130,12 @@ export function openApiGateway(world: World, region: string) {
       const { page, position } = paged([...domains.values()], input);
       return { items: page.map(describedDomain), ...position };
     },
-    GetDomainName: (input: GetDomainNameCommandInput) => describedDomain(domain(input.domainName)),
+    GetDomainName: (input: GetDomainNameCommandInput) => describedDomain(domainNamed(input.domainName)),
     GetBasePathMappings: (input: GetBasePathMappingsCommandInput) => ({
-      items: Array.from(domain(input.domainName).mappings, ([basePath, mapping]) => ({ basePath, ...mapping })),
+      items: Array.from(domainNamed(input.domainName).mappings, ([basePath, mapping]) => ({ basePath, ...mapping })),
     }),
   };
-  return { operations, apis, domains, api, domain, region };
+  return { operations, apis, domains, apiById, domainNamed, region };
 }
 
 const MAX_ITEMS = 25;
@@ -146,9 +146,9 @@ function paged<Item>(items: readonly Item[], input: { position?: string; limit?:
   return { page: items.slice(begin, end), position: end < items.length ? { position: String(end) } : {} };
 }
 
-export function pathOf(api: RestApi, resource: ApiResource): string {
+export function resourcePathOf(api: RestApi, resource: ApiResource): string {
   if (resource.parentId === undefined) return "/";
-  const parent = pathOf(api, api.resources.get(resource.parentId)!);
+  const parent = resourcePathOf(api, api.resources.get(resource.parentId)!);
   return `${parent === "/" ? "" : parent}/${resource.pathPart}`;
 }
 

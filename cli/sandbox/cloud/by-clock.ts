@@ -1,4 +1,4 @@
-// What the cloud does again and again by itself, in real time.
+// Work that the cloud does again and again by itself, in real time.
 import type { World } from "./world.ts";
 
 /** Until what it gives back is called. The next time follows the end of a run, so that none is run twice at once. */

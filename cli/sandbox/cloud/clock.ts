@@ -15,7 +15,7 @@ const DEFAULT_SPEED = 20;
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Waits for so much of the cloud's time, or for a point of real time. */
-export interface Timer {
+export interface CloudTimer {
   remainingMs: number;
   readonly isReal: boolean;
   since: number;
@@ -23,9 +23,9 @@ export interface Timer {
   readonly run: () => void;
 }
 
-export class Clock {
+export class CloudClock {
   protected speed: number;
-  protected readonly timers = new Set<Timer>();
+  protected readonly timers = new Set<CloudTimer>();
   readonly base: BaseClock;
   #last = 0;
 
@@ -58,19 +58,19 @@ export class Clock {
     return this.#add(ms, false, run);
   }
 
-  /** Runs when it is `timeMs`; at once where that is past. */
+  /** Runs when it is `timeMs`; at once if that is past. */
   at(timeMs: number, run: () => void): () => void {
     return this.#add(Math.max(0, timeMs - this.now()), true, run);
   }
 
-  /** What is still to come never happens. */
+  /** Cancels all timers: none of what is still to come happens. */
   stop(): void {
     for (const timer of this.timers) timer.handle?.stop();
     this.timers.clear();
   }
 
   #add(remainingMs: number, isReal: boolean, run: () => void): () => void {
-    const timer: Timer = { remainingMs, isReal, since: 0, handle: undefined, run };
+    const timer: CloudTimer = { remainingMs, isReal, since: 0, handle: undefined, run };
     this.timers.add(timer);
     this.start(timer);
     return () => {
@@ -79,7 +79,7 @@ export class Clock {
     };
   }
 
-  protected start(timer: Timer): void {
+  protected start(timer: CloudTimer): void {
     const speed = timer.isReal ? 1 : this.speed;
     if (speed === 0 || timer.handle !== undefined) return;
     timer.since = this.base.nowMs();
@@ -91,14 +91,14 @@ export class Clock {
     });
   }
 
-  protected pause(timer: Timer): void {
+  protected pause(timer: CloudTimer): void {
     if (timer.handle === undefined) return;
     timer.handle?.stop();
     timer.handle = undefined;
     timer.remainingMs -= (this.base.nowMs() - timer.since) * (timer.isReal ? 1 : this.speed);
   }
 
-  protected fire(timer: Timer): void {
+  protected fire(timer: CloudTimer): void {
     if (!this.timers.delete(timer)) return;
     timer.handle?.stop();
     timer.run();

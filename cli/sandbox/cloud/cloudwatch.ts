@@ -15,7 +15,7 @@ import {
 } from "./alarm-evaluation.ts";
 import { everyMs } from "./by-clock.ts";
 import { type Digest, statisticOf } from "./digest.ts";
-import { Metrics, type WrittenMinute } from "./metrics.ts";
+import { MetricStore, type WrittenMinute } from "./metrics.ts";
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
 
@@ -37,7 +37,7 @@ const EVALUATION_MS = 10_000;
 
 export function openCloudWatch(world: World, region: string) {
   const written = world.series<WrittenMinute>("monitoring", region, "minutes", ({ at }) => at);
-  const metrics = new Metrics(written, () => world.clock.now());
+  const metrics = new MetricStore(written, () => world.clock.now());
   const alarms = world.collection<Alarm>("monitoring", region, "alarms");
   const arnOf = (name: string) => `arn:aws:cloudwatch:${region}:${world.accountId}:alarm:${name}`;
 
@@ -51,7 +51,7 @@ export function openCloudWatch(world: World, region: string) {
           one.Counts,
         );
       }
-      // What is answered is on disk; figures of requests may wait until their minute is over.
+      // Data is on disk before the answer; figures of requests may wait until their minute is over.
       metrics.flush(true);
     },
     GetMetricStatistics(input: GetMetricStatisticsCommandInput) {
@@ -82,25 +82,25 @@ export function openCloudWatch(world: World, region: string) {
     GetMetricData(input: GetMetricDataCommandInput) {
       const [start, end] = [input.StartTime!, input.EndTime!];
       const results = (input.MetricDataQueries ?? []).flatMap((query) => {
-        const { Id, Label, MetricStat: wanted, ReturnData = true } = query;
+        const { Id, Label, MetricStat: metricStat, ReturnData = true } = query;
         if (!/^[a-z]\w*$/.test(Id ?? ""))
           throw new AwsError(
             "ValidationError",
             `The value ${Id} for parameter MetricDataQueries.member.1.Id is not matching the expected pattern ^[a-z][a-zA-Z0-9_]*$.`,
           );
         if (!ReturnData) return [];
-        if (wanted === undefined) throw new AwsError("NotImplemented", "expressions", 501);
-        const found = metrics.periods(metricOf(wanted.Metric ?? {}), {
+        if (metricStat === undefined) throw new AwsError("NotImplemented", "expressions", 501);
+        const periods = metrics.periods(metricOf(metricStat.Metric ?? {}), {
           startMs: start.getTime(),
           endMs: end.getTime(),
-          periodMs: (wanted.Period ?? 60) * 1000,
+          periodMs: (metricStat.Period ?? 60) * 1000,
         });
-        if (input.ScanBy !== "TimestampAscending") found.reverse();
+        if (input.ScanBy !== "TimestampAscending") periods.reverse();
         return {
           Id,
-          Label: Label ?? wanted.Metric?.MetricName,
-          Timestamps: found.map(([at]) => new Date(at)),
-          Values: found.map(([, digest]) => figureOf(wanted.Stat ?? "Average", digest)),
+          Label: Label ?? metricStat.Metric?.MetricName,
+          Timestamps: periods.map(([at]) => new Date(at)),
+          Values: periods.map(([, digest]) => figureOf(metricStat.Stat ?? "Average", digest)),
           StatusCode: "Complete",
         };
       });
@@ -166,7 +166,7 @@ export function openCloudWatch(world: World, region: string) {
     }
   };
 
-  /** What the periods that are over say of every alarm. */
+  /** Evaluates every alarm from the periods that are over. */
   const evaluate = async () => {
     metrics.flush();
     const now = world.clock.now();
@@ -188,11 +188,11 @@ export function openCloudWatch(world: World, region: string) {
     const periodMs = Math.max(60, alarm.Period ?? 60) * 1000;
     const endMs = Math.floor(now / periodMs) * periodMs;
     const startMs = endMs - retrievedPeriods(rule) * periodMs;
-    const found = new Map(metrics.periods(metricOf(alarm), { startMs, endMs, periodMs }));
+    const digests = new Map(metrics.periods(metricOf(alarm), { startMs, endMs, periodMs }));
     const statistic = alarm.ExtendedStatistic ?? alarm.Statistic ?? "Average";
     return Array.from({ length: retrievedPeriods(rule) }, (_, i) => {
       const at = startMs + i * periodMs;
-      const digest = found.get(at);
+      const digest = digests.get(at);
       return { at, value: digest && figureOf(statistic, digest) };
     });
   };
@@ -205,7 +205,7 @@ export function openCloudWatch(world: World, region: string) {
     arnOf,
     /** Evaluates all alarms, as the clock does. */
     evaluate,
-    /** What a service says of its own work: each value of each figure, under each set of dimensions. */
+    /** Records the figures of a service about its own work: each value of each figure, under each set of dimensions. */
     record(namespace: string, dimensions: readonly Readonly<Record<string, string>>[], figures: Figures) {
       const now = world.clock.now();
       for (const set of dimensions) {
@@ -224,14 +224,14 @@ type Figures = Readonly<Record<string, number>>;
 
 const namesOf = (dimensions: Dimensions) => (dimensions ?? []).map(({ Name, Value }) => `${Name}=${Value}`);
 
-const metricOf = (given: {
+const metricOf = (input: {
   readonly Namespace?: string | undefined;
   readonly MetricName?: string | undefined;
   readonly Dimensions?: Dimensions;
 }) => ({
-  namespace: given.Namespace ?? "",
-  name: given.MetricName ?? "",
-  dimensions: namesOf(given.Dimensions),
+  namespace: input.Namespace ?? "",
+  name: input.MetricName ?? "",
+  dimensions: namesOf(input.Dimensions),
 });
 
 function figureOf(statistic: string, digest: Digest): number {
@@ -260,7 +260,7 @@ interface Place {
   readonly arn: string;
 }
 
-/** What subscribers of a topic get. */
+/** The message that subscribers of a topic get. */
 function messageOf(alarm: Alarm, before: AlarmState, { region, accountId, arn }: Place) {
   const time = (date: Date) => date.toISOString().replace("Z", "+0000");
   return {

@@ -1,4 +1,4 @@
-// What a service keeps: values by key, and which of them may have changed since they were last written.
+// A collection of a service: values by key, and which of them may have changed since they were last written.
 
 /** Where values are between two runs. */
 export interface Backing {
@@ -37,9 +37,9 @@ export class Collection<T> {
   }
 
   get(key: string): T | undefined {
-    const found = this.#read(key);
-    if (found !== undefined) this.#got(key);
-    return found;
+    const value = this.#read(key);
+    if (value !== undefined) this.#got(key);
+    return value;
   }
 
   set(key: string, value: T): this {
@@ -67,14 +67,14 @@ export class Collection<T> {
 
   /** All values that fit; only these may be changed. */
   filter(isWanted: (value: T, key: string) => boolean): T[] {
-    const found: T[] = [];
+    const matches: T[] = [];
     for (const key of this.#values.keys()) {
       const value = this.#read(key)!;
       if (!isWanted(value, key)) continue;
       this.#got(key);
-      found.push(value);
+      matches.push(value);
     }
-    return found;
+    return matches;
   }
 
   keys(): IterableIterator<string> {
@@ -101,7 +101,7 @@ export class Collection<T> {
     return this.#read(key);
   }
 
-  /** What may have changed since this was asked last. */
+  /** The keys of the values that may have changed since this was called last. */
   takeTouched(): string[] {
     const touched = [...this.#touched];
     this.#touched = new Set();
@@ -123,8 +123,8 @@ export class Collection<T> {
   }
 
   #read(key: string): T | undefined {
-    const found = this.#values.get(key);
-    if (found !== UNREAD) return found;
+    const value = this.#values.get(key);
+    if (value !== UNREAD) return value;
     const loaded = this.#backing?.load(key) as T;
     this.#values.set(key, loaded);
     return loaded;

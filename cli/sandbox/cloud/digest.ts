@@ -32,8 +32,8 @@ export function addTo(digest: Digest, value: number, times = 1): void {
   digest.sum += value * times;
   digest.min = Math.min(digest.min, value);
   digest.max = Math.max(digest.max, value);
-  const known = values.length <= MAX_SEARCHED ? values.indexOf(value) : -1;
-  if (known !== -1) counts[known]! += times;
+  const index = values.length <= MAX_SEARCHED ? values.indexOf(value) : -1;
+  if (index !== -1) counts[index]! += times;
   else {
     values.push(value);
     counts.push(times);

@@ -41,7 +41,7 @@ function parse(text: string): Matcher {
 
 type Sign = "" | "?" | "-";
 
-/** All plain terms and none of the excluded; the optional ones count only where there is nothing else. */
+/** All plain terms and none of the excluded; the optional ones count only if there is nothing else. */
 function parseTerms(pattern: string): Matcher {
   const reader = new PatternReader(pattern);
   const terms: Record<Sign, string[]> = { "": [], "?": [], "-": [] };

@@ -44,15 +44,15 @@ export function openIam(world: World) {
 
   const tasks = world.tasks("iam", "", {
     assumable(name) {
-      const found = roles.get(name);
-      if (found !== undefined) found.isAssumable = true;
+      const role = roles.get(name);
+      if (role !== undefined) role.isAssumable = true;
     },
   });
 
-  const role = (name: string | undefined): IamRole => {
-    const found = roles.get(name ?? "");
-    if (found === undefined) throw new AwsError("NoSuchEntity", `The role with name ${name} cannot be found.`, 404);
-    return found;
+  const roleNamed = (name: string | undefined): IamRole => {
+    const role = roles.get(name ?? "");
+    if (role === undefined) throw new AwsError("NoSuchEntity", `The role with name ${name} cannot be found.`, 404);
+    return role;
   };
 
   const operations = {
@@ -66,7 +66,7 @@ export function openIam(world: World) {
       }
       if (roles.has(name)) throw new AwsError("EntityAlreadyExists", `Role with name ${name} already exists.`, 409);
       const path = input.Path ?? "/";
-      const created: IamRole = {
+      const role: IamRole = {
         name,
         id: `AROA${randomLetters(17)}`,
         arn: `arn:aws:iam::${world.accountId}:role${path}${name}`,
@@ -81,84 +81,84 @@ export function openIam(world: World) {
         attached: new Set(),
         tags: new Map(input.Tags?.map(({ Key = "", Value = "" }) => [Key, Value])),
       };
-      roles.set(name, created);
+      roles.set(name, role);
       tasks.after(roleDelayMs, "assumable", name);
-      return { Role: described(created) };
+      return { Role: described(role) };
     },
-    GetRole: (input: GetRoleCommandInput) => ({ Role: described(role(input.RoleName)) }),
+    GetRole: (input: GetRoleCommandInput) => ({ Role: described(roleNamed(input.RoleName)) }),
     ListRoles: (input: ListRolesCommandInput) => ({
       Roles: [...roles.values()].filter(({ path }) => path.startsWith(input.PathPrefix ?? "/")).map(described),
       IsTruncated: false,
     }),
     UpdateRole(input: UpdateRoleCommandInput) {
-      const found = role(input.RoleName);
-      if (input.Description !== undefined) found.description = input.Description;
-      if (input.MaxSessionDuration !== undefined) found.maxSessionDuration = input.MaxSessionDuration;
+      const role = roleNamed(input.RoleName);
+      if (input.Description !== undefined) role.description = input.Description;
+      if (input.MaxSessionDuration !== undefined) role.maxSessionDuration = input.MaxSessionDuration;
       return {};
     },
     UpdateAssumeRolePolicy(input: UpdateAssumeRolePolicyCommandInput) {
-      role(input.RoleName).trust = checkedPolicy(input.PolicyDocument, "This policy contains invalid Json");
+      roleNamed(input.RoleName).trust = checkedPolicy(input.PolicyDocument, "This policy contains invalid Json");
     },
     DeleteRole(input: DeleteRoleCommandInput) {
-      const found = role(input.RoleName);
-      if (found.attached.size > 0) {
+      const role = roleNamed(input.RoleName);
+      if (role.attached.size > 0) {
         throw new AwsError("DeleteConflict", "Cannot delete entity, must detach all policies first.", 409);
       }
-      if (found.inline.size > 0)
+      if (role.inline.size > 0)
         throw new AwsError("DeleteConflict", "Cannot delete entity, must delete policies first.", 409);
-      roles.delete(found.name);
+      roles.delete(role.name);
     },
     PutRolePolicy(input: PutRolePolicyCommandInput) {
-      const found = role(input.RoleName);
+      const role = roleNamed(input.RoleName);
       const policy = checkedPolicy(input.PolicyDocument, "The policy is not in the valid JSON format.");
-      const others = [...found.inline].filter(([name]) => name !== input.PolicyName).map(([, text]) => text);
+      const others = [...role.inline].filter(([name]) => name !== input.PolicyName).map(([, text]) => text);
       const characters = [...others, policy].join("").replaceAll(/\s/g, "").length;
       if (characters > MAX_INLINE_CHARACTERS) {
         throw new AwsError(
           "LimitExceeded",
-          `Maximum policy size of ${MAX_INLINE_CHARACTERS} bytes exceeded for role ${found.name}`,
+          `Maximum policy size of ${MAX_INLINE_CHARACTERS} bytes exceeded for role ${role.name}`,
           409,
         );
       }
-      found.inline.set(input.PolicyName ?? "", policy);
+      role.inline.set(input.PolicyName ?? "", policy);
     },
     GetRolePolicy(input: GetRolePolicyCommandInput) {
-      const policy = role(input.RoleName).inline.get(input.PolicyName ?? "");
+      const policy = roleNamed(input.RoleName).inline.get(input.PolicyName ?? "");
       if (policy === undefined) throw noPolicy(input.PolicyName);
       return { RoleName: input.RoleName, PolicyName: input.PolicyName, PolicyDocument: encodeURIComponent(policy) };
     },
     ListRolePolicies: (input: GetRoleCommandInput) => ({
-      PolicyNames: [...role(input.RoleName).inline.keys()],
+      PolicyNames: [...roleNamed(input.RoleName).inline.keys()],
       IsTruncated: false,
     }),
     DeleteRolePolicy(input: GetRolePolicyCommandInput) {
-      if (!role(input.RoleName).inline.delete(input.PolicyName ?? "")) throw noPolicy(input.PolicyName);
+      if (!roleNamed(input.RoleName).inline.delete(input.PolicyName ?? "")) throw noPolicy(input.PolicyName);
     },
     AttachRolePolicy(input: AttachRolePolicyCommandInput) {
       const arn = input.PolicyArn ?? "";
       if (!/^arn:aws:iam::(aws|\d{12}):policy\//.test(arn))
         throw new AwsError("NoSuchEntity", `Policy ${arn} does not exist or is not attachable.`, 404);
-      role(input.RoleName).attached.add(arn);
+      roleNamed(input.RoleName).attached.add(arn);
     },
     DetachRolePolicy(input: AttachRolePolicyCommandInput) {
-      if (role(input.RoleName).attached.delete(input.PolicyArn ?? "")) return;
+      if (roleNamed(input.RoleName).attached.delete(input.PolicyArn ?? "")) return;
       throw new AwsError("NoSuchEntity", `Policy ${input.PolicyArn} was not found.`, 404);
     },
     ListAttachedRolePolicies: (input: GetRoleCommandInput) => ({
-      AttachedPolicies: [...role(input.RoleName).attached].map((arn) => ({
+      AttachedPolicies: [...roleNamed(input.RoleName).attached].map((arn) => ({
         PolicyArn: arn,
         PolicyName: arn.split("/").pop(),
       })),
       IsTruncated: false,
     }),
     TagRole(input: TagRoleCommandInput) {
-      const { tags } = role(input.RoleName);
+      const { tags } = roleNamed(input.RoleName);
       for (const { Key = "", Value = "" } of input.Tags ?? []) tags.set(Key, Value);
     },
     UntagRole(input: UntagRoleCommandInput) {
-      for (const key of input.TagKeys ?? []) role(input.RoleName).tags.delete(key);
+      for (const key of input.TagKeys ?? []) roleNamed(input.RoleName).tags.delete(key);
     },
-    ListRoleTags: (input: GetRoleCommandInput) => ({ Tags: tagList(role(input.RoleName)), IsTruncated: false }),
+    ListRoleTags: (input: GetRoleCommandInput) => ({ Tags: tagList(roleNamed(input.RoleName)), IsTruncated: false }),
   };
   return { operations, roles };
 }

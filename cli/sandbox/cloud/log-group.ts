@@ -1,4 +1,4 @@
-// What a log group keeps, for its calls and for its tails.
+// The contents of a log group, for its calls and for its tails.
 
 export interface LogEvent {
   readonly id: string;

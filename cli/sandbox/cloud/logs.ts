@@ -45,9 +45,9 @@ export function openLogs(world: World, region: string) {
     world.series<LogEvent>("logs", region, `events of ${group}`, ({ timestamp }) => timestamp);
 
   const groupNamed = (name: string | undefined): LogGroup => {
-    const found = groups.get((name ?? "").replace(/^arn:aws:logs:[^:]*:\d*:log-group:/, "").replace(/:\*$/, ""));
-    if (found === undefined) throw notFound("group");
-    return found;
+    const group = groups.get((name ?? "").replace(/^arn:aws:logs:[^:]*:\d*:log-group:/, "").replace(/:\*$/, ""));
+    if (group === undefined) throw notFound("group");
+    return group;
   };
 
   const createGroup = (name: string, tags: Readonly<Record<string, string>> = {}): LogGroup => {
@@ -62,7 +62,7 @@ export function openLogs(world: World, region: string) {
     return group;
   };
 
-  /** Writes as the platform does: group and stream are made where they are missing. */
+  /** Writes as the platform does: group and stream are made if they are missing. */
   const append = (groupName: string, stream: string, events: readonly { timestamp: number; message: string }[]) => {
     if (groups.peek(groupName)?.streams.has(stream) !== true) {
       const group = groups.get(groupName) ?? createGroup(groupName);
@@ -81,12 +81,12 @@ export function openLogs(world: World, region: string) {
   };
 
   const lastEventsOf = async (group: string): Promise<ReadonlyMap<string, number>> => {
-    const known = lastEvents.get(group);
-    if (known !== undefined) return known.read.then(() => known.times);
+    const entry = lastEvents.get(group);
+    if (entry !== undefined) return entry.read.then(() => entry.times);
     const times = new Map<string, number>();
     const reading = async () => {
       for await (const events of eventsOf(group).sorted(0, Infinity, () => 0)) {
-        // What came meanwhile is newer.
+        // Events that came meanwhile are newer.
         for (const { stream, timestamp } of events) times.set(stream, Math.max(timestamp, times.get(stream) ?? 0));
       }
     };
@@ -213,13 +213,13 @@ export function openLogs(world: World, region: string) {
         last !== undefined && (timestamp < last.timestamp || (timestamp === last.timestamp && id <= last.id));
       // "Events with a timestamp later than endTime are not returned": those at it are. All streams together by time; what
       // came later at the same time is later.
-      const found = eventsOf(group.name).sorted(Math.max(startTime, last?.timestamp ?? 0), endTime + 1, (a, b) =>
+      const batches = eventsOf(group.name).sorted(Math.max(startTime, last?.timestamp ?? 0), endTime + 1, (a, b) =>
         a.id < b.id ? -1 : 1,
       );
       const events: FilteredLogEvent[] = [];
       let [scanned, bytes] = [0, 0];
       let at: LogEvent | undefined;
-      for await (const some of found) {
+      for await (const some of batches) {
         for (const event of some) {
           if (!isOfStream(event.stream) || isDone(event)) continue;
           const isFull = events.length >= Math.min(limit, MAX_EVENTS) || bytes >= MAX_PAGE_BYTES;

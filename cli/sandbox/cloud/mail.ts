@@ -11,7 +11,7 @@ export interface Mail {
   readonly text: string;
 }
 
-export interface Notification {
+export interface TopicNotification {
   readonly id: string;
   readonly at: Date;
   readonly topicArn: string;
@@ -20,32 +20,32 @@ export interface Notification {
   readonly message: string;
 }
 
-export interface Recipient {
+export interface MailRecipient {
   readonly arn: string;
   readonly protocol: Exclude<Mail["protocol"], "chat">;
   readonly endpoint: string;
 }
 
-export function mailOf(notification: Notification, { arn, protocol, endpoint }: Recipient): Mail {
+export function mailOf(notification: TopicNotification, { arn, protocol, endpoint }: MailRecipient): Mail {
   const { id, at, subject = "AWS Notification Message" } = notification;
-  const sent = { id: `${id}/${arn}`, at, protocol, to: endpoint };
-  if (protocol === "sms") return { ...sent, subject: "", text: textMessageOf(notification) };
+  const envelope = { id: `${id}/${arn}`, at, protocol, to: endpoint };
+  if (protocol === "sms") return { ...envelope, subject: "", text: textMessageOf(notification) };
   const text =
     protocol === "email-json"
       ? jsonOf(notification)
       : `${alarmText(notification) ?? notification.message}\n${footerOf(arn, endpoint)}`;
-  return { ...sent, subject, text };
+  return { ...envelope, subject, text };
 }
 
 /** "SMS: maximum of 140 characters": the sender's name, then the subject, which stands for a long message. */
-function textMessageOf({ displayName, subject, message }: Notification): string {
+function textMessageOf({ displayName, subject, message }: TopicNotification): string {
   return [displayName, subject ?? message]
     .filter((part) => part !== "")
     .join("> ")
     .slice(0, 140);
 }
 
-function jsonOf({ id, at, topicArn, subject, message }: Notification): string {
+function jsonOf({ id, at, topicArn, subject, message }: TopicNotification): string {
   const members = { Type: "Notification", MessageId: id, TopicArn: topicArn, Subject: subject, Message: message };
   return JSON.stringify({ ...members, Timestamp: at.toISOString() }, null, 2);
 }
@@ -89,7 +89,7 @@ interface AlarmMessage {
 }
 
 /** The service writes out what CloudWatch sends as JSON; undefined for a message of anybody else. */
-function alarmText({ message }: Notification): string | undefined {
+function alarmText({ message }: TopicNotification): string | undefined {
   const alarm = alarmOf(message);
   if (alarm === undefined) return undefined;
   const { Trigger: trigger } = alarm;

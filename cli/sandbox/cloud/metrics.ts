@@ -1,6 +1,6 @@
 // The figures of a region by metric and minute. The last hours are in memory, what came before is read again when asked for.
 import { addTo, compacted, type Digest, emptyDigest, mergedDigests } from "./digest.ts";
-import type { Series } from "./series.ts";
+import type { StoredSeries } from "./series.ts";
 
 /** A metric is told apart by its namespace, its name and all of its dimensions. */
 export interface Metric {
@@ -19,7 +19,7 @@ export interface WrittenMinute extends Digest {
 
 const MINUTE_MS = 60_000;
 
-/** What is in memory at least: longer than most alarms look back. */
+/** The time whose figures are in memory at least: longer than most alarms look back. */
 const RECENT_MS = 180 * MINUTE_MS;
 
 interface Recent {
@@ -27,18 +27,18 @@ interface Recent {
   isWritten: boolean;
 }
 
-export class Metrics {
-  readonly #written: Series<WrittenMinute>;
+export class MetricStore {
+  readonly #written: StoredSeries<WrittenMinute>;
   readonly #nowMs: () => number;
   /** By minute, by metric. */
   readonly #recent = new Map<number, Map<string, Recent>>();
   /** From this minute on, memory has all that there is. */
   #completeFrom: number;
   #newest = 0;
-  /** What was read last, for the other metrics that are asked for in the same call. */
+  /** The figures that were read last, for the other metrics that are asked for in the same call. */
   #lastRead: { readonly range: string; readonly items: Map<string, WrittenMinute[]> } | undefined;
 
-  constructor(written: Series<WrittenMinute>, nowMs: () => number) {
+  constructor(written: StoredSeries<WrittenMinute>, nowMs: () => number) {
     this.#written = written;
     this.#nowMs = nowMs;
     this.#completeFrom = minuteOf(nowMs()) + MINUTE_MS;
@@ -61,15 +61,15 @@ export class Metrics {
   }
 
   /** Periods from `startMs` on in their order, each with what it holds; periods without figures are left out. */
-  periods(metric: Metric, { startMs, endMs, periodMs }: Range): [beginMs: number, digest: Digest][] {
+  periods(metric: Metric, { startMs, endMs, periodMs }: PeriodRange): [beginMs: number, digest: Digest][] {
     // "The start time is rounded down to the minute."
     const start = minuteOf(startMs);
-    const found = new Map<number, Digest[]>();
+    const periods = new Map<number, Digest[]>();
     for (const [minute, digest] of this.#minutes(keyOf(metric), start, endMs)) {
       const begin = start + Math.floor((minute - start) / periodMs) * periodMs;
-      found.set(begin, [...(found.get(begin) ?? []), digest]);
+      periods.set(begin, [...(periods.get(begin) ?? []), digest]);
     }
-    return [...found].sort(([a], [b]) => a - b).map(([begin, digests]) => [begin, mergedDigests(digests)!]);
+    return [...periods].sort(([a], [b]) => a - b).map(([begin, digests]) => [begin, mergedDigests(digests)!]);
   }
 
   /** Writes the minutes that are over, and all of them at the end. */
@@ -118,13 +118,13 @@ export class Metrics {
   }
 
   #minutes(metric: string, startMs: number, endMs: number): Map<number, Digest> {
-    const found =
+    const digests =
       startMs < this.#completeFrom ? this.#read(metric, startMs, Math.min(endMs, this.#completeFrom)) : new Map();
     for (const [minute, metrics] of this.#recent) {
       const recent = metrics.get(metric);
-      if (recent !== undefined && minute >= startMs && minute < endMs) found.set(minute, recent.digest);
+      if (recent !== undefined && minute >= startMs && minute < endMs) digests.set(minute, recent.digest);
     }
-    return found;
+    return digests;
   }
 
   #read(metric: string, fromMs: number, toMs: number): Map<number, Digest> {
@@ -141,14 +141,14 @@ export class Metrics {
         this.#lastRead = undefined;
       });
     }
-    const found = new Map<number, Digest>();
+    const digests = new Map<number, Digest>();
     for (const { metric: _, at, ...digest } of this.#lastRead.items.get(metric) ?? [])
-      found.set(at, { ...digest, values: [...digest.values], counts: [...digest.counts] });
-    return found;
+      digests.set(at, { ...digest, values: [...digest.values], counts: [...digest.counts] });
+    return digests;
   }
 }
 
-export interface Range {
+export interface PeriodRange {
   readonly startMs: number;
   /** Excluded. */
   readonly endMs: number;

@@ -1,4 +1,5 @@
-// What a role's policies allow ("Policy evaluation logic"), of what a function of the sandbox may be allowed at all.
+// Evaluates whether a role's policies allow an action ("Policy evaluation logic"), of those that a function of the
+// sandbox may be allowed at all.
 
 interface Statement {
   readonly Effect?: unknown;
@@ -9,10 +10,10 @@ interface Statement {
   readonly Condition?: unknown;
 }
 
-export type Decision = "allowed" | "denied" | "not-allowed";
+export type PolicyDecision = "allowed" | "denied" | "not-allowed";
 
 /** A statement with a condition allows nothing, as none is evaluated, but it denies. */
-export function evaluate(documents: Iterable<string>, action: string, resource: string): Decision {
+export function evaluate(documents: Iterable<string>, action: string, resource: string): PolicyDecision {
   const applying = [...documents]
     .flatMap((text) => [(JSON.parse(text) as { Statement: Statement | Statement[] }).Statement].flat())
     .filter((statement) => {

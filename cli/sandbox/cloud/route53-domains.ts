@@ -36,17 +36,17 @@ export function openRoute53Domains(world: World) {
 
   const tasks = world.tasks("route53domains", "", {
     register(id) {
-      const found = running.get(id);
-      if (found === undefined) return;
-      const expiresAt = new Date(world.clock.now() + found.years * 365 * 86_400_000);
-      domains.set(found.domain, { expiresAt, autoRenew: found.autoRenew });
+      const registration = running.get(id);
+      if (registration === undefined) return;
+      const expiresAt = new Date(world.clock.now() + registration.years * 365 * 86_400_000);
+      domains.set(registration.domain, { expiresAt, autoRenew: registration.autoRenew });
       // A registration makes a zone, too.
       world.service("route53").operations.CreateHostedZone({
-        Name: found.domain,
+        Name: registration.domain,
         CallerReference: id,
         HostedZoneConfig: { Comment: "HostedZone created by Route53 Registrar" },
       });
-      found.status = "SUCCESSFUL";
+      registration.status = "SUCCESSFUL";
     },
   });
 
@@ -98,20 +98,20 @@ export function openRoute53Domains(world: World) {
       return { OperationId: id };
     },
     GetOperationDetail(input: GetOperationDetailCommandInput) {
-      const found = running.get(input.OperationId ?? "");
-      if (found === undefined) throw new AwsError("InvalidInput", "The operation ID is not valid");
+      const registration = running.get(input.OperationId ?? "");
+      if (registration === undefined) throw new AwsError("InvalidInput", "The operation ID is not valid");
       return {
         OperationId: input.OperationId,
-        Status: found.status,
-        DomainName: found.domain,
+        Status: registration.status,
+        DomainName: registration.domain,
         Type: "REGISTER_DOMAIN",
-        SubmittedDate: found.at,
+        SubmittedDate: registration.at,
       };
     },
     GetDomainDetail(input: { DomainName?: string }) {
-      const found = domains.get(input.DomainName ?? "");
-      if (found === undefined) throw new AwsError("InvalidInput", `Domain ${input.DomainName} not found in account`);
-      return { DomainName: input.DomainName, ExpirationDate: found.expiresAt, AutoRenew: found.autoRenew };
+      const domain = domains.get(input.DomainName ?? "");
+      if (domain === undefined) throw new AwsError("InvalidInput", `Domain ${input.DomainName} not found in account`);
+      return { DomainName: input.DomainName, ExpirationDate: domain.expiresAt, AutoRenew: domain.autoRenew };
     },
   };
   return { operations, domains, taken };

@@ -32,10 +32,10 @@ export function openRoute53(world: World) {
   const zones = world.collection<Zone>("route53", "", "zones");
   const changes = world.collection<{ status: "PENDING" | "INSYNC"; readonly at: Date }>("route53", "", "changes");
 
-  const zone = (id: string | undefined): Zone => {
-    const found = zones.get((id ?? "").replace("/hostedzone/", ""));
-    if (found === undefined) throw new AwsError("NoSuchHostedZone", `No hosted zone found with ID: ${id}`, 404);
-    return found;
+  const zoneById = (id: string | undefined): Zone => {
+    const zone = zones.get((id ?? "").replace("/hostedzone/", ""));
+    if (zone === undefined) throw new AwsError("NoSuchHostedZone", `No hosted zone found with ID: ${id}`, 404);
+    return zone;
   };
   const tasks = world.tasks("route53", "", {
     inSync(id) {
@@ -66,7 +66,7 @@ export function openRoute53(world: World) {
       }
       const id = `Z${randomLetters(20)}`;
       const nameServers = [4, 5, 6, 7].map((n) => `ns-${n}.awsdns-0${n}.${["com", "net", "org", "co.uk"][n - 4]}`);
-      const found: Zone = {
+      const zone: Zone = {
         id,
         name,
         callerReference: reference,
@@ -75,18 +75,18 @@ export function openRoute53(world: World) {
         records: new Map(),
         tags: new Map(),
       };
-      for (const record of ownRecords(found)) found.records.set(keyOf(record), record);
-      zones.set(id, found);
+      for (const record of ownRecords(zone)) zone.records.set(keyOf(record), record);
+      zones.set(id, zone);
       return {
-        HostedZone: described(found),
+        HostedZone: described(zone),
         ChangeInfo: begin(),
         DelegationSet: { NameServers: nameServers },
         Location: `https://route53.amazonaws.com/2013-04-01/hostedzone/${id}`,
       };
     },
     GetHostedZone(input: GetHostedZoneCommandInput) {
-      const found = zone(input.Id);
-      return { HostedZone: described(found), DelegationSet: { NameServers: found.nameServers } };
+      const zone = zoneById(input.Id);
+      return { HostedZone: described(zone), DelegationSet: { NameServers: zone.nameServers } };
     },
     ListHostedZones: () => ({
       HostedZones: [...zones.values()].map(described),
@@ -110,19 +110,19 @@ export function openRoute53(world: World) {
       };
     },
     DeleteHostedZone(input: GetHostedZoneCommandInput) {
-      const found = zone(input.Id);
-      if (found.records.size > 2) {
+      const zone = zoneById(input.Id);
+      if (zone.records.size > 2) {
         throw new AwsError(
           "HostedZoneNotEmpty",
           "The specified hosted zone contains non-required resource record sets and so cannot be deleted.",
           400,
         );
       }
-      zones.delete(found.id);
+      zones.delete(zone.id);
       return { ChangeInfo: begin() };
     },
     ListResourceRecordSets(input: ListResourceRecordSetsCommandInput) {
-      const all = [...zone(input.HostedZoneId).records.values()].sort((a, b) =>
+      const all = [...zoneById(input.HostedZoneId).records.values()].sort((a, b) =>
         reversed(a.Name!) + a.Type < reversed(b.Name!) + b.Type ? -1 : 1,
       );
       const { StartRecordName: name, StartRecordType: type = "" } = input;
@@ -138,13 +138,13 @@ export function openRoute53(world: World) {
       };
     },
     ChangeResourceRecordSets(input: ChangeResourceRecordSetsCommandInput) {
-      const found = zone(input.HostedZoneId);
+      const zone = zoneById(input.HostedZoneId);
       // All or nothing.
-      const records = new Map(found.records);
+      const records = new Map(zone.records);
       for (const { Action, ResourceRecordSet: record } of input.ChangeBatch?.Changes ?? [])
-        applyChange(found, records, Action!, record!);
-      found.records.clear();
-      for (const [key, record] of records) found.records.set(key, record);
+        applyChange(zone, records, Action!, record!);
+      zone.records.clear();
+      for (const [key, record] of records) zone.records.set(key, record);
       return { ChangeInfo: begin() };
     },
     GetChange(input: { Id?: string }) {
@@ -154,21 +154,21 @@ export function openRoute53(world: World) {
       return { ChangeInfo: { Id: `/change/${id}`, Status: change.status, SubmittedAt: change.at } };
     },
     ChangeTagsForResource(input: { ResourceId?: string; AddTags?: { Key?: string; Value?: string }[] }) {
-      for (const { Key = "", Value = "" } of input.AddTags ?? []) zone(input.ResourceId).tags.set(Key, Value);
+      for (const { Key = "", Value = "" } of input.AddTags ?? []) zoneById(input.ResourceId).tags.set(Key, Value);
       return {};
     },
     ListTagsForResource: (input: { ResourceId?: string; ResourceType?: string }) => ({
       ResourceTagSet: {
         ResourceId: input.ResourceId,
         ResourceType: input.ResourceType,
-        Tags: Array.from(zone(input.ResourceId).tags, ([Key, Value]) => ({ Key, Value })),
+        Tags: Array.from(zoneById(input.ResourceId).tags, ([Key, Value]) => ({ Key, Value })),
       },
     }),
   };
   return {
     operations,
     zones,
-    zone,
+    zoneById,
     hasRecord: (name: string, type: string, value: string) =>
       [...zones.values()].some(({ records }) =>
         records
@@ -199,25 +199,25 @@ function applyChange(
   zone: Zone,
   records: Map<string, ResourceRecordSet>,
   action: string,
-  given: ResourceRecordSet,
+  input: ResourceRecordSet,
 ): void {
-  const record = { ...given, Name: dotted(given.Name ?? "").toLowerCase() };
+  const record = { ...input, Name: dotted(input.Name ?? "").toLowerCase() };
   const what = `[name='${record.Name}', type='${record.Type}']`;
   const refusal = (text: string) => new AwsError("InvalidChangeBatch", `[${text}]`, 400);
   if (record.Name !== zone.name && !record.Name.endsWith(`.${zone.name}`)) {
     throw refusal(`RRSet with DNS name ${record.Name} is not permitted in zone ${zone.name}`);
   }
   const key = keyOf(record);
-  const known = records.get(key);
+  const existing = records.get(key);
   if (action === "DELETE") {
-    if (known === undefined) throw refusal(`Tried to delete resource record set ${what} but it was not found`);
+    if (existing === undefined) throw refusal(`Tried to delete resource record set ${what} but it was not found`);
     if (record.Name === zone.name && (record.Type === "NS" || record.Type === "SOA")) {
       throw refusal(`A HostedZone must contain exactly one SOA record and at least one NS record.`);
     }
     records.delete(key);
     return;
   }
-  if (action === "CREATE" && known !== undefined)
+  if (action === "CREATE" && existing !== undefined)
     throw refusal(`Tried to create resource record set ${what} but it already exists`);
   const hasValues = (record.ResourceRecords?.length ?? 0) > 0;
   if (hasValues === (record.AliasTarget !== undefined)) {

@@ -15,7 +15,7 @@ import type {
 } from "@aws-sdk/client-s3";
 import { AwsError } from "./protocol/error.ts";
 import type { StoredBytes } from "./stored-bytes.ts";
-import type { Call, World } from "./world.ts";
+import type { OperationContext, World } from "./world.ts";
 
 export interface StoredObject {
   readonly body: StoredBytes;
@@ -47,22 +47,22 @@ const MAX_KEYS = 1000;
 export function openS3(world: World) {
   const buckets = world.collection<Bucket>("s3", "", "buckets");
 
-  const bucket = (name: string | undefined): Bucket => {
-    const found = buckets.get(name ?? "");
-    if (found === undefined) throw new AwsError("NoSuchBucket", "The specified bucket does not exist", 404);
-    return found;
+  const bucketNamed = (name: string | undefined): Bucket => {
+    const bucket = buckets.get(name ?? "");
+    if (bucket === undefined) throw new AwsError("NoSuchBucket", "The specified bucket does not exist", 404);
+    return bucket;
   };
-  const object = (input: GetObjectCommandInput): StoredObject => {
-    const found = bucket(input.Bucket).objects.get(input.Key ?? "");
-    if (found === undefined) throw new AwsError("NoSuchKey", "The specified key does not exist.", 404);
-    return found;
+  const objectOf = (input: GetObjectCommandInput): StoredObject => {
+    const object = bucketNamed(input.Bucket).objects.get(input.Key ?? "");
+    if (object === undefined) throw new AwsError("NoSuchKey", "The specified key does not exist.", 404);
+    return object;
   };
-  const head = (found: StoredObject) => ({
-    ContentLength: found.body.length,
-    ContentType: found.contentType,
-    ETag: found.etag,
-    LastModified: found.modifiedAt,
-    Metadata: found.metadata,
+  const head = (object: StoredObject) => ({
+    ContentLength: object.body.length,
+    ContentType: object.contentType,
+    ETag: object.etag,
+    LastModified: object.modifiedAt,
+    Metadata: object.metadata,
   });
 
   const operations = {
@@ -70,7 +70,7 @@ export function openS3(world: World) {
       Buckets: Array.from(buckets.values(), ({ name, createdAt }) => ({ Name: name, CreationDate: createdAt })),
       Owner: { ID: "standin" },
     }),
-    CreateBucket(input: CreateBucketCommandInput, call: Call) {
+    CreateBucket(input: CreateBucketCommandInput, call: OperationContext) {
       const name = input.Bucket ?? "";
       if (!BUCKET_NAME.test(name)) throw new AwsError("InvalidBucketName", "The specified bucket is not valid.");
       const region = input.CreateBucketConfiguration?.LocationConstraint ?? "us-east-1";
@@ -80,15 +80,15 @@ export function openS3(world: World) {
           `The ${region === "us-east-1" ? "unspecified" : region} location constraint is incompatible for the region specific endpoint this request was sent to.`,
         );
       }
-      const taken = buckets.get(name);
-      if (taken !== undefined && taken.owner !== world.accountId) {
+      const existing = buckets.get(name);
+      if (existing !== undefined && existing.owner !== world.accountId) {
         throw new AwsError(
           "BucketAlreadyExists",
           "The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again.",
           409,
         );
       }
-      if (taken !== undefined) {
+      if (existing !== undefined) {
         throw new AwsError(
           "BucketAlreadyOwnedByYou",
           "Your previous request to create the named bucket succeeded and you already own it.",
@@ -98,21 +98,21 @@ export function openS3(world: World) {
       buckets.set(name, { name, region, createdAt: world.clock.date(), owner: world.accountId, objects: new Map() });
       return { Location: `/${name}` };
     },
-    HeadBucket: (input: HeadBucketCommandInput) => ({ BucketRegion: bucket(input.Bucket).region }),
-    GetBucketLocation: (input: HeadBucketCommandInput) => ({ LocationConstraint: bucket(input.Bucket).region }),
+    HeadBucket: (input: HeadBucketCommandInput) => ({ BucketRegion: bucketNamed(input.Bucket).region }),
+    GetBucketLocation: (input: HeadBucketCommandInput) => ({ LocationConstraint: bucketNamed(input.Bucket).region }),
     DeleteBucket(input: HeadBucketCommandInput) {
-      const found = bucket(input.Bucket);
-      if (found.objects.size > 0)
+      const bucket = bucketNamed(input.Bucket);
+      if (bucket.objects.size > 0)
         throw new AwsError("BucketNotEmpty", "The bucket you tried to delete is not empty", 409);
-      buckets.delete(found.name);
+      buckets.delete(bucket.name);
     },
     PutObject(input: PutObjectCommandInput) {
       const body = Buffer.from((input.Body as Uint8Array | undefined) ?? "");
       const etag = `"${createHash("md5").update(body).digest("hex")}"`;
-      if (input.IfNoneMatch === "*" && bucket(input.Bucket).objects.has(input.Key ?? "")) {
+      if (input.IfNoneMatch === "*" && bucketNamed(input.Bucket).objects.has(input.Key ?? "")) {
         throw new AwsError("PreconditionFailed", "At least one of the pre-conditions you specified did not hold", 412);
       }
-      bucket(input.Bucket).objects.set(input.Key ?? "", {
+      bucketNamed(input.Bucket).objects.set(input.Key ?? "", {
         body: world.keep(body),
         etag,
         contentType: input.ContentType ?? "application/octet-stream",
@@ -122,17 +122,17 @@ export function openS3(world: World) {
       return { ETag: etag };
     },
     GetObject(input: GetObjectCommandInput) {
-      const found = object(input);
-      return { ...head(found), Body: found.body.read() };
+      const object = objectOf(input);
+      return { ...head(object), Body: object.body.read() };
     },
-    HeadObject: (input: GetObjectCommandInput) => head(object(input)),
+    HeadObject: (input: GetObjectCommandInput) => head(objectOf(input)),
     DeleteObject(input: DeleteObjectCommandInput) {
       // "If the object doesn't exist, S3 still responds that the command was successful."
-      bucket(input.Bucket).objects.delete(input.Key ?? "");
+      bucketNamed(input.Bucket).objects.delete(input.Key ?? "");
       return {};
     },
     DeleteObjects(input: DeleteObjectsCommandInput) {
-      const { objects } = bucket(input.Bucket);
+      const { objects } = bucketNamed(input.Bucket);
       const keys = (input.Delete?.Objects ?? []).map(({ Key = "" }) => Key);
       for (const key of keys) objects.delete(key);
       return input.Delete?.Quiet ? {} : { Deleted: keys.map((Key) => ({ Key })) };
@@ -140,7 +140,7 @@ export function openS3(world: World) {
     ListObjectsV2(input: ListObjectsV2CommandInput) {
       const prefix = input.Prefix ?? "";
       const after = input.ContinuationToken ?? input.StartAfter ?? "";
-      const keys = [...bucket(input.Bucket).objects.keys()]
+      const keys = [...bucketNamed(input.Bucket).objects.keys()]
         .filter((key) => key.startsWith(prefix) && key > after)
         .sort();
       const page = keys.slice(0, Math.min(input.MaxKeys ?? MAX_KEYS, MAX_KEYS));
@@ -153,19 +153,19 @@ export function openS3(world: World) {
         IsTruncated: isTruncated,
         ...(isTruncated && { NextContinuationToken: page[page.length - 1] }),
         Contents: page.map((key) => {
-          const found = bucket(input.Bucket).objects.get(key)!;
+          const object = bucketNamed(input.Bucket).objects.get(key)!;
           return {
             Key: key,
-            Size: found.body.length,
-            ETag: found.etag,
-            LastModified: found.modifiedAt,
+            Size: object.body.length,
+            ETag: object.etag,
+            LastModified: object.modifiedAt,
             StorageClass: "STANDARD",
           };
         }),
       };
     },
     PutBucketLifecycleConfiguration(input: PutBucketLifecycleConfigurationCommandInput) {
-      bucket(input.Bucket).lifecycle = input.LifecycleConfiguration;
+      bucketNamed(input.Bucket).lifecycle = input.LifecycleConfiguration;
       return {};
     },
     PutBucketAccelerateConfiguration(input: PutBucketAccelerateConfigurationCommandInput) {
@@ -175,20 +175,20 @@ export function openS3(world: World) {
           "S3 Transfer Acceleration is not supported for buckets with periods (.) in their names",
         );
       }
-      bucket(input.Bucket).accelerate = input.AccelerateConfiguration?.Status ?? "Suspended";
+      bucketNamed(input.Bucket).accelerate = input.AccelerateConfiguration?.Status ?? "Suspended";
     },
     GetBucketAccelerateConfiguration(input: HeadBucketCommandInput) {
-      const { accelerate } = bucket(input.Bucket);
+      const { accelerate } = bucketNamed(input.Bucket);
       return accelerate === undefined ? {} : { Status: accelerate };
     },
     PutPublicAccessBlock(input: PutPublicAccessBlockCommandInput) {
-      bucket(input.Bucket).publicAccess = input.PublicAccessBlockConfiguration;
+      bucketNamed(input.Bucket).publicAccess = input.PublicAccessBlockConfiguration;
     },
     PutBucketTagging(input: PutBucketTaggingCommandInput) {
-      bucket(input.Bucket).tags = input.Tagging;
+      bucketNamed(input.Bucket).tags = input.Tagging;
     },
     GetBucketTagging(input: HeadBucketCommandInput) {
-      const { tags } = bucket(input.Bucket);
+      const { tags } = bucketNamed(input.Bucket);
       if (tags === undefined) throw new AwsError("NoSuchTagSet", "The TagSet does not exist", 404);
       return { TagSet: tags.TagSet };
     },
@@ -199,7 +199,7 @@ export function openS3(world: World) {
   function withOwners<All extends object>(all: All): All {
     const checked = Object.entries(all).map(([name, run]) => [
       name,
-      (input: { Bucket?: string; ExpectedBucketOwner?: string }, call: Call) => {
+      (input: { Bucket?: string; ExpectedBucketOwner?: string }, call: OperationContext) => {
         const owner = buckets.get(input.Bucket ?? "")?.owner;
         const expected = input.ExpectedBucketOwner ?? owner;
         if (owner !== undefined && expected !== owner) throw new AwsError("AccessDenied", "Access Denied", 403);

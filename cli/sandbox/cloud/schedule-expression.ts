@@ -36,8 +36,8 @@ export function parseScheduleExpression(text: string): ScheduleExpression | unde
   return cron && { kind: "cron", fields: cron };
 }
 
-export interface Occurrences {
-  /** IANA's name; UTC where it is absent. */
+export interface ScheduleContext {
+  /** IANA's name; UTC if it is absent. */
   readonly timeZone?: string | undefined;
   /** From where on a rate is counted; it runs then for the first time. */
   readonly fromMs: number;
@@ -47,7 +47,7 @@ export interface Occurrences {
 export function nextTime(
   expression: ScheduleExpression,
   afterMs: number,
-  { timeZone = "UTC", fromMs }: Occurrences,
+  { timeZone = "UTC", fromMs }: ScheduleContext,
 ): number | undefined {
   if (expression.kind === "rate") {
     const { everyMs } = expression;
@@ -105,9 +105,9 @@ function localOf(ms: number, timeZone: string): LocalTime {
     format = new Intl.DateTimeFormat("en-US", { timeZone, hourCycle: "h23", calendar: "gregory", ...parts });
     formats.set(timeZone, format);
   }
-  const found: Record<string, number> = {};
-  for (const { type, value } of format.formatToParts(ms)) found[type] = Number(value);
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = found;
+  const fields: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(ms)) fields[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = fields;
   return Date.UTC(year, month - 1, day, hour, minute, second) + (((ms % 1000) + 1000) % 1000);
 }
 
@@ -146,11 +146,11 @@ interface Bounds {
 /** Numbers in order: all, single ones, ranges, and steps of those. */
 function numbersOf(word: string, { least, most, names = [] }: Bounds): number[] | undefined {
   const numberOf = (text: string) => {
-    const named = names.indexOf(text.toUpperCase());
-    const number = named === -1 ? Number(text) : named + least;
+    const nameIndex = names.indexOf(text.toUpperCase());
+    const number = nameIndex === -1 ? Number(text) : nameIndex + least;
     return /^(\d+|[a-z]+)$/i.test(text) && number >= least && number <= most ? number : undefined;
   };
-  const found = new Set<number>();
+  const numbers = new Set<number>();
   for (const part of word.split(",")) {
     const [, range = "", step] = /^([^/]+)(?:\/(\d+))?$/.exec(part) ?? [];
     const [from = "", to] = range.split("-");
@@ -160,9 +160,9 @@ function numbersOf(word: string, { least, most, names = [] }: Bounds): number[] 
     const size = most - least + 1;
     // FRI-MON goes over the end of the week.
     const length = (end - begin + size) % size;
-    for (let i = 0; i <= length; i += Number(step ?? 1)) found.add(((begin - least + i) % size) + least);
+    for (let i = 0; i <= length; i += Number(step ?? 1)) numbers.add(((begin - least + i) % size) + least);
   }
-  return [...found].sort((a, b) => a - b);
+  return [...numbers].sort((a, b) => a - b);
 }
 
 const lastOfMonth = (day: Date) => new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0)).getUTCDate();
@@ -193,9 +193,9 @@ function daysOfWeek(word: string): CronFields["isDay"] | undefined {
   if (word === "L") return (day) => day.getUTCDay() === 6;
   const [, weekday = "", nth] = /^(\w+?)(?:#([1-5])|L)$/.exec(word) ?? [];
   if (weekday !== "") {
-    const [wanted, ...more] = numbersOf(weekday, bounds) ?? [];
-    if (wanted === undefined || more.length > 0) return undefined;
-    const isWanted = (day: Date) => day.getUTCDay() + 1 === wanted;
+    const [dayNumber, ...more] = numbersOf(weekday, bounds) ?? [];
+    if (dayNumber === undefined || more.length > 0) return undefined;
+    const isWanted = (day: Date) => day.getUTCDay() + 1 === dayNumber;
     if (nth === undefined) return (day) => isWanted(day) && day.getUTCDate() > lastOfMonth(day) - 7;
     return (day) => isWanted(day) && Math.ceil(day.getUTCDate() / 7) === Number(nth);
   }

@@ -9,13 +9,15 @@ export interface Schedule extends CreateScheduleCommandInput {
   readonly createdAt: Date;
 }
 
+const keyOf = (name: string | undefined, group = "default") => `${group}/${name}`;
+
 export function openScheduler(world: World, region: string) {
   const schedules = world.collection<Schedule>("scheduler", region, "schedules");
-  const keyOf = (name: string | undefined, group = "default") => `${group}/${name}`;
-  const schedule = (name: string | undefined, group: string | undefined): Schedule => {
-    const found = schedules.get(keyOf(name, group));
-    if (found === undefined) throw new AwsError("ResourceNotFoundException", `Schedule ${name} does not exist.`, 404);
-    return found;
+  const scheduleNamed = (name: string | undefined, group: string | undefined): Schedule => {
+    const schedule = schedules.get(keyOf(name, group));
+    if (schedule === undefined)
+      throw new AwsError("ResourceNotFoundException", `Schedule ${name} does not exist.`, 404);
+    return schedule;
   };
   const put = (input: CreateScheduleCommandInput): Schedule => {
     const expression = input.ScheduleExpression ?? "";
@@ -35,20 +37,20 @@ export function openScheduler(world: World, region: string) {
     if (!Arn.startsWith("arn:"))
       throw new AwsError("ValidationException", `Provided Arn is not in correct format. ${Arn}`);
     const arn = `arn:aws:scheduler:${region}:${world.accountId}:schedule/${keyOf(input.Name, input.GroupName)}`;
-    const made: Schedule = { ...input, arn, createdAt: world.clock.date() };
+    const schedule: Schedule = { ...input, arn, createdAt: world.clock.date() };
     const key = keyOf(input.Name, input.GroupName);
-    schedules.set(key, made);
+    schedules.set(key, schedule);
     // A rate without a begin runs at once: its first time is that of its creation, which may be a millisecond ago by now.
-    plan(key, made.createdAt.getTime() - 1);
-    return made;
+    plan(key, schedule.createdAt.getTime() - 1);
+    return schedule;
   };
   const tasks = world.tasks("scheduler", region, { run: (key) => void run(key) });
   /** Waits for the next time after `afterMs`; false if there is none. */
   const plan = (key: string, afterMs: number): boolean => {
     tasks.cancel("run", key);
-    const found = schedules.get(key);
-    if (!world.options.runsByClock || found === undefined || found.State === "DISABLED") return true;
-    const { ScheduleExpression = "", ScheduleExpressionTimezone: timeZone, StartDate, EndDate, createdAt } = found;
+    const schedule = schedules.get(key);
+    if (!world.options.runsByClock || schedule === undefined || schedule.State === "DISABLED") return true;
+    const { ScheduleExpression = "", ScheduleExpressionTimezone: timeZone, StartDate, EndDate, createdAt } = schedule;
     const fromMs = (StartDate ?? createdAt).getTime();
     const next = nextTime(parseScheduleExpression(ScheduleExpression)!, Math.max(afterMs, fromMs - 1), {
       timeZone,
@@ -60,14 +62,14 @@ export function openScheduler(world: World, region: string) {
   };
   /** After a time in which nothing ran, one run makes up for all that were missed. */
   const run = async (key: string) => {
-    const found = schedules.get(key);
-    if (found === undefined) return;
+    const schedule = schedules.get(key);
+    if (schedule === undefined) return;
     const hasNext = plan(key, world.clock.now());
-    await fire(found.Name ?? "", found.GroupName).catch((error: Error) => {
+    await fire(schedule.Name ?? "", schedule.GroupName).catch((error: Error) => {
       // The function may be gone.
       if (!(error instanceof AwsError)) world.options.report?.(String(error.stack));
     });
-    if (!hasNext && found.ActionAfterCompletion === "DELETE") schedules.delete(key);
+    if (!hasNext && schedule.ActionAfterCompletion === "DELETE") schedules.delete(key);
   };
 
   const operations = {
@@ -77,21 +79,21 @@ export function openScheduler(world: World, region: string) {
       return { ScheduleArn: put(input).arn };
     },
     UpdateSchedule(input: CreateScheduleCommandInput) {
-      schedule(input.Name, input.GroupName);
+      scheduleNamed(input.Name, input.GroupName);
       return { ScheduleArn: put(input).arn };
     },
     GetSchedule(input: { Name?: string; GroupName?: string }) {
-      const { arn, createdAt, ClientToken: _token, ...found } = schedule(input.Name, input.GroupName);
+      const { arn, createdAt, ClientToken: _token, ...settings } = scheduleNamed(input.Name, input.GroupName);
       return {
-        ...found,
+        ...settings,
         Arn: arn,
         CreationDate: createdAt,
-        State: found.State ?? "ENABLED",
-        GroupName: found.GroupName ?? "default",
+        State: settings.State ?? "ENABLED",
+        GroupName: settings.GroupName ?? "default",
       };
     },
     DeleteSchedule(input: { Name?: string; GroupName?: string }) {
-      schedule(input.Name, input.GroupName);
+      scheduleNamed(input.Name, input.GroupName);
       schedules.delete(keyOf(input.Name, input.GroupName));
       tasks.cancel("run", keyOf(input.Name, input.GroupName));
       return {};
@@ -111,9 +113,9 @@ export function openScheduler(world: World, region: string) {
     },
   };
 
-  /** What the time of a schedule does. */
+  /** Invokes the target of a schedule when its time has come. */
   const fire = async (name: string, group?: string) => {
-    const { Target } = schedule(name, group);
+    const { Target } = scheduleNamed(name, group);
     const [, at = region] = /^arn:aws:lambda:([^:]+):/.exec(Target?.Arn ?? "") ?? [];
     await world.service("lambda", at).operations.Invoke({
       FunctionName: Target?.Arn,

@@ -1,12 +1,12 @@
-// What only ever grows at its end: events of a log group, samples of metrics.
+// Series, which only ever grow at their end: events of a log group, samples of metrics.
 import { setImmediate } from "node:timers/promises";
 import { decode, encode } from "./store/codec.ts";
 import type { SeriesFiles } from "./store/series-files.ts";
 
-/** More than this is not kept in memory where it cannot be written. */
+/** More than this is not kept in memory if it cannot be written. */
 const MAX_UNWRITTEN = 10_000;
 
-export class Series<T> {
+export class StoredSeries<T> {
   readonly #timeOf: (item: T) => number;
   readonly #files: SeriesFiles | undefined;
   readonly #report: (text: string) => void;
@@ -42,7 +42,7 @@ export class Series<T> {
       if (isFull) this.#items = [];
       this.#isBroken = false;
     } catch (error) {
-      // What a function wrote is no reason to end; it is said once.
+      // Output of a function that cannot be kept is no reason to end; the problem is reported once.
       if (!this.#isBroken) this.#report(`log events and samples are not kept: ${(error as Error).message}`);
       this.#isBroken = true;
       if (own.length > MAX_UNWRITTEN) own.splice(0, own.length - MAX_UNWRITTEN / 2);
@@ -52,12 +52,12 @@ export class Series<T> {
   /** In the order in which they came, those of `fromMs` and later and before `toMs`. */
   between(fromMs: number, toMs: number): T[] {
     const own = this.#load();
-    const found: T[] = [];
+    const items: T[] = [];
     for (const part of this.#files?.closedBetween(fromMs, toMs) ?? []) {
-      for (const item of this.#within(this.#itemsOf(part.read()), fromMs, toMs)) found.push(item);
+      for (const item of this.#within(this.#itemsOf(part.read()), fromMs, toMs)) items.push(item);
     }
-    for (const item of this.#within(own, fromMs, toMs)) found.push(item);
-    return found;
+    for (const item of this.#within(own, fromMs, toMs)) items.push(item);
+    return items;
   }
 
   /**
@@ -70,7 +70,7 @@ export class Series<T> {
     const parts = (this.#files?.closedBetween(fromMs, toMs) ?? []).sort((a, b) => a.fromMs - b.fromMs);
     for (const [i, part] of parts.entries()) {
       for (const item of this.#within(this.#itemsOf(part.read()), fromMs, toMs)) waiting.push(item);
-      // What is before all that was not read yet.
+      // The items that are before all that was not read yet.
       const untilMs = parts[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY;
       const ready = waiting.filter((item) => this.#timeOf(item) < untilMs);
       if (ready.length > 0) {
@@ -88,7 +88,7 @@ export class Series<T> {
     this.#bytes = 0;
   }
 
-  /** What is still appended is lost. */
+  /** Items that are still appended are lost. */
   close(): void {
     this.#isClosed = true;
     this.#files?.end();

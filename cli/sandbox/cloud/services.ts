@@ -60,8 +60,8 @@ const models = new Map<keyof Services, Model>();
 
 /** Each model is read when its service is first asked. */
 export function loadModel(name: keyof Services): Model {
-  const known = models.get(name);
-  if (known !== undefined) return known;
+  const existing = models.get(name);
+  if (existing !== undefined) return existing;
   const model = readModel(name);
   models.set(name, model);
   return model;

@@ -1,7 +1,7 @@
 // Topics with their subscriptions, and what was published.
 import { randomUUID } from "node:crypto";
 import type { PublishCommandInput, SubscribeCommandInput } from "@aws-sdk/client-sns";
-import { type Mail, mailOf, type Notification } from "./mail.ts";
+import { type Mail, mailOf, type TopicNotification } from "./mail.ts";
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
 
@@ -21,23 +21,14 @@ const MAX_MAILS = 1_000;
 
 export function openSns(world: World, region: string) {
   const topics = world.collection<Topic>("sns", region, "topics");
-  /** What was sent, the oldest first. */
+  /** The mails that were sent, the oldest first. */
   const mails = world.collection<Mail>("sns", region, "mails");
-  const topic = (arn: string | undefined): Topic => {
-    const found = topics.get(arn ?? "");
-    if (found === undefined) throw new AwsError("NotFound", "Topic does not exist", 404);
-    return found;
+  const topicByArn = (arn: string | undefined): Topic => {
+    const topic = topics.get(arn ?? "");
+    if (topic === undefined) throw new AwsError("NotFound", "Topic does not exist", 404);
+    return topic;
   };
-  const listed = (own: readonly Topic[]) =>
-    own.flatMap((one) =>
-      Array.from(one.subscriptions, ([SubscriptionArn, { protocol, endpoint, isConfirmed }]) => ({
-        TopicArn: one.arn,
-        SubscriptionArn: isConfirmed ? SubscriptionArn : "PendingConfirmation",
-        Protocol: protocol,
-        Endpoint: endpoint,
-        Owner: world.accountId,
-      })),
-    );
+  const listed = (own: readonly Topic[]) => subscriptionsOf(own, world.accountId);
 
   const keep = (mail: Mail) => {
     mails.set(mail.id, mail);
@@ -76,17 +67,17 @@ export function openSns(world: World, region: string) {
     },
     ListTopics: () => ({ Topics: Array.from(topics.keys(), (TopicArn) => ({ TopicArn })) }),
     GetTopicAttributes(input: { TopicArn?: string }) {
-      const found = topic(input.TopicArn);
+      const topic = topicByArn(input.TopicArn);
       return {
         Attributes: {
-          TopicArn: found.arn,
-          DisplayName: found.displayName,
-          ...(found.policy !== undefined && { Policy: found.policy }),
+          TopicArn: topic.arn,
+          DisplayName: topic.displayName,
+          ...(topic.policy !== undefined && { Policy: topic.policy }),
         },
       };
     },
     Subscribe(input: SubscribeCommandInput) {
-      const found = topic(input.TopicArn);
+      const topic = topicByArn(input.TopicArn);
       const [protocol, endpoint] = [input.Protocol ?? "", input.Endpoint ?? ""];
       if (!/^(email|email-json|sms|lambda|https?|sqs)$/.test(protocol))
         throw new AwsError("InvalidParameter", "Invalid parameter: Protocol");
@@ -94,26 +85,30 @@ export function openSns(world: World, region: string) {
         throw new AwsError("InvalidParameter", "Invalid parameter: Email address");
       if (protocol === "sms" && !/^\+?[\d-]{6,}$/.test(endpoint))
         throw new AwsError("InvalidParameter", `Invalid parameter: Invalid SMS endpoint: ${endpoint}`);
-      const known = [...found.subscriptions].find(([, one]) => one.protocol === protocol && one.endpoint === endpoint);
-      const arn = known?.[0] ?? `${found.arn}:${randomUUID()}`;
+      const existing = [...topic.subscriptions].find(
+        ([, one]) => one.protocol === protocol && one.endpoint === endpoint,
+      );
+      const arn = existing?.[0] ?? `${topic.arn}:${randomUUID()}`;
       const isMail = protocol === "email" || protocol === "email-json";
       const isConfirmed = /^(lambda|sms|sqs)$/.test(protocol) || (isMail && world.options.confirmsMail === true);
-      if (known === undefined) found.subscriptions.set(arn, { protocol, endpoint, isConfirmed });
+      if (existing === undefined) topic.subscriptions.set(arn, { protocol, endpoint, isConfirmed });
       return { SubscriptionArn: isConfirmed || input.ReturnSubscriptionArn ? arn : "pending confirmation" };
     },
     Unsubscribe(input: { SubscriptionArn?: string }) {
       for (const { subscriptions } of topics.values()) subscriptions.delete(input.SubscriptionArn ?? "");
     },
     ListSubscriptions: () => ({ Subscriptions: listed([...topics.values()]) }),
-    ListSubscriptionsByTopic: (input: { TopicArn?: string }) => ({ Subscriptions: listed([topic(input.TopicArn)]) }),
+    ListSubscriptionsByTopic: (input: { TopicArn?: string }) => ({
+      Subscriptions: listed([topicByArn(input.TopicArn)]),
+    }),
     async Publish(input: PublishCommandInput) {
-      const found = topic(input.TopicArn);
+      const topic = topicByArn(input.TopicArn);
       const { Message: message = "", Subject: subject } = input;
-      found.messages.push({ subject, message });
-      found.messages.splice(0, found.messages.length - MAX_MESSAGES);
-      const { arn: topicArn, displayName } = found;
+      topic.messages.push({ subject, message });
+      topic.messages.splice(0, topic.messages.length - MAX_MESSAGES);
+      const { arn: topicArn, displayName } = topic;
       const notification = { id: randomUUID(), at: world.clock.date(), topicArn, displayName, subject, message };
-      for (const [arn, { protocol, endpoint, isConfirmed }] of found.subscriptions) {
+      for (const [arn, { protocol, endpoint, isConfirmed }] of topic.subscriptions) {
         if (!isConfirmed) continue;
         if (protocol === "lambda") await invoke(endpoint, notification);
         if (protocol !== "email" && protocol !== "email-json" && protocol !== "sms") continue;
@@ -123,7 +118,7 @@ export function openSns(world: World, region: string) {
     },
   };
 
-  const invoke = async (endpoint: string, { id, at, topicArn, subject, message }: Notification) => {
+  const invoke = async (endpoint: string, { id, at, topicArn, subject, message }: TopicNotification) => {
     const record = {
       EventSource: "aws:sns",
       EventVersion: "1.0",
@@ -144,5 +139,17 @@ export function openSns(world: World, region: string) {
     });
   };
 
-  return { operations, topics, topic, mails, keep };
+  return { operations, topics, topicByArn, mails, keep };
+}
+
+function subscriptionsOf(topics: readonly Topic[], accountId: string) {
+  return topics.flatMap((topic) =>
+    Array.from(topic.subscriptions, ([SubscriptionArn, { protocol, endpoint, isConfirmed }]) => ({
+      TopicArn: topic.arn,
+      SubscriptionArn: isConfirmed ? SubscriptionArn : "PendingConfirmation",
+      Protocol: protocol,
+      Endpoint: endpoint,
+      Owner: accountId,
+    })),
+  );
 }

@@ -3,10 +3,10 @@
 import type { Clock, Timer } from "../../../grammar/units/clock.ts";
 import { Collection } from "./collection.ts";
 import { AwsError } from "./protocol/error.ts";
-import { Series } from "./series.ts";
+import { StoredSeries } from "./series.ts";
 import { decode, encode } from "./store/codec.ts";
-import type { Change } from "./store/journal.ts";
-import type { Store } from "./store/store.ts";
+import type { JournalChange } from "./store/journal.ts";
+import type { StateStore } from "./store/store.ts";
 import type { StoredBytes } from "./stored-bytes.ts";
 
 /** Changes that no operation waits for are written after so long, many at once. */
@@ -16,15 +16,15 @@ const IDLE_COMMIT_MS = 20;
 const RETRY_MS = 1_000;
 
 interface Batch {
-  readonly changes: Change[];
+  readonly changes: JournalChange[];
   readonly bytes: StoredBytes[];
 }
 
 export class Storage {
-  readonly #store: Store | undefined;
+  readonly #store: StateStore | undefined;
   readonly #report: (text: string) => void;
   readonly #collections = new Map<string, Collection<unknown>>();
-  readonly #series = new Map<string, Series<unknown>>();
+  readonly #series = new Map<string, StoredSeries<unknown>>();
   #isReading = false;
   readonly #clock: Clock;
   #timer: Timer | undefined;
@@ -37,7 +37,7 @@ export class Storage {
   /** Called when the state went back, with the time after which work is tried again. */
   onRevert: (retryMs: number) => void = () => {};
 
-  constructor(store: Store | undefined, report: (text: string) => void, clock: Clock) {
+  constructor(store: StateStore | undefined, report: (text: string) => void, clock: Clock) {
     this.#clock = clock;
     this.#store = store;
     this.#report = report;
@@ -49,21 +49,21 @@ export class Storage {
   }
 
   collection<T>(name: string): Collection<T> {
-    const known = this.#collections.get(name) ?? new Collection<unknown>(this.#backingOf(name));
-    this.#collections.set(name, known);
-    return known as Collection<T>;
+    const collection = this.#collections.get(name) ?? new Collection<unknown>(this.#backingOf(name));
+    this.#collections.set(name, collection);
+    return collection as Collection<T>;
   }
 
-  series<T>(service: string, name: string, timeOf: (item: T) => number): Series<T> {
+  series<T>(service: string, name: string, timeOf: (item: T) => number): StoredSeries<T> {
     const key = `${service} ${name}`;
-    const known = this.#series.get(key) as Series<T> | undefined;
-    if (known !== undefined) return known;
-    const made = new Series<T>(timeOf, this.#store?.series(service, name), this.#report);
-    this.#series.set(key, made as unknown as Series<unknown>);
-    return made;
+    const existing = this.#series.get(key) as StoredSeries<T> | undefined;
+    if (existing !== undefined) return existing;
+    const series = new StoredSeries<T>(timeOf, this.#store?.series(service, name), this.#report);
+    this.#series.set(key, series as unknown as StoredSeries<unknown>);
+    return series;
   }
 
-  /** What `work` gets from collections before it first waits, it does not change. */
+  /** Runs work that does not change what it gets from collections before it first waits. */
   reading<T>(work: () => T): T {
     const before = this.#isReading;
     this.#isReading = true;
@@ -74,7 +74,7 @@ export class Storage {
     }
   }
 
-  /** What `work` changed is safe when this resolves. Rejects with an `AwsError` where it cannot be written. */
+  /** The changes of `work` are safe when this resolves. Rejects with an `AwsError` if they cannot be written. */
   async changing<T>(work: () => T): Promise<Awaited<T>> {
     const reverts = this.#reverts;
     const result = await work();
@@ -84,7 +84,7 @@ export class Storage {
   }
 
   /**
-   * Resolves when all that was changed so far is safe. Rejects with an `AwsError` where it cannot be written; then all that
+   * Resolves when all that was changed so far is safe. Rejects with an `AwsError` if it cannot be written; then all that
    * was not safe is as before.
    */
   commit(): Promise<void> {
@@ -133,7 +133,7 @@ export class Storage {
   }
 
   #changes(): Batch {
-    const changes: Change[] = [];
+    const changes: JournalChange[] = [];
     const bytes: StoredBytes[] = [];
     for (const [name, collection] of this.#collections) {
       for (const key of collection.takeTouched()) {
@@ -143,17 +143,22 @@ export class Storage {
           if (before !== undefined) changes.push({ collection: name, key, bytes: [], value: undefined });
           continue;
         }
-        const { text, bytes: named } = encode(value);
+        const { text, bytes: storedBytes } = encode(value);
         if (text === before) continue;
-        changes.push({ collection: name, key, bytes: [...new Set(named.map(({ sha256 }) => sha256))], value: text });
-        bytes.push(...named);
+        changes.push({
+          collection: name,
+          key,
+          bytes: [...new Set(storedBytes.map(({ sha256 }) => sha256))],
+          value: text,
+        });
+        bytes.push(...storedBytes);
       }
     }
     return { changes, bytes };
   }
 
-  /** What came after it is founded on it, and goes with it. */
-  #revert(changes: readonly Change[]): void {
+  /** Later changes are founded on these, and go with them. */
+  #revert(changes: readonly JournalChange[]): void {
     this.#reverts += 1;
     for (const [name, collection] of this.#collections) {
       const own = changes.flatMap(({ collection, key }) => (collection === name ? [key] : []));
@@ -178,7 +183,7 @@ export class Storage {
   }
 
   #commitSoon(): void {
-    // What functions write while they end is not waited for.
+    // Output of functions while they end is not waited for.
     if (this.#timer !== undefined || this.#closed !== undefined) return;
     this.#timer = this.#clock.after(IDLE_COMMIT_MS, () => {
       this.#timer = undefined;

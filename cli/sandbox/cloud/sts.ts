@@ -6,7 +6,7 @@ import type {
 } from "@aws-sdk/client-sts";
 import { AwsError } from "./protocol/error.ts";
 import { randomLetters } from "./random-name.ts";
-import type { Call, World } from "./world.ts";
+import type { OperationContext, World } from "./world.ts";
 
 export function openSts(world: World) {
   /** Session by access key. */
@@ -14,8 +14,8 @@ export function openSts(world: World) {
 
   const assumed = (roleArn: string, session: string, seconds: number) => {
     const [, role = ""] = roleArn.split("role/");
-    const found = world.service("iam").roles.get(role.split("/").pop() ?? "");
-    if (found === undefined) {
+    const iamRole = world.service("iam").roles.get(role.split("/").pop() ?? "");
+    if (iamRole === undefined) {
       throw new AwsError(
         "AccessDenied",
         `User is not authorized to perform: sts:AssumeRole on resource: ${roleArn}`,
@@ -32,7 +32,7 @@ export function openSts(world: World) {
         SessionToken: randomLetters(80),
         Expiration: new Date(world.clock.now() + seconds * 1000),
       },
-      AssumedRoleUser: { AssumedRoleId: `${found.id}:${session}`, Arn: arn },
+      AssumedRoleUser: { AssumedRoleId: `${iamRole.id}:${session}`, Arn: arn },
     };
   };
 
@@ -40,7 +40,7 @@ export function openSts(world: World) {
   const arnOf = (accessKeyId: string) => sessions.get(accessKeyId) ?? `arn:aws:iam::${world.accountId}:user/deployer`;
 
   const operations = {
-    GetCallerIdentity: (_input: GetCallerIdentityCommandInput, { accessKeyId }: Call) => ({
+    GetCallerIdentity: (_input: GetCallerIdentityCommandInput, { accessKeyId }: OperationContext) => ({
       Account: world.accountId,
       Arn: arnOf(accessKeyId),
       UserId: accessKeyId,

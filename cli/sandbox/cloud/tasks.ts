@@ -1,19 +1,19 @@
 // Work that is still to be done: kept as data, so that it is done after a restart, too.
-import type { Clock } from "./clock.ts";
+import type { CloudClock } from "./clock.ts";
 import type { Collection } from "./collection.ts";
 
 export interface Task {
   readonly service: string;
   readonly region: string;
   readonly kind: string;
-  /** What the handler gets. */
+  /** The key that the handler gets. */
   readonly key: string;
   /** In real time. */
   readonly dueAt: number;
 }
 
-/** What a service does when a task of a kind is due, with the key that the task has. */
-export type Handlers<Kind extends string> = Readonly<Record<Kind, (key: string) => void>>;
+/** The functions that a service runs when a task of a kind is due, with the key of the task. */
+export type TaskHandlers<Kind extends string> = Readonly<Record<Kind, (key: string) => void>>;
 
 /** The tasks of one service. */
 export interface ServiceTasks<Kind extends string> {
@@ -26,19 +26,19 @@ export interface ServiceTasks<Kind extends string> {
 
 export class Tasks {
   readonly #tasks: Collection<Task>;
-  readonly #clock: Clock;
+  readonly #clock: CloudClock;
   readonly #report: (text: string) => void;
   readonly #handlers = new Map<string, (key: string) => void>();
-  /** What forgets the timer of a task, by the task's id. */
+  /** Functions that cancel the timer of a task, by the task's id. */
   readonly #timers = new Map<string, () => void>();
 
-  constructor(tasks: Collection<Task>, clock: Clock, report: (text: string) => void) {
+  constructor(tasks: Collection<Task>, clock: CloudClock, report: (text: string) => void) {
     this.#tasks = tasks;
     this.#clock = clock;
     this.#report = report;
   }
 
-  of<Kind extends string>(service: string, region: string, handlers: Handlers<Kind>): ServiceTasks<Kind> {
+  of<Kind extends string>(service: string, region: string, handlers: TaskHandlers<Kind>): ServiceTasks<Kind> {
     for (const [kind, run] of Object.entries<(key: string) => void>(handlers)) {
       this.#handlers.set(`${service} ${region} ${kind}`, run);
     }

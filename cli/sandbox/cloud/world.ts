@@ -1,20 +1,20 @@
 // One account of the cloud: its services by region, its clock, and what was asked of them.
-import type { Clock } from "./clock.ts";
+import type { CloudClock } from "./clock.ts";
 import type { Collection } from "./collection.ts";
 import { FunctionKeys } from "./function-keys.ts";
-import type { Series } from "./series.ts";
+import type { StoredSeries } from "./series.ts";
 import type { Storage } from "./storage.ts";
 import { StoredBytes } from "./stored-bytes.ts";
-import { type Handlers, type ServiceTasks, type Task, Tasks } from "./tasks.ts";
+import { type ServiceTasks, type Task, type TaskHandlers, Tasks } from "./tasks.ts";
 
 export interface AccountOptions {
   readonly accountId?: string;
   readonly region?: string;
   /** How long IAM needs until Lambda may assume a new role, in the cloud's time. */
   readonly roleDelayMs?: number;
-  /** How many calls Lambda refuses that name a new role: the same by counting, where a test must not depend on time. */
+  /** How many calls Lambda refuses that name a new role: the same by counting, if a test must not depend on time. */
   readonly roleRefusals?: number;
-  /** Functions are processes that are stopped between two invocations; not where this is false. */
+  /** Functions are processes that are stopped between two invocations; not if this is false. */
   readonly freezes?: boolean;
   /** Certificates are issued as soon as they are requested. */
   readonly issuesAtOnce?: boolean;
@@ -22,7 +22,7 @@ export interface AccountOptions {
   readonly confirmsMail?: boolean;
   /** Alarms are evaluated and schedules fire by the clock. */
   readonly runsByClock?: boolean;
-  /** Gets what is a bug of the sandbox; standard error where it is absent. */
+  /** Gets what is a bug of the sandbox; standard error if it is absent. */
   readonly report?: (text: string) => void;
   /** The program that stands for /var/runtime of the Node runtimes. */
   readonly nodeRuntime?: string;
@@ -35,7 +35,7 @@ export interface AccountOptions {
 // biome-ignore lint/suspicious/noEmptyInterface: services.ts fills it, which only an interface allows.
 export interface Services {}
 
-export interface Call {
+export interface OperationContext {
   readonly region: string;
   readonly service: string;
   readonly operation: string;
@@ -44,9 +44,9 @@ export interface Call {
 }
 
 /** An operation's input is what its shape says; each service names it by the SDK's type. */
-export type Operations = Readonly<Record<string, (input: never, call: Call) => unknown>>;
+export type Operations = Readonly<Record<string, (input: never, call: OperationContext) => unknown>>;
 
-export interface Service {
+export interface CloudService {
   readonly operations: Operations;
   /** Goes on with what the last run left, besides its tasks. */
   resume?(): void;
@@ -64,7 +64,7 @@ const READING = /^(Check|Describe|Filter|Get|Head|List|StartLiveTail|Validate)/;
 
 export interface WorldParts {
   readonly options: AccountOptions;
-  readonly clock: Clock;
+  readonly clock: CloudClock;
   readonly factories: Factories;
   readonly storage: Storage;
   /** Gets what is a bug of the sandbox, and what was found and mended. */
@@ -75,7 +75,7 @@ export class World {
   readonly accountId: string;
   /** Where the account mostly works; what is global is kept here. */
   readonly region: string;
-  readonly clock: Clock;
+  readonly clock: CloudClock;
   readonly options: AccountOptions;
   readonly functionKeys = new FunctionKeys();
   /** Where the services answer, once somebody listens there: work of the last run may begin before that. */
@@ -83,7 +83,7 @@ export class World {
   /** Says it. */
   readonly answersAt: (url: string) => void;
   readonly #factories: Factories;
-  readonly #services = new Map<string, Service>();
+  readonly #services = new Map<string, CloudService>();
   readonly #storage: Storage;
   readonly #tasks: Tasks;
 
@@ -112,11 +112,11 @@ export class World {
 
   service<Name extends keyof Services>(name: Name, region: string = this.region): Services[Name] {
     const key = `${name} ${GLOBAL.has(name) ? "" : region}`;
-    const known = this.#services.get(key);
-    if (known !== undefined) return known as Services[Name];
-    const opened = this.#factories[name](this, region);
-    this.#services.set(key, opened);
-    return opened;
+    const existing = this.#services.get(key);
+    if (existing !== undefined) return existing as Services[Name];
+    const service = this.#factories[name](this, region);
+    this.#services.set(key, service);
+    return service;
   }
 
   /** All regions of a service that were asked for so far. */
@@ -127,18 +127,22 @@ export class World {
     });
   }
 
-  /** What a service keeps under a name; `region` is empty where it has one address for all. */
+  /** The collection that a service keeps under a name; `region` is empty if it has one address for all. */
   collection<T>(service: keyof Services | "sandbox", region: string, name: string): Collection<T> {
     return this.#storage.collection<T>(`${service} ${region} ${name}`);
   }
 
-  /** What a service only appends to: `name` says which series of the service, `timeOf` the time of an item. */
-  series<T>(service: keyof Services, region: string, name: string, timeOf: (item: T) => number): Series<T> {
+  /** A series, which a service only appends to: `name` tells it from the service's others, `timeOf` an item's time. */
+  series<T>(service: keyof Services, region: string, name: string, timeOf: (item: T) => number): StoredSeries<T> {
     return this.#storage.series(service, `${region} ${name}`, timeOf);
   }
 
   /** Work of a service that is still to be done; the service says what each kind of it does. */
-  tasks<Kind extends string>(service: keyof Services, region: string, handlers: Handlers<Kind>): ServiceTasks<Kind> {
+  tasks<Kind extends string>(
+    service: keyof Services,
+    region: string,
+    handlers: TaskHandlers<Kind>,
+  ): ServiceTasks<Kind> {
     return this.#tasks.of(service, region, handlers);
   }
 
@@ -147,7 +151,10 @@ export class World {
     return StoredBytes.of(bytes);
   }
 
-  /** What `work` gets from collections before it first waits, it does not change: nothing is compared with what is stored. */
+  /**
+   * Runs work that does not change what it gets from collections before it first waits: nothing is compared with what
+   * is stored.
+   */
   read<T>(work: () => T): T {
     return this.#storage.reading(work);
   }

@@ -15,7 +15,7 @@ import { openWatchdog } from "./watchdog.ts";
 const MAX_PAYLOAD_BYTES = 6_291_556;
 
 export interface FunctionOptions {
-  /** The machine's where it is absent. */
+  /** The machine's clock if it is absent. */
   readonly clock?: Clock;
   /** Program and arguments: what is there as `bootstrap`, or what the wrapper executes. */
   readonly command: readonly [string, ...string[]];
@@ -26,18 +26,18 @@ export interface FunctionOptions {
   readonly timeoutMs?: number;
   /** 10 s on the platform. */
   readonly initTimeoutMs?: number;
-  /** An environment without invocations for so long is taken down; none is where this is absent. */
+  /** An environment without invocations for so long is taken down; none is if this is absent. */
   readonly idleMs?: number;
   /** The environment was taken down, as it was idle. */
   readonly onIdle?: () => void;
   /** Answers what a function asks of the platform besides the Runtime API. */
   readonly onCall?: (
     operation: SandboxCall,
-    asked: Buffer,
+    request: Buffer,
   ) => Promise<{ readonly status: number; readonly body: object }>;
   /** All processes are stopped between two invocations. */
   readonly freezes?: boolean;
-  /** As whom the function runs; a function called `test` where it is absent. */
+  /** As whom the function runs; a function called `test` if it is absent. */
   readonly identity?: FunctionIdentity;
   /** Gets the output in place of `output`, as it comes: the process's in any pieces, the platform's event by event. */
   readonly onOutput?: (text: string, source: OutputSource) => void;
@@ -154,7 +154,7 @@ export class Environment {
     return Math.ceil(this.#memory.peakBytes / 1024 / 1024);
   }
 
-  /** Resolves when the runtime waits for an event again: true, or false where it ended instead. */
+  /** Resolves when the runtime waits for an event again: true, or false if it ended instead. */
   async untilIdle(): Promise<boolean> {
     while (this.#waiting === undefined && !this.isGone) await this.#clock.sleep(1);
     return !this.isGone;
@@ -403,12 +403,12 @@ function reply(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** What a runtime says of a failure; throws where it is none. */
+/** The failure that a runtime reports in a request; throws if the body is none. */
 async function errorOf(req: IncomingMessage): Promise<FunctionError> {
-  const given: unknown = JSON.parse((await bytesOf(req)).toString());
-  if (typeof given !== "object" || given === null) throw new Error("an error is an object");
-  const { errorType = "Runtime.Unknown", errorMessage = "" } = given as Partial<FunctionError>;
-  return { ...given, errorType: String(errorType), errorMessage: String(errorMessage) };
+  const body: unknown = JSON.parse((await bytesOf(req)).toString());
+  if (typeof body !== "object" || body === null) throw new Error("an error is an object");
+  const { errorType = "Runtime.Unknown", errorMessage = "" } = body as Partial<FunctionError>;
+  return { ...body, errorType: String(errorType), errorMessage: String(errorMessage) };
 }
 
 async function bytesOf(req: IncomingMessage): Promise<Buffer> {

@@ -14,9 +14,9 @@ export interface GatewayRequest {
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   readonly ip: string;
-  /** When it came; now where it is absent. */
+  /** When it came; now if it is absent. */
   readonly atMs?: number;
-  /** How it came; https at its port where it is absent. */
+  /** How it came; https at its port if it is absent. */
   readonly scheme?: { readonly proto: string; readonly port: string };
 }
 
@@ -27,7 +27,7 @@ export interface GatewayNames {
   readonly accountId?: string;
   /** The prefix of the path when the API is asked under its own domain: a base path in place of the stage. */
   readonly basePath?: string;
-  /** What the address of the API has in front of the path, if it is not the stage. */
+  /** The prefix of the path in the address of the API, if it is not the stage. */
   readonly prefix?: string;
   readonly stageVariables?: Readonly<Record<string, string>>;
 }
@@ -36,13 +36,13 @@ export interface GatewayNames {
 const OF_THE_CONNECTION =
   /^(connection|keep-alive|proxy-authenticate|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|expect|x-forwarded-.*)$/i;
 
-export function eventOf(kind: GatewayKind, request: GatewayRequest, names: GatewayNames): object {
+export function gatewayEventOf(kind: GatewayKind, request: GatewayRequest, names: GatewayNames): object {
   const cut = request.target.indexOf("?");
   const path = cut === -1 ? request.target : request.target.slice(0, cut);
   const query = cut === -1 ? "" : request.target.slice(cut + 1);
   const headers = [...throughGateway(request.rawHeaders), ...forwarded(request)];
-  const read: ReadRequest = { request, path, query, headers };
-  return kind === "rest" ? restEvent(read, names) : format2Event(kind, read, names);
+  const input: ReadRequest = { request, path, query, headers };
+  return kind === "rest" ? restEvent(input, names) : format2Event(kind, input, names);
 }
 
 interface ReadRequest {
@@ -202,8 +202,8 @@ function lastOf(pairs: Pairs): Record<string, string> {
 function listsOf(pairs: Pairs): Record<string, string[]> {
   const lists: Record<string, string[]> = {};
   for (const [name, value] of pairs) {
-    const known = Object.keys(lists).find((own) => own.toLowerCase() === name.toLowerCase()) ?? name;
-    lists[known] = [...(lists[known] ?? []), value];
+    const key = Object.keys(lists).find((own) => own.toLowerCase() === name.toLowerCase()) ?? name;
+    lists[key] = [...(lists[key] ?? []), value];
   }
   return lists;
 }

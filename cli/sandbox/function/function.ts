@@ -15,7 +15,7 @@ import {
 
 export type { FunctionOptions, InvokeResult, OutputSource } from "./environment.ts";
 
-/** What an invocation came to, as its REPORT line has it. */
+/** The figures of an invocation, as its REPORT line has them. */
 export interface InvocationReport {
   readonly durationMs: number;
   readonly isError: boolean;
@@ -25,7 +25,7 @@ export interface InvocationReport {
 export class LocalFunction {
   readonly options: FunctionOptions;
   readonly #clock: Clock;
-  /** What the environments wrote and the platform's own lines, in order; empty if `onOutput` gets them. */
+  /** The output of the environments and the platform's own lines, in order; empty if `onOutput` gets them. */
   output = "";
   /** How many environments were started, and how many of these starts were initialisations that timed out. */
   starts = 0;
@@ -81,7 +81,7 @@ export class LocalFunction {
     await this.#environment?.untilIdle();
   }
 
-  /** The environment's process, where there is one. */
+  /** The environment's process, if there is one. */
   get pid(): number | undefined {
     return this.#environment?.pid;
   }

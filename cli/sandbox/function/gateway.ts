@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
-import { eventOf, type GatewayKind, type GatewayNames, type GatewayRequest } from "./events.ts";
+import { type GatewayKind, type GatewayNames, type GatewayRequest, gatewayEventOf } from "./events.ts";
 import type { InvokeResult, LocalFunction } from "./function.ts";
 
 /** "Payload size: 10 MB" of API Gateway; an event of more than 6 MB the function does not get. */
@@ -23,17 +23,17 @@ export interface GatewayOptions {
   readonly kind: GatewayKind;
   readonly target: Pick<LocalFunction, "invoke">;
   readonly stage?: string;
-  /** What the event says of the API; of one that serves no other purpose where it is absent. */
+  /** The names of the API in the event; if absent, those of an API that serves no other purpose. */
   readonly names?: Partial<GatewayNames>;
-  /** The path and query that the gateway sees, where it is not the request's own. */
+  /** The path and query that the gateway sees, if it is not the request's own. */
   readonly url?: string;
   /** `responseTransferMode: STREAM`, or a function URL's RESPONSE_STREAM. */
   readonly streams: boolean;
-  /** From the request's end to the last byte of the response; no limit where it is absent. */
+  /** From the request's end to the last byte of the response; no limit if it is absent. */
   readonly timeoutMs?: number;
-  /** The machine's where it is absent. */
+  /** The machine's clock if it is absent. */
   readonly clock?: Clock;
-  /** How requests come, as the event says it; https where it is absent. */
+  /** How requests come, as the event says it; https if it is absent. */
   readonly scheme?: GatewayRequest["scheme"];
 }
 
@@ -78,7 +78,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Gatewa
   const [url = "/"] = (options.url ?? req.url ?? "/").split("#", 1);
   if (kind === "rest" && /\?.*[|{}]/.test(url)) return refuse(res, 400, "Bad Request");
   const { rawHeaders } = req;
-  const event = eventOf(
+  const event = gatewayEventOf(
     kind,
     { method, target: url, rawHeaders, body, ip: req.socket.remoteAddress ?? "", atMs, ...(scheme && { scheme }) },
     { stage, domainName: "r3pmxmplak.execute-api.eu-west-1.amazonaws.com", ...options.names },

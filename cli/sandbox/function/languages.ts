@@ -13,13 +13,13 @@ export interface LanguageHere {
   readonly matches: boolean;
 }
 
-export type Language = "crystal" | "go" | "java" | "node" | "python" | "static";
+export type RuntimeLanguage = "crystal" | "go" | "java" | "node" | "python" | "static";
 
 /** Why an app of a language cannot run in the sandbox of this machine; undefined if it can. */
 export function refusalHere(
   platform: NodeJS.Platform,
   arch: string,
-  language: Language | undefined,
+  language: RuntimeLanguage | undefined,
 ): string | undefined {
   if (platform === "win32") return "the sandbox does not run on Windows itself: run it in WSL";
   if (language === "node" || language === "static" || (platform === "linux" && arch === "x64")) return undefined;
@@ -29,24 +29,24 @@ export function refusalHere(
 
 const NAMES = { crystal: "Crystal", go: "Go", java: "Java", python: "Python" } as const;
 
-/** What a program is asked for its own path and version: what is in PATH may be a script that looks for it. */
+/** The code with which a program prints its own path and version: the one in PATH may be a script that looks for it. */
 const PYTHON =
   "import platform, sys; print(getattr(sys, '_base_executable', sys.executable)); print(platform.python_version())";
 
 const LIMIT_MS = 10_000;
 
-const known = new Map<string, Promise<LanguageHere | undefined>>();
+const languages = new Map<string, Promise<LanguageHere | undefined>>();
 
 /** Undefined if the runtime is none that is managed, or nothing here could run it. Asks each program once. */
 export function languageHere(runtime: string): Promise<LanguageHere | undefined> {
-  const found = known.get(runtime) ?? find(runtime);
-  known.set(runtime, found);
-  return found;
+  const language = languages.get(runtime) ?? find(runtime);
+  languages.set(runtime, language);
+  return language;
 }
 
 async function find(runtime: string): Promise<LanguageHere | undefined> {
-  const [, language, wanted = ""] = /^(nodejs|python|java)([\d.]+?)(?:\.x)?$/.exec(runtime) ?? [];
-  const matches = (version: string) => `${version}.`.startsWith(`${wanted}.`);
+  const [, language, requestedVersion = ""] = /^(nodejs|python|java)([\d.]+?)(?:\.x)?$/.exec(runtime) ?? [];
+  const matches = (version: string) => `${version}.`.startsWith(`${requestedVersion}.`);
   if (language === "nodejs") {
     const version = process.versions.node;
     return { runtime, program: process.execPath, version, matches: matches(version) };
@@ -67,7 +67,7 @@ async function find(runtime: string): Promise<LanguageHere | undefined> {
   return undefined;
 }
 
-/** What a program writes; nothing if it is not there or fails. */
+/** The lines that a program writes; none if it is not there or fails. */
 async function linesOf(program: string, args: readonly string[]): Promise<string[]> {
   try {
     const { stdout, stderr } = await promisify(execFile)(program, args, { timeout: LIMIT_MS });

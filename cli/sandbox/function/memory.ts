@@ -11,7 +11,7 @@ import { below } from "./process-tree.ts";
 const INTERVAL_MS = 100;
 /** Between the samples at the end of requests, which may be short and many. */
 const MIN_INTERVAL_MS = 20;
-/** What is resident has to grow by so much before the shares are read again, which takes a millisecond and more. */
+/** Resident memory has to grow by so much before the shares are read again, which takes a millisecond and more. */
 const GROWTH_BYTES = 1024 * 1024;
 
 export class MemoryMeter {
@@ -49,7 +49,7 @@ export class MemoryMeter {
     this.#timer = undefined;
   }
 
-  /** Where no file can be opened, the next sample tells. */
+  /** If no file can be opened, the next sample tells. */
   async #trySample(): Promise<void> {
     await this.#sample().catch(() => {});
   }

@@ -45,9 +45,9 @@ export function killWorkersIn(folder: string): void {
   // One that is found may just have started another.
   for (let round = 0; round < 2; round += 1) {
     const pids = listProcesses().map(({ pid }) => pid);
-    const found = pids.filter((pid) => pid !== process.pid && worksIn(pid, folder));
-    if (found.length === 0) return;
-    signal(found, "SIGKILL");
+    const matches = pids.filter((pid) => pid !== process.pid && worksIn(pid, folder));
+    if (matches.length === 0) return;
+    signal(matches, "SIGKILL");
   }
 }
 
@@ -72,17 +72,17 @@ function hasVariable(pid: number, variable: string): boolean {
 
 /** A process and everything below it, itself first; itself alone if it is gone. */
 export function below(root: number): number[] {
-  const found = [root];
+  const tree = [root];
   try {
-    for (const pid of found) found.push(...childrenOf(pid));
-    return found;
+    for (const pid of tree) tree.push(...childrenOf(pid));
+    return tree;
   } catch {
     // No /proc, or one without lists of children.
     return treeOf(root, listProcesses());
   }
 }
 
-/** Throws where Linux does not say. A tenth of the time that reading all processes takes. */
+/** Throws if Linux does not say. A tenth of the time that reading all processes takes. */
 function childrenOf(pid: number): number[] {
   let threads: string[];
   try {
@@ -103,8 +103,8 @@ function childrenOf(pid: number): number[] {
 }
 
 function treeOf(root: number, processes: readonly Process[]): number[] {
-  const found = processes.filter(({ parent }) => parent === root).map(({ pid }) => pid);
-  return [root, ...found.flatMap((pid) => treeOf(pid, processes))];
+  const children = processes.filter(({ parent }) => parent === root).map(({ pid }) => pid);
+  return [root, ...children.flatMap((pid) => treeOf(pid, processes))];
 }
 
 /** The root leads a session of its own, so that nobody else is in a group of these. */

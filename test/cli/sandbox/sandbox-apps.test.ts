@@ -219,13 +219,13 @@ t.test("the list of apps is text", (t) => {
   t.equal(html.split("&lt;b&gt;").length, 2, "an app is there once");
   t.match(appsPage([], { isHtml: false }), { status: 200, body: /Nothing is deployed yet/ });
   t.match(appsPage([], { isHtml: true }), { status: 200, body: /Nothing is deployed yet/ });
-  const asked = { address: `http://localhost/<i>${"x".repeat(300)}`, app: "<b>", stage: "<u>" };
-  const missing = appsPage(apps, { isHtml: true, asked });
+  const request = { address: `http://localhost/<i>${"x".repeat(300)}`, app: "<b>", stage: "<u>" };
+  const missing = appsPage(apps, { isHtml: true, request });
   t.equal(missing.status, 404);
   t.notMatch(missing.body, /<[biu]>/);
   t.match(missing.body, /&lt;i&gt;x{100,180}…<\/strong><br>&lt;b&gt; has no stage &lt;u&gt;; it has s, t\.</);
   t.match(
-    appsPage(apps, { isHtml: false, asked }).body,
+    appsPage(apps, { isHtml: false, request }).body,
     "<b> s  http://a/  http://b/\n       curl -H 'Host: x.example' http://c/v1\n<b> t  http://a/",
   );
   t.end();

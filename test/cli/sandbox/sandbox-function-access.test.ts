@@ -14,8 +14,8 @@ import { STS } from "@aws-sdk/client-sts";
 import t, { type Test } from "tap";
 import { evaluate } from "../../../cli/sandbox/cloud/policy-evaluation.ts";
 import { AwsError } from "../../../cli/sandbox/cloud/protocol/error.ts";
-import { listen } from "../../../cli/sandbox/server.ts";
-import { signedHeaders as signOld } from "../../../cli/sandbox/signature.ts";
+import { startSandboxServer } from "../../../cli/sandbox/server.ts";
+import { signatureHeaders as signOld } from "../../../cli/sandbox/signature.ts";
 import { signedHeaders } from "../../../runtime/lambda/sign.ts";
 import { type Aws, startAws } from "../../support/aws/index.ts";
 import { bundle } from "../../support/runtime-api/deployed.ts";
@@ -271,7 +271,7 @@ t.test("at a server that knows one key, as the daemon", async (t) => {
     throw new AwsError("SignatureDoesNotMatch", "The request is not signed with this sandbox's key.", 403);
   };
   const said: string[] = [];
-  const daemon = await listen({
+  const daemon = await startSandboxServer({
     world: aws.state,
     knows: (accessKeyId) => accessKeyId === "AKIAOWN",
     authenticate: refuse,

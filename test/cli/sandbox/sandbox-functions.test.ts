@@ -22,7 +22,12 @@ import { readPlatformLine } from "../../../cli/aws/logs/platform-line.ts";
 import { readZip, unpack } from "../../../cli/sandbox/cloud/lambda/unzip.ts";
 import { type ZipFile, zipOf } from "../../../cli/sandbox/cloud/lambda/zip.ts";
 import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
-import { type Language, languageHere, linkProgram, refusalHere } from "../../../cli/sandbox/function/languages.ts";
+import {
+  languageHere,
+  linkProgram,
+  type RuntimeLanguage,
+  refusalHere,
+} from "../../../cli/sandbox/function/languages.ts";
 import { below } from "../../../cli/sandbox/function/process-tree.ts";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { startAws } from "../../support/aws/index.ts";
@@ -347,7 +352,7 @@ for (const state of ["idle", "busy"]) {
 
 t.test("which languages run where", (t) => {
   const LINUX = "is made for linux x64 and does not run on darwin arm64: use a machine or a container of linux x64";
-  const rows: [NodeJS.Platform, string, Language | undefined, string | undefined][] = [
+  const rows: [NodeJS.Platform, string, RuntimeLanguage | undefined, string | undefined][] = [
     ["linux", "x64", undefined, undefined],
     ["darwin", "arm64", undefined, `an app of another language ${LINUX}`],
     ["linux", "x64", "node", undefined],

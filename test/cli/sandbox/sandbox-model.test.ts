@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { NormalizedSchema } from "@smithy/core/schema";
 import t from "tap";
-import { Clock } from "../../../cli/sandbox/cloud/clock.ts";
+import { CloudClock } from "../../../cli/sandbox/cloud/clock.ts";
 import { openWorld } from "../../../cli/sandbox/cloud/open-world.ts";
 import { AwsError } from "../../../cli/sandbox/cloud/protocol/error.ts";
-import { readRequest, writeError, writeOutput } from "../../../cli/sandbox/cloud/protocol/exchange.ts";
+import { readRequest, writeOutput, writeServiceError } from "../../../cli/sandbox/cloud/protocol/exchange.ts";
 import type { Model } from "../../../cli/sandbox/cloud/protocol/model.ts";
 import services from "../../../cli/sandbox/cloud/protocol/operations.json" with { type: "json" };
 import { factories, loadModel } from "../../../cli/sandbox/cloud/services.ts";
@@ -24,7 +24,7 @@ type Name = keyof typeof services;
 const names = Object.keys(services) as Name[];
 
 t.test("each operation of a service is in operations.json, and each of operations.json in a service", async (t) => {
-  const world = openWorld({ clock: new Clock({ speed: 0 }) });
+  const world = openWorld({ clock: new CloudClock({ speed: 0 }) });
   t.teardown(() => world.close());
   t.same(names.sort(), Object.keys(factories).sort());
   for (const name of names) {
@@ -106,7 +106,9 @@ function clientOf(name: Name, model: Model) {
         });
         asked = { operation: found.operation.name, input: found.input() as Values };
         const { status, headers, body } =
-          failure === undefined ? writeOutput(model, found.operation, started(output)) : writeError(model, failure);
+          failure === undefined
+            ? writeOutput(model, found.operation, started(output))
+            : writeServiceError(model, failure);
         const parts = typeof body === "string" || body instanceof Uint8Array ? [body] : body;
         const lower = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
         return { response: { statusCode: status, headers: lower, body: Readable.from(parts, { objectMode: false }) } };

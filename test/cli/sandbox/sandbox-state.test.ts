@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import t, { type Test } from "tap";
-import { Clock } from "../../../cli/sandbox/cloud/clock.ts";
+import { CloudClock } from "../../../cli/sandbox/cloud/clock.ts";
 import { zipOf } from "../../../cli/sandbox/cloud/lambda/zip.ts";
 import { openWorld } from "../../../cli/sandbox/cloud/open-world.ts";
 import { decode, encode } from "../../../cli/sandbox/cloud/store/codec.ts";
@@ -42,7 +42,7 @@ function folderOf(t: Test): string {
 }
 
 /** An account in the folder; its clock is so fast that all work ends in some milliseconds. */
-function openIn(t: Test, folder: string, clock = new Clock({ speed: 20_000 })): Opened {
+function openIn(t: Test, folder: string, clock = new CloudClock({ speed: 20_000 })): Opened {
   const said: string[] = [];
   const world = openWorld({ folder, clock, report: (text) => void said.push(text) });
   t.teardown(() => world.close());
@@ -50,8 +50,8 @@ function openIn(t: Test, folder: string, clock = new Clock({ speed: 20_000 })): 
 }
 
 /** A clock that shows a time when all that was under way is due. */
-function muchLater(): Clock {
-  const clock = new Clock({ speed: 20_000 });
+function muchLater(): CloudClock {
+  const clock = new CloudClock({ speed: 20_000 });
   clock.now = () => Date.now() + 1e12;
   return clock;
 }
@@ -376,7 +376,7 @@ t.test("a full disk: calls fail, what is kept stays, and it goes on when there i
 
 t.test("a full disk stops a stack, which ends when there is room", async (t) => {
   const folder = folderOf(t);
-  const { world, said } = openIn(t, folder, new Clock({ speed: 100 }));
+  const { world, said } = openIn(t, folder, new CloudClock({ speed: 100 }));
   const stacks = world.service("cloudformation", REGION);
   await world.run("CreateStack", () =>
     stacks.operations.CreateStack({ StackName: "first", TemplateBody: FIRST, Capabilities: ["CAPABILITY_IAM"] }),
@@ -757,7 +757,7 @@ t.test("an event that a function was promised to get is delivered after a restar
 t.test("work that was under way is done after a restart", async (t) => {
   const folder = folderOf(t);
   // So slow that nothing ends before the process.
-  const { world } = openIn(t, folder, new Clock({ speed: 0.001 }));
+  const { world } = openIn(t, folder, new CloudClock({ speed: 0.001 }));
   const call = <Result>(work: () => Result) => world.run("Change", work);
   await call(() =>
     world.service("iam").operations.CreateRole({ RoleName: "role", AssumeRolePolicyDocument: JSON.stringify(TRUST) }),

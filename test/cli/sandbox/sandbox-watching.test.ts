@@ -11,10 +11,10 @@ import { readMetrics } from "../../../cli/aws/metrics.ts";
 import { CHAT_SOURCE } from "../../../cli/aws/stack/chat-function.ts";
 import { type AlarmRule, type AlarmState, evaluateAlarm } from "../../../cli/sandbox/cloud/alarm-evaluation.ts";
 import { addTo, emptyDigest, statisticOf } from "../../../cli/sandbox/cloud/digest.ts";
-import { Metrics, type WrittenMinute } from "../../../cli/sandbox/cloud/metrics.ts";
+import { MetricStore, type WrittenMinute } from "../../../cli/sandbox/cloud/metrics.ts";
 import { openWorld } from "../../../cli/sandbox/cloud/open-world.ts";
 import { isTimeZone, nextTime, parseScheduleExpression } from "../../../cli/sandbox/cloud/schedule-expression.ts";
-import { Series } from "../../../cli/sandbox/cloud/series.ts";
+import { StoredSeries } from "../../../cli/sandbox/cloud/series.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { withDefaults } from "../../../schema/index.ts";
 import { TestClock } from "../../support/aws/clock.ts";
@@ -149,14 +149,14 @@ const METRIC = { namespace: "AWS/ApiGateway", name: "Latency", dimensions: ["Sta
 const SAME_METRIC = { ...METRIC, dimensions: ["ApiName=a", "Stage=s"] };
 
 t.test("figures by minute, through restarts", (t) => {
-  const written = new Series<WrittenMinute>(
+  const written = new StoredSeries<WrittenMinute>(
     ({ at }) => at,
     undefined,
     (text) => t.fail(text),
   );
   const begin = Date.UTC(2026, 10, 23, 12, 0, 10);
   let now = begin;
-  let metrics = new Metrics(written, () => now);
+  let metrics = new MetricStore(written, () => now);
   const sums = (startMs: number, endMs: number, periodMs: number) =>
     metrics
       .periods(SAME_METRIC, { startMs, endMs, periodMs })
@@ -170,7 +170,7 @@ t.test("figures by minute, through restarts", (t) => {
   t.same(all(), ["23T12:00 18"]);
   metrics.flush(true);
   now += 5_000;
-  metrics = new Metrics(written, () => now);
+  metrics = new MetricStore(written, () => now);
   t.same(all(), ["23T12:00 18"], "after a restart");
   metrics.add(METRIC, now, [100]);
   t.same(all(), ["23T12:00 118"], "more of the same minute");
@@ -178,7 +178,7 @@ t.test("figures by minute, through restarts", (t) => {
   metrics.add(METRIC, now, [1000]);
   t.same(all(), ["23T12:00 118", "23T12:01 1000"]);
   metrics.flush(true);
-  metrics = new Metrics(written, () => now);
+  metrics = new MetricStore(written, () => now);
   t.same(all(), ["23T12:00 118", "23T12:01 1000"], "a minute that was written twice counts once");
   now += 10 * HOUR_MS;
   metrics.add(METRIC, now, [5]);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { eventOf, type GatewayKind, type GatewayNames } from "../../../cli/sandbox/function/events.ts";
+import { type GatewayKind, type GatewayNames, gatewayEventOf } from "../../../cli/sandbox/function/events.ts";
 import type { InvokeResult } from "../../../cli/sandbox/function/function.ts";
 import { withStagePrefix } from "../../../runtime/lambda/stage-prefix.ts";
 import { deploy } from "../../support/runtime-api/deployed.ts";
@@ -140,7 +140,7 @@ t.test("the stage that the default address has in front of its paths", async (t)
   );
   const ask = async (kind: GatewayKind, host: string, path: string, names: GatewayNames, of = target) => {
     const request = { method: "GET", target: path, rawHeaders: ["Host", host], body: Buffer.alloc(0), ip: "192.0.2.1" };
-    const document = documentOf(await of.invoke(eventOf(kind, request, names)));
+    const document = documentOf(await of.invoke(gatewayEventOf(kind, request, names)));
     const { headers = {}, multiValueHeaders = {} } = document;
     return {
       location: headers.Location ?? multiValueHeaders.Location?.[0],

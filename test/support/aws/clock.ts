@@ -1,10 +1,10 @@
 // The sandbox's clock as tests have it: faster, and moved by hand.
-import { Clock, type ClockOptions } from "../../../cli/sandbox/cloud/clock.ts";
+import { type ClockOptions, CloudClock } from "../../../cli/sandbox/cloud/clock.ts";
 
 /** A stack that takes four minutes in the cloud takes half a second. */
 const TEST_SPEED = 500;
 
-export class TestClock extends Clock {
+export class TestClock extends CloudClock {
   #offsetMs = 0;
 
   /** At a speed of 0 none of the cloud's time passes but by `advance`. */

@@ -4,7 +4,7 @@ import { serveApp } from "../../../cli/sandbox/apps.ts";
 import type { ClockOptions } from "../../../cli/sandbox/cloud/clock.ts";
 import { openWorld } from "../../../cli/sandbox/cloud/open-world.ts";
 import type { AccountOptions, World } from "../../../cli/sandbox/cloud/world.ts";
-import { listen } from "../../../cli/sandbox/server.ts";
+import { startSandboxServer } from "../../../cli/sandbox/server.ts";
 import { TestClock } from "./clock.ts";
 import { type Failure, Failures } from "./failures.ts";
 import { Journal } from "./journal.ts";
@@ -59,7 +59,7 @@ export async function openAws(options: AwsOptions = {}): Promise<Aws> {
   const journal = new Journal();
   const failures = new Failures();
   failures.plan(...(options.failures ?? []));
-  const endpoint = await listen({
+  const endpoint = await startSandboxServer({
     world,
     // Tests have keys of any kind; refused-keys.ts says which are refused.
     authenticate() {},

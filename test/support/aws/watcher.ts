@@ -21,7 +21,7 @@ export function watchCalls(
       bytes: bodyBytes,
     });
     return {
-      async asked(operation, input, { protocol }) {
+      async onCall(operation, input, { protocol }) {
         entry.operation = operation;
         entry.input = withoutBytes(input);
         const refusal = refusalOf(accessKeyId, service, protocol);
@@ -33,7 +33,7 @@ export function watchCalls(
         if (failure?.error !== undefined) throw errorOf(failure.error);
         return failure?.drop === "after" ? "cut-after" : undefined;
       },
-      ended(outcome) {
+      onEnd(outcome) {
         entry.outcome = outcome;
       },
     };

@@ -1,4 +1,4 @@
-// What an update would change, property by property, before anything is done.
+// The changes that an update would make, property by property, before anything is done.
 import { randomUUID } from "node:crypto";
 import type { Change, ResourceChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { World } from "../world.ts";
@@ -6,23 +6,23 @@ import { changedProperties, sorted } from "./properties.ts";
 import {
   type ChangeSet,
   type Desired,
+  desiredTemplateOf,
   isActive,
   type Stack,
   type StackResource,
-  scopeOf,
-  templateOf,
+  templateScopeOf,
 } from "./stack.ts";
 import { dependenciesOf } from "./template.ts";
 import { resourceType } from "./types/index.ts";
 import type { Properties, ResourceType } from "./types/type.ts";
-import { resolved, Unknown } from "./values.ts";
+import { resolveValue, Unknown } from "./values.ts";
 
 export function newChangeSet(
   world: World,
   stack: Stack,
   { name, type, desired, description }: Pick<ChangeSet, "name" | "type" | "desired" | "description">,
 ): ChangeSet {
-  const changes = changesOf(world, stack, desired);
+  const changes = resourceChangesOf(world, stack, desired);
   return {
     id: `arn:aws:cloudformation:${stack.region}:${world.accountId}:changeSet/${name}/${randomUUID()}`,
     name,
@@ -40,24 +40,24 @@ export function newChangeSet(
 
 /** Whether outputs or tags are others. */
 export function isOtherwise(desired: Desired, before: Desired): boolean {
-  const outputs = (one: Desired) => JSON.stringify(templateOf(one).Outputs ?? {});
+  const outputs = (one: Desired) => JSON.stringify(desiredTemplateOf(one).Outputs ?? {});
   return outputs(desired) !== outputs(before) || JSON.stringify(desired.tags) !== JSON.stringify(before.tags);
 }
 
-export function changesOf(world: World, stack: Stack, desired: Desired): Change[] {
-  const template = templateOf(desired);
+export function resourceChangesOf(world: World, stack: Stack, desired: Desired): Change[] {
+  const template = desiredTemplateOf(desired);
   const names = Object.keys(template.Resources).filter((name) => isActive(world, stack, desired, name));
   const unsettled = new Set<string>();
-  const scope = scopeOf(world, stack, desired, (name) => unsettled.has(name));
+  const scope = templateScopeOf(world, stack, desired, (name) => unsettled.has(name));
   const changes = new Map<string, ResourceChange>();
   const visit = (name: string, seen: ReadonlySet<string>) => {
     if (changes.has(name) || seen.has(name)) return;
     for (const other of dependenciesOf(template, name))
       if (names.includes(other)) visit(other, new Set([...seen, name]));
     const { Type, Properties = {} } = template.Resources[name]!;
-    const known = stack.resources.get(name);
-    const after = (resolved(Properties, scope) ?? {}) as Properties;
-    if (known?.physicalId === undefined) {
+    const existing = stack.resources.get(name);
+    const after = (resolveValue(Properties, scope) ?? {}) as Properties;
+    if (existing?.physicalId === undefined) {
       unsettled.add(name);
       changes.set(name, {
         Action: "Add",
@@ -69,7 +69,7 @@ export function changesOf(world: World, stack: Stack, desired: Desired): Change[
       });
       return;
     }
-    const change = modification(known, after);
+    const change = modification(existing, after);
     if (change === undefined) return;
     if (change.Replacement !== "False") unsettled.add(name);
     changes.set(name, change);
@@ -84,7 +84,7 @@ export function changesOf(world: World, stack: Stack, desired: Desired): Change[
 }
 
 function removal(resource: StackResource, stack: Stack): ResourceChange {
-  const isKept = templateOf(stack.desired).Resources[resource.logicalId]?.DeletionPolicy === "Retain";
+  const isKept = desiredTemplateOf(stack.desired).Resources[resource.logicalId]?.DeletionPolicy === "Retain";
   return {
     PolicyAction: isKept ? "Retain" : "Delete",
     Action: "Remove",
@@ -123,7 +123,7 @@ function modification(resource: StackResource, after: Properties): ResourceChang
 }
 
 /** A property, or a part of it. */
-interface Place {
+interface PropertyPart {
   readonly type: ResourceType;
   /** The property's. */
   readonly name: string;
@@ -131,8 +131,8 @@ interface Place {
 }
 
 /** Objects are gone into, so that a detail names what differs; lists are compared whole. */
-function detailsOf(place: Place, before: unknown, after: unknown): ResourceChangeDetail[] {
-  const { type, name, path } = place;
+function detailsOf(part: PropertyPart, before: unknown, after: unknown): ResourceChangeDetail[] {
+  const { type, name, path } = part;
   if (isObject(before) && isObject(after)) {
     return changedProperties(before, after).flatMap((key) =>
       detailsOf({ type, name, path: `${path}/${key}` }, before[key], after[key]),
@@ -176,7 +176,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 const text = (value: unknown) => (typeof value === "object" ? JSON.stringify(sorted(value)) : String(value));
 
 function contextText(properties: Properties): string {
-  const shown = (_key: string, value: unknown) =>
+  const replacer = (_key: string, value: unknown) =>
     value instanceof Unknown || (isObject(value) && "unknown" in value) ? "{{changeSet:KNOWN_AFTER_APPLY}}" : value;
-  return JSON.stringify({ Properties: sorted(properties) }, shown);
+  return JSON.stringify({ Properties: sorted(properties) }, replacer);
 }

@@ -3,7 +3,7 @@ import type { CreateChangeSetCommandInput, DescribeChangeSetCommandInput } from 
 import { AwsError } from "../protocol/error.ts";
 import { newChangeSet } from "./change-set.ts";
 import { paged, parametersOf } from "./descriptions.ts";
-import { checkDesired, checkName, checkUpdatable, desire } from "./desired.ts";
+import { checkDesired, checkStackName, checkUpdatable, desire } from "./desired.ts";
 import { type ChangeSet, newStack, setStatus } from "./stack.ts";
 import type { ChangeSetName, CloudFormationState } from "./state.ts";
 import { refusal } from "./template.ts";
@@ -20,46 +20,46 @@ export function changeSetOperations(state: CloudFormationState, work: Work) {
   const tasks = world.tasks("cloudformation", region, {
     changeSet(key) {
       const [stackId = "", name = ""] = key.split(" ");
-      const made = state.stacks.get(stackId)?.changeSets.get(name);
-      if (made?.status !== "CREATE_PENDING") return;
-      made.status = made.hasChanges ? "CREATE_COMPLETE" : "FAILED";
-      made.reason = made.hasChanges ? undefined : NO_CHANGES;
-      made.executionStatus = made.hasChanges ? "AVAILABLE" : "UNAVAILABLE";
+      const changeSet = state.stacks.get(stackId)?.changeSets.get(name);
+      if (changeSet?.status !== "CREATE_PENDING") return;
+      changeSet.status = changeSet.hasChanges ? "CREATE_COMPLETE" : "FAILED";
+      changeSet.reason = changeSet.hasChanges ? undefined : NO_CHANGES;
+      changeSet.executionStatus = changeSet.hasChanges ? "AVAILABLE" : "UNAVAILABLE";
     },
   });
   return {
     CreateChangeSet(input: CreateChangeSetCommandInput) {
       const type = input.ChangeSetType ?? "UPDATE";
       const name = input.ChangeSetName ?? "";
-      checkName("changeSetName", name);
-      let found = state.find(input.StackName);
+      checkStackName("changeSetName", name);
+      let stack = state.find(input.StackName);
       if (type === "UPDATE") {
-        found = state.stack(input.StackName);
-        checkUpdatable(found);
-      } else if (found !== undefined && found.status !== "REVIEW_IN_PROGRESS") {
-        throw refusal(`Stack [${found.name}] already exists and cannot be created again with the changeSet [${name}].`);
+        stack = state.stack(input.StackName);
+        checkUpdatable(stack);
+      } else if (stack !== undefined && stack.status !== "REVIEW_IN_PROGRESS") {
+        throw refusal(`Stack [${stack.name}] already exists and cannot be created again with the changeSet [${name}].`);
       }
-      const desired = desire(world, input, found?.desired);
-      if (found === undefined) {
-        found = newStack(world, region, input.StackName ?? "", desired);
-        setStatus(world, found, "REVIEW_IN_PROGRESS", "User Initiated");
-        state.stacks.set(found.id, found);
+      const desired = desire(world, input, stack?.desired);
+      if (stack === undefined) {
+        stack = newStack(world, region, input.StackName ?? "", desired);
+        setStatus(world, stack, "REVIEW_IN_PROGRESS", "User Initiated");
+        state.stacks.set(stack.id, stack);
       }
-      checkDesired(world, found, desired);
-      if (found.changeSets.has(name))
+      checkDesired(world, stack, desired);
+      if (stack.changeSets.has(name))
         throw new AwsError(
           "AlreadyExistsException",
           `ChangeSet ${name} cannot be created due to a mismatch with existing attribute Template`,
         );
-      const made = newChangeSet(world, found, {
+      const changeSet = newChangeSet(world, stack, {
         name,
         type: type === "CREATE" ? "CREATE" : "UPDATE",
         desired,
         description: input.Description,
       });
-      found.changeSets.set(name, made);
-      tasks.after(CHANGE_SET_MS, "changeSet", `${found.id} ${name}`);
-      return { Id: made.id, StackId: found.id };
+      stack.changeSets.set(name, changeSet);
+      tasks.after(CHANGE_SET_MS, "changeSet", `${stack.id} ${name}`);
+      return { Id: changeSet.id, StackId: stack.id };
     },
     ExecuteChangeSet(input: {
       ChangeSetName?: string;
@@ -120,17 +120,17 @@ export function changeSetDescriptions(state: CloudFormationState) {
         Capabilities: set.desired.capabilities,
         Changes:
           set.status === "CREATE_COMPLETE"
-            ? items.map((change) => shown(change, input.IncludePropertyValues ?? false))
+            ? items.map((change) => describedChange(change, input.IncludePropertyValues ?? false))
             : [],
         ...next,
       };
     },
     ListChangeSets(input: { StackName?: string }) {
-      const found = state.stack(input.StackName);
+      const stack = state.stack(input.StackName);
       return {
-        Summaries: [...found.changeSets.values()].map((set) => ({
-          StackId: found.id,
-          StackName: found.name,
+        Summaries: [...stack.changeSets.values()].map((set) => ({
+          StackId: stack.id,
+          StackName: stack.name,
           ChangeSetId: set.id,
           ChangeSetName: set.name,
           ExecutionStatus: set.executionStatus,
@@ -143,8 +143,8 @@ export function changeSetDescriptions(state: CloudFormationState) {
   };
 }
 
-/** Values only where they are asked for. */
-function shown(change: ChangeSet["changes"][number], hasValues: boolean) {
+/** Leaves out the values unless the request asks for them. */
+function describedChange(change: ChangeSet["changes"][number], hasValues: boolean) {
   if (hasValues) return change;
   const { BeforeContext: _before, AfterContext: _after, Details = [], ...rest } = change.ResourceChange!;
   const details = Details.map(({ Target, ...detail }) => {

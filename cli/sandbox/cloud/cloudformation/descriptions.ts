@@ -6,7 +6,7 @@ import type {
   DescribeStacksCommandInput,
   ListStacksCommandInput,
 } from "@aws-sdk/client-cloudformation";
-import { type Desired, type Stack, templateOf } from "./stack.ts";
+import { type Desired, desiredTemplateOf, type Stack } from "./stack.ts";
 import type { CloudFormationState } from "./state.ts";
 import { refusal } from "./template.ts";
 
@@ -44,13 +44,13 @@ export function stackDescriptions(state: CloudFormationState) {
       };
     },
     DescribeStackEvents(input: DescribeStackEventsCommandInput) {
-      const found = state.stack(input.StackName);
-      const { items, next } = paged([...found.events].reverse(), input.NextToken);
+      const stack = state.stack(input.StackName);
+      const { items, next } = paged([...stack.events].reverse(), input.NextToken);
       return {
         StackEvents: items.map((event) => ({
-          StackId: found.id,
-          EventId: event.logicalId === found.name ? event.id : `${event.logicalId}-${event.id}`,
-          StackName: found.name,
+          StackId: stack.id,
+          EventId: event.logicalId === stack.name ? event.id : `${event.logicalId}-${event.id}`,
+          StackName: stack.name,
           LogicalResourceId: event.logicalId,
           PhysicalResourceId: event.physicalId ?? "",
           ResourceType: event.type,
@@ -64,20 +64,20 @@ export function stackDescriptions(state: CloudFormationState) {
       };
     },
     DescribeStackResources(input: DescribeStackResourcesCommandInput) {
-      const found = state.stack(input.StackName);
+      const stack = state.stack(input.StackName);
       return {
-        StackResources: resourcesOf(found).filter(
+        StackResources: resourcesOf(stack).filter(
           (one) => (input.LogicalResourceId ?? one.LogicalResourceId) === one.LogicalResourceId,
         ),
       };
     },
     DescribeStackResource(input: { StackName?: string; LogicalResourceId?: string }) {
-      const found = resourcesOf(state.stack(input.StackName)).find(
+      const resource = resourcesOf(state.stack(input.StackName)).find(
         (one) => one.LogicalResourceId === input.LogicalResourceId,
       );
-      if (found === undefined)
+      if (resource === undefined)
         throw refusal(`Resource ${input.LogicalResourceId} does not exist for stack ${input.StackName}`);
-      const { Timestamp, ...detail } = found;
+      const { Timestamp, ...detail } = resource;
       return { StackResourceDetail: { ...detail, LastUpdatedTimestamp: Timestamp } };
     },
     ListStackResources(input: { StackName?: string; NextToken?: string }) {
@@ -104,7 +104,7 @@ function described(one: Stack): DescribedStack {
   return {
     StackId: one.id,
     StackName: one.name,
-    Description: templateOf(one.desired).Description,
+    Description: desiredTemplateOf(one.desired).Description,
     Parameters: parametersOf(one.desired),
     CreationTime: one.createdAt,
     LastUpdatedTime: one.updatedAt,
@@ -138,7 +138,7 @@ function resourcesOf(one: Stack) {
 
 export function parametersOf(desired: Desired) {
   const { parameters } = desired;
-  return Object.entries(templateOf(desired).Parameters ?? {}).map(([ParameterKey, { Default, NoEcho }]) => ({
+  return Object.entries(desiredTemplateOf(desired).Parameters ?? {}).map(([ParameterKey, { Default, NoEcho }]) => ({
     ParameterKey,
     ParameterValue: String(NoEcho) === "true" ? "****" : String(parameters[ParameterKey] ?? Default),
   }));

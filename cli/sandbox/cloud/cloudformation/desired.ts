@@ -6,40 +6,40 @@ import type {
 } from "@aws-sdk/client-cloudformation";
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
-import { type Desired, type Stack, scopeOf, templateOf } from "./stack.ts";
-import { MAX_BODY_BYTES, MAX_OBJECT_BYTES, parseTemplate, refusal } from "./template.ts";
-import { resolved } from "./values.ts";
+import { type Desired, desiredTemplateOf, type Stack, templateScopeOf } from "./stack.ts";
+import { MAX_BODY_BYTES, MAX_OBJECT_BYTES, parseStackTemplate, refusal } from "./template.ts";
+import { resolveValue } from "./values.ts";
 
 export type DesireInput = CreateStackCommandInput | UpdateStackCommandInput | CreateChangeSetCommandInput;
 
 /** `before` is the state of the stack now, parts of which a request may keep. */
-export function desire(world: World, told: DesireInput, before: Desired | undefined): Desired {
-  const body = bodyOf(world, told, before);
-  const template = parseTemplate(body);
+export function desire(world: World, input: DesireInput, before: Desired | undefined): Desired {
+  const body = bodyOf(world, input, before);
+  const template = parseStackTemplate(body);
   const parameters: Record<string, unknown> = {};
-  for (const { ParameterKey = "", ParameterValue, UsePreviousValue } of told.Parameters ?? []) {
+  for (const { ParameterKey = "", ParameterValue, UsePreviousValue } of input.Parameters ?? []) {
     if (template.Parameters?.[ParameterKey] === undefined)
       throw refusal(`Parameters: [${ParameterKey}] do not exist in the template`);
     parameters[ParameterKey] = UsePreviousValue ? before?.parameters[ParameterKey] : ParameterValue;
   }
-  const tags = told.Tags?.map(({ Key = "", Value = "" }) => ({ Key, Value })) ?? before?.tags ?? [];
-  const desired = { body, parameters, tags, capabilities: told.Capabilities ?? [] };
+  const tags = input.Tags?.map(({ Key = "", Value = "" }) => ({ Key, Value })) ?? before?.tags ?? [];
+  const desired = { body, parameters, tags, capabilities: input.Capabilities ?? [] };
   checkCapabilities(desired);
   return desired;
 }
 
-function bodyOf(world: World, told: DesireInput, before: Desired | undefined): string {
-  if ("UsePreviousTemplate" in told && told.UsePreviousTemplate && before !== undefined) return before.body;
-  if (told.TemplateBody !== undefined) {
-    if (Buffer.byteLength(told.TemplateBody) > MAX_BODY_BYTES) {
+function bodyOf(world: World, input: DesireInput, before: Desired | undefined): string {
+  if ("UsePreviousTemplate" in input && input.UsePreviousTemplate && before !== undefined) return before.body;
+  if (input.TemplateBody !== undefined) {
+    if (Buffer.byteLength(input.TemplateBody) > MAX_BODY_BYTES) {
       throw refusal(
         `1 validation error detected: Value at 'templateBody' failed to satisfy constraint: Member must have length less than or equal to ${MAX_BODY_BYTES}`,
       );
     }
-    return told.TemplateBody;
+    return input.TemplateBody;
   }
-  if (told.TemplateURL === undefined) throw refusal("Either Template URL or Template Body must be specified.");
-  return fromBucket(world, told.TemplateURL);
+  if (input.TemplateURL === undefined) throw refusal("Either Template URL or Template Body must be specified.");
+  return fromBucket(world, input.TemplateURL);
 }
 
 function fromBucket(world: World, url: string): string {
@@ -55,19 +55,20 @@ function fromBucket(world: World, url: string): string {
 
 function checkCapabilities(desired: Desired): void {
   const { capabilities } = desired;
-  const roles = Object.values(templateOf(desired).Resources).filter(({ Type }) => /^AWS::IAM::/.test(Type));
+  const roles = Object.values(desiredTemplateOf(desired).Resources).filter(({ Type }) => /^AWS::IAM::/.test(Type));
   const isNamed = roles.some(({ Properties }) => Properties?.RoleName !== undefined);
-  const needed = isNamed ? ["CAPABILITY_NAMED_IAM"] : ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"];
-  if (roles.length === 0 || needed.some((one) => capabilities.includes(one))) return;
-  throw new AwsError("InsufficientCapabilitiesException", `Requires capabilities : [${needed[0]}]`);
+  const accepted = isNamed ? ["CAPABILITY_NAMED_IAM"] : ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"];
+  if (roles.length === 0 || accepted.some((one) => capabilities.includes(one))) return;
+  throw new AwsError("InsufficientCapabilitiesException", `Requires capabilities : [${accepted[0]}]`);
 }
 
 /** All functions are tried once, so that what they cannot do is said before anything is made. */
 export function checkDesired(world: World, target: Stack, desired: Desired): void {
-  const scope = scopeOf(world, target, desired, () => true);
-  for (const { Properties } of Object.values(templateOf(desired).Resources)) resolved(Properties ?? {}, scope);
-  for (const { Value } of Object.values(templateOf(desired).Outputs ?? {})) resolved(Value, scope);
-  const retyped = Object.entries(templateOf(desired).Resources).filter(
+  const scope = templateScopeOf(world, target, desired, () => true);
+  for (const { Properties } of Object.values(desiredTemplateOf(desired).Resources))
+    resolveValue(Properties ?? {}, scope);
+  for (const { Value } of Object.values(desiredTemplateOf(desired).Outputs ?? {})) resolveValue(Value, scope);
+  const retyped = Object.entries(desiredTemplateOf(desired).Resources).filter(
     ([name, { Type }]) => (target.resources.get(name)?.type ?? Type) !== Type,
   );
   if (retyped.length > 0) {
@@ -77,13 +78,13 @@ export function checkDesired(world: World, target: Stack, desired: Desired): voi
   }
 }
 
-export function checkUpdatable(found: Stack): void {
-  if (/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(found.status)) return;
-  throw refusal(`Stack:${found.id} is in ${found.status} state and can not be updated.`);
+export function checkUpdatable(stack: Stack): void {
+  if (/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(stack.status)) return;
+  throw refusal(`Stack:${stack.id} is in ${stack.status} state and can not be updated.`);
 }
 
 /** `member` is the name in the request. */
-export function checkName(member: "stackName" | "changeSetName", name: string): void {
+export function checkStackName(member: "stackName" | "changeSetName", name: string): void {
   if (/^[a-zA-Z][-a-zA-Z0-9]{0,127}$/.test(name)) return;
   throw refusal(
     `1 validation error detected: Value '${name}' at '${member}' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*`,

@@ -5,7 +5,7 @@ export interface ResourceFailure {
   readonly logicalId: string;
   readonly on: "create" | "update" | "delete";
   readonly reason: string;
-  /** How often; always where it is absent. */
+  /** How often; always if it is absent. */
   times?: number;
 }
 

@@ -5,15 +5,15 @@ import { inOrder } from "./order.ts";
 import { changedProperties, checkProperties, isUnchanged, propertiesOf } from "./properties.ts";
 import { beginRemoving } from "./removing.ts";
 import {
-  contextOf,
+  desiredTemplateOf,
   isActive,
   type Making,
+  type ResourceStep,
+  resourceContextOf,
   type Stack,
   type StackResource,
-  type Step,
   setResource,
   setStatus,
-  templateOf,
 } from "./stack.ts";
 import type { StackWork } from "./stack-work.ts";
 import { dependenciesOf } from "./template.ts";
@@ -25,7 +25,7 @@ const SETTLING_MS = 500;
 /** Begins what waits for nothing any more. True if all are made or have failed. */
 export function goOnMaking(work: StackWork, stack: Stack, operation: Making): boolean {
   const { world } = work;
-  const template = templateOf(stack.desired);
+  const template = desiredTemplateOf(stack.desired);
   const names = Object.keys(template.Resources).filter((name) => isActive(world, stack, stack.desired, name));
   return inOrder({
     names,
@@ -35,10 +35,10 @@ export function goOnMaking(work: StackWork, stack: Stack, operation: Making): bo
   });
 }
 
-function begin(work: StackWork, stack: Stack, operation: Making, name: string): Step {
+function begin(work: StackWork, stack: Stack, operation: Making, name: string): ResourceStep {
   const { world } = work;
   if (operation.failed.length > 0) return "failed";
-  const { Type } = templateOf(stack.desired).Resources[name]!;
+  const { Type } = desiredTemplateOf(stack.desired).Resources[name]!;
   let resource = stack.resources.get(name);
   const isNew = resource === undefined;
   if (resource === undefined) {
@@ -89,7 +89,7 @@ function create(work: StackWork, stack: Stack, resource: StackResource): void {
   resource.properties = propertiesOf(world, stack, logicalId);
   checkProperties(resource);
   meet(work.failures, "create", logicalId);
-  const context = contextOf(world, stack, logicalId);
+  const context = resourceContextOf(world, stack, logicalId);
   resource.physicalId = resourceType(resource.type).create(context, resource.properties);
   setResource({ world, stack }, resource, "CREATE_IN_PROGRESS", "Resource creation Initiated");
 }
@@ -109,7 +109,7 @@ function change(work: StackWork, stack: Stack, operation: Making, resource: Stac
   resource.properties = properties;
   checkProperties(resource);
   meet(work.failures, "update", logicalId);
-  const context = contextOf(world, stack, logicalId);
+  const context = resourceContextOf(world, stack, logicalId);
   if (!isReplaced) return type.update(context, resource.physicalId!, properties, old.properties);
   resource.physicalId = type.create(context, properties);
   operation.replaced.push(old);
@@ -121,7 +121,7 @@ export function completeResource(work: StackWork, stack: Stack, operation: Makin
   const { world } = work;
   const resource = stack.resources.get(name)!;
   const { isSettled } = resourceType(resource.type);
-  if (isSettled?.(contextOf(world, stack, name), resource.physicalId!) === false) {
+  if (isSettled?.(resourceContextOf(world, stack, name), resource.physicalId!) === false) {
     return work.wait(stack, name, SETTLING_MS);
   }
   const isNew = operation.before?.resources.has(name) !== true;
@@ -138,7 +138,7 @@ export function endMaking(work: StackWork, stack: Stack, operation: Making) {
   if (before !== undefined) {
     setStatus(world, stack, "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS");
     const removed = all.filter(({ logicalId }) => {
-      const { Resources } = templateOf(stack.desired);
+      const { Resources } = desiredTemplateOf(stack.desired);
       return Resources[logicalId] === undefined || !isActive(world, stack, stack.desired, logicalId);
     });
     return beginRemoving(stack, "update", before.desired, [...removed, ...operation.replaced]);
@@ -154,25 +154,25 @@ function goBack(work: StackWork, stack: Stack, operation: Making, before: NonNul
   const { world } = work;
   const { changed, replaced } = operation;
   const failed = [...operation.failed].sort();
-  const tried = stack.desired;
+  const newDesired = stack.desired;
   stack.desired = before.desired;
   const what = failed.every((name) => before.resources.has(name)) ? "update" : "create";
   const reason = `The following resource(s) failed to ${what}: [${failed.join(", ")}]. `;
   setStatus(world, stack, "UPDATE_ROLLBACK_IN_PROGRESS", reason);
-  const unwanted: StackResource[] = [];
+  const obsolete: StackResource[] = [];
   for (const name of [...changed].reverse()) {
     const now = stack.resources.get(name)!;
     const old = before.resources.get(name);
     if (old === undefined) {
-      unwanted.push(now);
+      obsolete.push(now);
       continue;
     }
     const isReplaced = replaced.some(({ logicalId }) => logicalId === name);
-    if (isReplaced) unwanted.push({ ...now });
+    if (isReplaced) obsolete.push({ ...now });
     setResource({ world, stack }, now, "UPDATE_IN_PROGRESS");
     if (!isReplaced && JSON.stringify(now.properties) !== JSON.stringify(old.properties)) {
       try {
-        const context = contextOf(world, stack, name);
+        const context = resourceContextOf(world, stack, name);
         resourceType(old.type).update(context, old.physicalId!, old.properties, now.properties);
       } catch (error) {
         setResource({ world, stack }, now, "UPDATE_FAILED", failureReason(error));
@@ -185,5 +185,5 @@ function goBack(work: StackWork, stack: Stack, operation: Making, before: NonNul
   }
   setStatus(world, stack, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS");
   // New resources are only in the template that was tried, and so is their order.
-  beginRemoving(stack, "rollback", tried, unwanted);
+  beginRemoving(stack, "rollback", newDesired, obsolete);
 }

@@ -1,14 +1,14 @@
 // The order in which the resources of a stack are worked on.
-import type { Step } from "./stack.ts";
+import type { ResourceStep } from "./stack.ts";
 
 export interface ResourceOrder {
   readonly names: readonly string[];
-  readonly steps: Map<string, Step>;
+  readonly steps: Map<string, ResourceStep>;
   waitsFor(name: string): ReadonlySet<string>;
-  begin(name: string): Step;
+  begin(name: string): ResourceStep;
 }
 
-/** Begins each after all that it waits for; what waits for one that failed fails. True where all are at their end. */
+/** Begins each after all that it waits for; what waits for one that failed fails. True if all are at their end. */
 export function inOrder({ names, steps, waitsFor, begin }: ResourceOrder): boolean {
   const isOver = (name: string) => /^(done|failed)$/.test(steps.get(name) ?? "");
   for (let hasBegun = true; hasBegun; ) {

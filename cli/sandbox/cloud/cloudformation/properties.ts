@@ -2,14 +2,14 @@
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
 import { ResourceProblem } from "./failure.ts";
-import { type Stack, type StackResource, scopeOf, templateOf } from "./stack.ts";
+import { desiredTemplateOf, type Stack, type StackResource, templateScopeOf } from "./stack.ts";
 import { resourceType } from "./types/index.ts";
-import { type Properties, problemOf } from "./types/type.ts";
-import { resolved, Unknown } from "./values.ts";
+import { type Properties, propertiesProblem } from "./types/type.ts";
+import { resolveValue, Unknown } from "./values.ts";
 
 export function propertiesOf(world: World, stack: Stack, name: string): Properties {
-  const scope = scopeOf(world, stack, stack.desired);
-  return (resolved(templateOf(stack.desired).Resources[name]!.Properties ?? {}, scope) ?? {}) as Properties;
+  const scope = templateScopeOf(world, stack, stack.desired);
+  return (resolveValue(desiredTemplateOf(stack.desired).Resources[name]!.Properties ?? {}, scope) ?? {}) as Properties;
 }
 
 /** One whose properties cannot be told is changed: that fails then. */
@@ -25,7 +25,7 @@ export function isUnchanged(world: World, stack: Stack, { logicalId, properties 
 export function checkProperties({ type, logicalId, properties }: StackResource): void {
   const unknown = findUnknown(properties);
   if (unknown !== undefined) throw new ResourceProblem(`Unresolved reference of ${logicalId} to ${unknown.cause}`);
-  const problem = problemOf(resourceType(type), type, properties);
+  const problem = propertiesProblem(resourceType(type), type, properties);
   if (problem !== undefined) throw new ResourceProblem(problem);
 }
 
@@ -33,8 +33,8 @@ function findUnknown(value: unknown): Unknown | undefined {
   if (value instanceof Unknown) return value;
   if (typeof value !== "object" || value === null) return undefined;
   for (const one of Object.values(value)) {
-    const found = findUnknown(one);
-    if (found !== undefined) return found;
+    const unknown = findUnknown(one);
+    if (unknown !== undefined) return unknown;
   }
   return undefined;
 }

@@ -1,12 +1,12 @@
 // Where a value of a template refers to something: Ref, Fn::GetAtt, and the ${names} of Fn::Sub.
 
-export interface Reference {
+export interface TemplateReference {
   readonly name: string;
   /** The attribute of Fn::GetAtt. */
   readonly attribute?: string;
 }
 
-export function referencesIn(value: unknown): Reference[] {
+export function referencesIn(value: unknown): TemplateReference[] {
   if (Array.isArray(value)) return value.flatMap(referencesIn);
   if (typeof value !== "object" || value === null) return [];
   const [name, ...others] = Object.keys(value);
@@ -30,7 +30,7 @@ export function conditionsIn(value: unknown): string[] {
 }
 
 /** Fn::GetAtt: ["Name", "Attribute"], or "Name.Attribute". */
-export function attributeOf(value: unknown): Required<Reference> {
+export function attributeOf(value: unknown): Required<TemplateReference> {
   if (Array.isArray(value)) return { name: String(value[0]), attribute: value.slice(1).join(".") };
   const [name = "", ...attribute] = String(value).split(".");
   return { name, attribute: attribute.join(".") };
@@ -39,7 +39,7 @@ export function attributeOf(value: unknown): Required<Reference> {
 /** ${Name}, ${Name.Attribute}; ${!Name} is no variable but the text ${Name}. */
 export const VARIABLE = /\$\{([^!}][^}]*)\}/g;
 
-function variablesOf(text: string): Reference[] {
+function variablesOf(text: string): TemplateReference[] {
   return Array.from(text.matchAll(VARIABLE), ([, inner = ""]) => {
     const [name = "", ...attribute] = inner.trim().split(".");
     return attribute.length === 0 ? { name } : { name, attribute: attribute.join(".") };

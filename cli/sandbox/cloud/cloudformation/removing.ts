@@ -3,15 +3,15 @@ import { failureReason, meet } from "./failure.ts";
 import { finish } from "./finish.ts";
 import { inOrder } from "./order.ts";
 import {
-  contextOf,
   type Desired,
+  desiredTemplateOf,
   type Removing,
+  type ResourceStep,
+  resourceContextOf,
   type Stack,
   type StackResource,
-  type Step,
   setResource,
   setStatus,
-  templateOf,
 } from "./stack.ts";
 import type { StackWork } from "./stack-work.ts";
 import { dependenciesOf } from "./template.ts";
@@ -29,7 +29,7 @@ export function beginRemoving(
 
 /** Begins to delete each resource that no other depends on any more. True if all are deleted or have failed to be. */
 export function goOnRemoving(work: StackWork, stack: Stack, { desired, resources, steps }: Removing): boolean {
-  const template = templateOf(desired);
+  const template = desiredTemplateOf(desired);
   const names = resources.map(({ logicalId }) => logicalId);
   const dependents = new Map(names.map((name) => [name, new Set<string>()]));
   for (const name of names) {
@@ -44,14 +44,14 @@ export function goOnRemoving(work: StackWork, stack: Stack, { desired, resources
   });
 }
 
-function beginRemoval(work: StackWork, stack: Stack, desired: Desired, resource: StackResource): Step {
+function beginRemoval(work: StackWork, stack: Stack, desired: Desired, resource: StackResource): ResourceStep {
   const { world } = work;
   const { logicalId, type, physicalId } = resource;
   if (physicalId === undefined) {
     forget(stack, resource);
     return "done";
   }
-  const own = templateOf(desired).Resources[logicalId];
+  const own = desiredTemplateOf(desired).Resources[logicalId];
   const policy = own?.[isCurrent(stack, resource) ? "DeletionPolicy" : "UpdateReplacePolicy"];
   if (policy === "Retain" || (policy === "RetainExceptOnCreate" && !/ROLLBACK/.test(stack.status))) {
     setResource({ world, stack }, resource, "DELETE_SKIPPED");
@@ -68,7 +68,11 @@ export function deleteResource(work: StackWork, stack: Stack, { resources, steps
   const resource = resourceOf(stack, resources, name);
   try {
     meet(work.failures, "delete", name);
-    resourceType(resource.type).delete(contextOf(world, stack, name), resource.physicalId!, resource.properties);
+    resourceType(resource.type).delete(
+      resourceContextOf(world, stack, name),
+      resource.physicalId!,
+      resource.properties,
+    );
   } catch (error) {
     setResource({ world, stack }, resource, "DELETE_FAILED", failureReason(error));
     steps.set(name, "failed");
@@ -99,8 +103,8 @@ export function endRemoval(work: StackWork, stack: Stack, { after, steps }: Remo
 
 /** A resource that is to go: as the stack has it, or as it was before another took its place. */
 function resourceOf(stack: Stack, resources: readonly StackResource[], name: string): StackResource {
-  const wanted = resources.find(({ logicalId }) => logicalId === name)!;
-  return isCurrent(stack, wanted) ? stack.resources.get(name)! : wanted;
+  const resource = resources.find(({ logicalId }) => logicalId === name)!;
+  return isCurrent(stack, resource) ? stack.resources.get(name)! : resource;
 }
 
 function isCurrent(stack: Stack, { logicalId, physicalId }: StackResource): boolean {

@@ -6,8 +6,8 @@ import { randomLetters } from "../random-name.ts";
 import type { World } from "../world.ts";
 import { refusal, type Template } from "./template.ts";
 import { resourceType } from "./types/index.ts";
-import type { Context, Properties } from "./types/type.ts";
-import { holds, type Scope, Unknown } from "./values.ts";
+import type { Properties, ResourceContext } from "./types/type.ts";
+import { conditionHolds, type TemplateScope, Unknown } from "./values.ts";
 
 export interface ChangeSet {
   readonly id: string;
@@ -79,26 +79,26 @@ export interface Stack {
   outputs: readonly { readonly OutputKey: string; readonly OutputValue: string; readonly Description?: string }[];
   readonly changeSets: Map<string, ChangeSet>;
   lastChangeSetId: string | undefined;
-  /** What it is at. */
-  operation: Operation | undefined;
+  /** The operation in progress. */
+  operation: StackOperation | undefined;
 }
 
 /** Where a resource is on its way: told to the service after half of its time, complete after all of it. */
-export type Step = "begun" | "told" | "done" | "failed";
+export type ResourceStep = "begun" | "told" | "done" | "failed";
 
 /** All that a stack's work needs to go on after a restart. */
-export type Operation = Making | Removing;
+export type StackOperation = Making | Removing;
 
 /** Resources are made and changed. */
 export interface Making {
   readonly phase: "making";
-  /** What the stack was before an update. */
+  /** The state of the stack before an update. */
   readonly before: { readonly desired: Desired; readonly resources: ReadonlyMap<string, StackResource> } | undefined;
   /** By logical id; without those that wait for others. */
-  readonly steps: Map<string, Step>;
+  readonly steps: Map<string, ResourceStep>;
   /** In the order of their beginning. */
   readonly changed: string[];
-  /** What resources were before they were made anew. */
+  /** The resources that were made anew, as they were before. */
   readonly replaced: StackResource[];
   readonly failed: string[];
 }
@@ -112,16 +112,16 @@ export interface Removing {
   readonly desired: Desired;
   readonly resources: readonly StackResource[];
   /** By logical id; without those that wait for others. */
-  readonly steps: Map<string, Step>;
+  readonly steps: Map<string, ResourceStep>;
 }
 
 const templates = new WeakMap<Desired, Template>();
 
 /** The body was checked when it came. */
-export function templateOf(desired: Desired): Template {
-  const known = templates.get(desired) ?? (JSON.parse(desired.body) as Template);
-  templates.set(desired, known);
-  return known;
+export function desiredTemplateOf(desired: Desired): Template {
+  const template = templates.get(desired) ?? (JSON.parse(desired.body) as Template);
+  templates.set(desired, template);
+  return template;
 }
 
 export function newStack(world: World, region: string, name: string, desired: Desired): Stack {
@@ -189,7 +189,7 @@ function addEvent(world: World, stack: Stack, event: Omit<StackEvent, "id" | "at
   });
 }
 
-export function contextOf(world: World, stack: Stack, logicalId: string): Context {
+export function resourceContextOf(world: World, stack: Stack, logicalId: string): ResourceContext {
   return {
     world,
     region: stack.region,
@@ -209,23 +209,23 @@ export function contextOf(world: World, stack: Stack, logicalId: string): Contex
 
 /** Whether the resource's condition holds. */
 export function isActive(world: World, stack: Stack, desired: Desired, logicalId: string): boolean {
-  const { Condition } = templateOf(desired).Resources[logicalId]!;
-  return Condition === undefined || holds(Condition, scopeOf(world, stack, desired));
+  const { Condition } = desiredTemplateOf(desired).Resources[logicalId]!;
+  return Condition === undefined || conditionHolds(Condition, templateScopeOf(world, stack, desired));
 }
 
 /** `isUnsettled` names resources whose ids and attributes are not known yet. */
-export function scopeOf(
+export function templateScopeOf(
   world: World,
   stack: Stack,
   desired: Desired,
   isUnsettled: (logicalId: string) => boolean = () => false,
-): Scope {
-  const found = (logicalId: string) => {
+): TemplateScope {
+  const settledResource = (logicalId: string) => {
     const resource = stack.resources.get(logicalId);
     return resource?.physicalId === undefined || isUnsettled(logicalId) ? undefined : resource;
   };
   return {
-    template: templateOf(desired),
+    template: desiredTemplateOf(desired),
     parameters: {
       ...parametersOf(desired),
       "AWS::AccountId": world.accountId,
@@ -237,23 +237,29 @@ export function scopeOf(
       "AWS::URLSuffix": "amazonaws.com",
     },
     ref(logicalId) {
-      const resource = found(logicalId);
+      const resource = settledResource(logicalId);
       if (resource === undefined) return new Unknown(logicalId);
       const type = resourceType(resource.type);
       return (
-        type.ref?.(contextOf(world, stack, logicalId), resource.physicalId!, resource.properties) ?? resource.physicalId
+        type.ref?.(resourceContextOf(world, stack, logicalId), resource.physicalId!, resource.properties) ??
+        resource.physicalId
       );
     },
     attribute(logicalId, attribute) {
-      const type = resourceType(templateOf(desired).Resources[logicalId]!.Type);
+      const type = resourceType(desiredTemplateOf(desired).Resources[logicalId]!.Type);
       if (!type.attributes.includes(attribute)) {
         throw refusal(
           `Template error: resource ${logicalId} does not support attribute type ${attribute} in Fn::GetAtt`,
         );
       }
-      const resource = found(logicalId);
+      const resource = settledResource(logicalId);
       if (resource === undefined) return new Unknown(logicalId, attribute);
-      return type.attribute(contextOf(world, stack, logicalId), resource.physicalId!, attribute, resource.properties);
+      return type.attribute(
+        resourceContextOf(world, stack, logicalId),
+        resource.physicalId!,
+        attribute,
+        resource.properties,
+      );
     },
   };
 }
@@ -261,7 +267,7 @@ export function scopeOf(
 function parametersOf(desired: Desired): Record<string, unknown> {
   const { parameters } = desired;
   return Object.fromEntries(
-    Object.entries(templateOf(desired).Parameters ?? {}).map(([name, { Type, Default }]) => {
+    Object.entries(desiredTemplateOf(desired).Parameters ?? {}).map(([name, { Type, Default }]) => {
       const value = parameters[name] ?? Default;
       if (value === undefined) throw refusal(`Parameters: [${name}] must have values`);
       return [name, /^(CommaDelimitedList|List<)/.test(Type) ? String(value).split(",") : value];

@@ -5,9 +5,9 @@ import type {
   UpdateStackCommandInput,
 } from "@aws-sdk/client-cloudformation";
 import { AwsError } from "../protocol/error.ts";
-import { changesOf, isOtherwise } from "./change-set.ts";
-import { checkDesired, checkName, checkUpdatable, desire } from "./desired.ts";
-import { newStack, templateOf } from "./stack.ts";
+import { isOtherwise, resourceChangesOf } from "./change-set.ts";
+import { checkDesired, checkStackName, checkUpdatable, desire } from "./desired.ts";
+import { desiredTemplateOf, newStack } from "./stack.ts";
 import type { CloudFormationState } from "./state.ts";
 import { refusal } from "./template.ts";
 import { updateStack, type Work } from "./work.ts";
@@ -16,7 +16,7 @@ export function stackOperations(state: CloudFormationState, work: Work) {
   const { world, region } = state;
   return {
     ValidateTemplate(input: { TemplateBody?: string; TemplateURL?: string }) {
-      const template = templateOf(
+      const template = desiredTemplateOf(
         desire(world, { ...input, StackName: "", Capabilities: ["CAPABILITY_NAMED_IAM"] }, undefined),
       );
       return {
@@ -26,50 +26,50 @@ export function stackOperations(state: CloudFormationState, work: Work) {
     },
     CreateStack(input: CreateStackCommandInput) {
       const name = input.StackName ?? "";
-      checkName("stackName", name);
+      checkStackName("stackName", name);
       const desired = desire(world, input, undefined);
       if (state.find(name) !== undefined)
         throw new AwsError("AlreadyExistsException", `Stack [${name}] already exists`, 400);
-      const created = newStack(world, region, name, desired);
-      checkDesired(world, created, desired);
-      created.disablesRollback = input.DisableRollback ?? input.OnFailure === "DO_NOTHING";
-      created.isProtected = input.EnableTerminationProtection ?? false;
-      created.token = input.ClientRequestToken;
-      state.stacks.set(created.id, created);
-      work.create(created);
-      return { StackId: created.id };
+      const stack = newStack(world, region, name, desired);
+      checkDesired(world, stack, desired);
+      stack.disablesRollback = input.DisableRollback ?? input.OnFailure === "DO_NOTHING";
+      stack.isProtected = input.EnableTerminationProtection ?? false;
+      stack.token = input.ClientRequestToken;
+      state.stacks.set(stack.id, stack);
+      work.create(stack);
+      return { StackId: stack.id };
     },
     UpdateStack(input: UpdateStackCommandInput) {
-      const found = state.stack(input.StackName);
-      checkUpdatable(found);
-      const desired = desire(world, input, found.desired);
-      checkDesired(world, found, desired);
-      if (changesOf(world, found, desired).length === 0 && !isOtherwise(desired, found.desired))
+      const stack = state.stack(input.StackName);
+      checkUpdatable(stack);
+      const desired = desire(world, input, stack.desired);
+      checkDesired(world, stack, desired);
+      if (resourceChangesOf(world, stack, desired).length === 0 && !isOtherwise(desired, stack.desired))
         throw refusal("No updates are to be performed.");
-      found.token = input.ClientRequestToken;
-      updateStack(work, found, desired);
-      return { StackId: found.id };
+      stack.token = input.ClientRequestToken;
+      updateStack(work, stack, desired);
+      return { StackId: stack.id };
     },
     DeleteStack(input: DeleteStackCommandInput) {
-      const found = state.find(input.StackName);
+      const stack = state.find(input.StackName);
       // "Deleting a stack that does not exist succeeds."
-      if (found === undefined || found.status === "DELETE_COMPLETE") return;
-      if (found.isProtected)
-        throw refusal(`Stack [${found.name}] cannot be deleted while TerminationProtection is enabled`);
+      if (stack === undefined || stack.status === "DELETE_COMPLETE") return;
+      if (stack.isProtected)
+        throw refusal(`Stack [${stack.name}] cannot be deleted while TerminationProtection is enabled`);
       if (
-        /_IN_PROGRESS$/.test(found.status) &&
-        found.status !== "REVIEW_IN_PROGRESS" &&
-        found.status !== "CREATE_IN_PROGRESS"
+        /_IN_PROGRESS$/.test(stack.status) &&
+        stack.status !== "REVIEW_IN_PROGRESS" &&
+        stack.status !== "CREATE_IN_PROGRESS"
       ) {
-        throw refusal(`Stack [${found.name}] cannot be deleted while in status ${found.status}`);
+        throw refusal(`Stack [${stack.name}] cannot be deleted while in status ${stack.status}`);
       }
-      found.token = input.ClientRequestToken;
-      work.delete(found, input.RetainResources ?? []);
+      stack.token = input.ClientRequestToken;
+      work.delete(stack, input.RetainResources ?? []);
     },
     UpdateTerminationProtection(input: { StackName?: string; EnableTerminationProtection?: boolean }) {
-      const found = state.stack(input.StackName);
-      found.isProtected = input.EnableTerminationProtection ?? false;
-      return { StackId: found.id };
+      const stack = state.stack(input.StackName);
+      stack.isProtected = input.EnableTerminationProtection ?? false;
+      return { StackId: stack.id };
     },
   };
 }

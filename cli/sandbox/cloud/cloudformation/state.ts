@@ -31,9 +31,9 @@ export class CloudFormationState {
   }
 
   stack(reference: string | undefined): Stack {
-    const found = this.find(reference);
-    if (found === undefined) throw refusal(`Stack with id ${reference} does not exist`);
-    return found;
+    const stack = this.find(reference);
+    if (stack === undefined) throw refusal(`Stack with id ${reference} does not exist`);
+    return stack;
   }
 
   changeSet(input: ChangeSetName): { readonly target: Stack; readonly set: ChangeSet } {

@@ -3,7 +3,7 @@ import { AwsError } from "../protocol/error.ts";
 import { conditionsIn, referencesIn } from "./references.ts";
 import { isResourceType } from "./types/index.ts";
 
-export interface Resource {
+export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
   readonly DependsOn?: string | readonly string[];
@@ -22,11 +22,11 @@ export interface Template {
   >;
   readonly Mappings?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
   readonly Conditions?: Readonly<Record<string, unknown>>;
-  readonly Resources: Readonly<Record<string, Resource>>;
-  readonly Outputs?: Readonly<Record<string, Output>>;
+  readonly Resources: Readonly<Record<string, TemplateResource>>;
+  readonly Outputs?: Readonly<Record<string, TemplateOutput>>;
 }
 
-export interface Output {
+export interface TemplateOutput {
   readonly Value: unknown;
   readonly Description?: string;
   readonly Condition?: string;
@@ -67,7 +67,7 @@ const ATTRIBUTES = new Set([
 ]);
 const POLICIES = new Set(["Delete", "Retain", "RetainExceptOnCreate", "Snapshot"]);
 
-/** What AWS:: names can be referred to. */
+/** The AWS:: names that can be referred to. */
 const PSEUDO_PARAMETERS = new Set([
   "AWS::AccountId",
   "AWS::NoValue",
@@ -83,7 +83,7 @@ export const refusal = (message: string) => new AwsError("ValidationError", mess
 const formatError = (message: string) => refusal(`Template format error: ${message}`);
 
 /** Reads a template, and throws what CreateStack, UpdateStack, CreateChangeSet and ValidateTemplate answer. */
-export function parseTemplate(body: string): Template {
+export function parseStackTemplate(body: string): Template {
   let template: Template;
   try {
     template = JSON.parse(body);
@@ -123,12 +123,12 @@ function checkSections(template: Template): void {
 }
 
 function checkResources(template: Template): void {
-  const unknown = new Set<string>();
+  const unknownTypes = new Set<string>();
   for (const [name, resource] of Object.entries(template.Resources)) {
     if (!/^[A-Za-z0-9]{1,255}$/.test(name)) throw formatError(`Resource name ${name} is non alphanumeric.`);
     if (typeof resource.Type !== "string")
       throw formatError(`[/Resources/${name}] Every Resources object must contain a Type member.`);
-    if (!isResourceType(resource.Type)) unknown.add(resource.Type);
+    if (!isResourceType(resource.Type)) unknownTypes.add(resource.Type);
     const wrong = Object.keys(resource).filter((attribute) => !ATTRIBUTES.has(attribute));
     if (wrong.length > 0) throw refusal(`Invalid template resource property '${wrong[0]}'`);
     for (const policy of [resource.DeletionPolicy, resource.UpdateReplacePolicy]) {
@@ -136,7 +136,7 @@ function checkResources(template: Template): void {
         throw formatError(`Unrecognized DeletionPolicy ${policy} for resource ${name}`);
     }
   }
-  if (unknown.size > 0) throw formatError(`Unrecognized resource types: [${[...unknown].sort().join(", ")}]`);
+  if (unknownTypes.size > 0) throw formatError(`Unrecognized resource types: [${[...unknownTypes].sort().join(", ")}]`);
 }
 
 function checkReferences(template: Template): void {
@@ -155,7 +155,7 @@ function checkReferences(template: Template): void {
         }
         if (!isKnown(reference.name)) unresolved.add(reference.name);
       }
-      const { DependsOn = [], Condition } = value as Resource;
+      const { DependsOn = [], Condition } = value as TemplateResource;
       for (const dependency of [DependsOn].flat() as string[])
         if (!resources.has(dependency)) unresolved.add(dependency);
       for (const condition of [...conditionsIn(value), ...(typeof Condition === "string" ? [Condition] : [])]) {
@@ -176,9 +176,11 @@ function checkReferences(template: Template): void {
 /** The resources that one needs before itself. */
 export function dependenciesOf(template: Template, name: string): Set<string> {
   const resource = template.Resources[name];
-  const named = [resource?.DependsOn ?? []].flat() as string[];
-  const referred = referencesIn(resource?.Properties).map((reference) => reference.name);
-  return new Set([...named, ...referred].filter((one) => template.Resources[one] !== undefined && one !== name));
+  const dependencyNames = [resource?.DependsOn ?? []].flat() as string[];
+  const referenceNames = referencesIn(resource?.Properties).map((reference) => reference.name);
+  return new Set(
+    [...dependencyNames, ...referenceNames].filter((one) => template.Resources[one] !== undefined && one !== name),
+  );
 }
 
 function checkCircles(template: Template): void {
@@ -188,12 +190,12 @@ function checkCircles(template: Template): void {
       throw refusal(`Circular dependency between resources: [${name}]`);
     }
   }
-  for (let found = true; found; ) {
-    found = false;
+  for (let hasProgress = true; hasProgress; ) {
+    hasProgress = false;
     for (const [name, dependencies] of left) {
       if ([...dependencies].some((one) => left.has(one))) continue;
       left.delete(name);
-      found = true;
+      hasProgress = true;
     }
   }
   // Those that only depend on the circle are named, too, as the service does.

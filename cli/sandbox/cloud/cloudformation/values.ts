@@ -1,4 +1,4 @@
-// What the functions of a template come to.
+// Evaluates the functions of a template.
 import { attributeOf, VARIABLE } from "./references.ts";
 import { refusal, type Template } from "./template.ts";
 
@@ -20,32 +20,32 @@ export class Unknown {
 /** AWS::NoValue: the property is as if it were not there. */
 const ABSENT = Symbol("AWS::NoValue");
 
-export interface Scope {
+export interface TemplateScope {
   readonly template: Template;
   /** Parameters and pseudo parameters. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** What Ref and Fn::GetAtt give of a resource. */
+  /** The values of Ref and Fn::GetAtt for a resource. */
   ref(name: string): unknown;
   attribute(name: string, attribute: string): unknown;
 }
 
-export function resolved(value: unknown, scope: Scope): unknown {
-  const found = evaluate(value, scope);
-  return found === ABSENT ? undefined : found;
+export function resolveValue(value: unknown, scope: TemplateScope): unknown {
+  const result = evaluate(value, scope);
+  return result === ABSENT ? undefined : result;
 }
 
-export function holds(name: string, scope: Scope): boolean {
+export function conditionHolds(name: string, scope: TemplateScope): boolean {
   const condition = scope.template.Conditions?.[name];
   if (condition === undefined) throw refusal(`Template error: unresolved condition ${name}`);
   return test(condition, scope);
 }
 
-function test(condition: unknown, scope: Scope): boolean {
+function test(condition: unknown, scope: TemplateScope): boolean {
   const [[name, inner] = []] = Object.entries(condition as Record<string, unknown>);
   const parts = inner as unknown[];
   switch (name) {
     case "Condition":
-      return holds(String(inner), scope);
+      return conditionHolds(String(inner), scope);
     case "Fn::Equals":
       return String(evaluate(parts[0], scope)) === String(evaluate(parts[1], scope));
     case "Fn::And":
@@ -59,7 +59,7 @@ function test(condition: unknown, scope: Scope): boolean {
   }
 }
 
-function evaluate(value: unknown, scope: Scope): unknown {
+function evaluate(value: unknown, scope: TemplateScope): unknown {
   if (Array.isArray(value)) return value.map((one) => evaluate(one, scope)).filter((one) => one !== ABSENT);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
@@ -70,11 +70,11 @@ function evaluate(value: unknown, scope: Scope): unknown {
   );
 }
 
-function call(name: string, inner: unknown, scope: Scope): unknown {
+function call(name: string, inner: unknown, scope: TemplateScope): unknown {
   const list = () => {
-    const found = evaluate(inner, scope);
-    if (!Array.isArray(found)) throw refusal(`Template error: every ${name} object must have a list of values`);
-    return found;
+    const values = evaluate(inner, scope);
+    if (!Array.isArray(values)) throw refusal(`Template error: every ${name} object must have a list of values`);
+    return values;
   };
   switch (name) {
     case "Ref":
@@ -104,7 +104,7 @@ function call(name: string, inner: unknown, scope: Scope): unknown {
     }
     case "Fn::If": {
       const [condition, yes, no] = inner as [string, unknown, unknown];
-      return evaluate(holds(condition, scope) ? yes : no, scope);
+      return evaluate(conditionHolds(condition, scope) ? yes : no, scope);
     }
     case "Fn::Base64": {
       const text = evaluate(inner, scope);
@@ -112,26 +112,26 @@ function call(name: string, inner: unknown, scope: Scope): unknown {
     }
     case "Fn::FindInMap": {
       const [map, first, second] = list().map(String);
-      const found = scope.template.Mappings?.[map!]?.[first!]?.[second!];
-      if (found === undefined) throw refusal(`Template error: Unable to get mapping for ${map}::${first}::${second}`);
-      return found;
+      const entry = scope.template.Mappings?.[map!]?.[first!]?.[second!];
+      if (entry === undefined) throw refusal(`Template error: Unable to get mapping for ${map}::${first}::${second}`);
+      return entry;
     }
     default:
       throw refusal(`Template error: Encountered unsupported function: ${name}`);
   }
 }
 
-function reference(name: string, scope: Scope): unknown {
+function reference(name: string, scope: TemplateScope): unknown {
   if (name === "AWS::NoValue") return ABSENT;
   return Object.hasOwn(scope.parameters, name) ? scope.parameters[name] : scope.ref(name);
 }
 
-function substitute(inner: unknown, scope: Scope): unknown {
+function substitute(inner: unknown, scope: TemplateScope): unknown {
   const [text, own = {}] = (Array.isArray(inner) ? inner : [inner]) as [string, Record<string, unknown>?];
   if (typeof text !== "string")
     throw refusal("Template error: One or more Fn::Sub intrinsic functions don't specify expected arguments.");
   let unknown: Unknown | undefined;
-  const done = text.replaceAll(VARIABLE, (_, variable: string) => {
+  const result = text.replaceAll(VARIABLE, (_, variable: string) => {
     const [name = "", ...attribute] = variable.trim().split(".");
     const value = Object.hasOwn(own, variable.trim())
       ? evaluate(own[variable.trim()], scope)
@@ -141,5 +141,5 @@ function substitute(inner: unknown, scope: Scope): unknown {
     if (value instanceof Unknown) unknown ??= value;
     return String(value);
   });
-  return unknown ?? done.replaceAll("${!", "${");
+  return unknown ?? result.replaceAll("${!", "${");
 }

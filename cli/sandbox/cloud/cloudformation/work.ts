@@ -1,5 +1,5 @@
-// What a stack does over time: making, changing and deleting resources in the order of their dependencies, and going
-// back where one of them fails. Each step is a task, and all that the next one needs is in the stack's operation.
+// The work of a stack over time: making, changing and deleting resources in the order of their dependencies, and going
+// back if one of them fails. Each step is a task, and all that the next one needs is in the stack's operation.
 import type { Collection } from "../collection.ts";
 import type { World } from "../world.ts";
 import type { ResourceFailure } from "./failure.ts";
@@ -38,7 +38,7 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
     forgetLater: ({ id, deletedAt }) => tasks.at(new Date(deletedAt!.getTime() + REMEMBERED_MS), "forget", id),
   };
 
-  /** Starts all that waits for nothing any more; where nothing is left, the next phase. */
+  /** Starts all that waits for nothing any more; if nothing is left, the next phase. */
   const goOn = (stack: Stack): void => {
     const { operation } = stack;
     if (operation === undefined) return;
@@ -91,8 +91,8 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
 export type Work = ReturnType<typeof openWork>;
 
 /** Begins an update, after which the change sets that were ready are of a state that is gone. */
-export function updateStack(work: Work, found: Stack, desired: Desired): void {
-  for (const set of found.changeSets.values())
+export function updateStack(work: Work, stack: Stack, desired: Desired): void {
+  for (const set of stack.changeSets.values())
     if (set.executionStatus === "AVAILABLE") set.executionStatus = "OBSOLETE";
-  work.update(found, desired);
+  work.update(stack, desired);
 }

@@ -1,5 +1,5 @@
 // { $.selector = value && ... }: conditions on the values of a JSON event.
-import { COMPARISON, type Operand, ordering, parseOperand } from "./operand.ts";
+import { COMPARISON, ordering, type PatternOperand, parseOperand } from "./operand.ts";
 import { type Matcher, PatternReader, PatternSyntaxError } from "./reader.ts";
 import { MAX_REGEXES } from "./regex.ts";
 
@@ -59,8 +59,8 @@ function parsePrimary(reader: PatternReader, counts: Counts): Condition {
   }
   const constant = reader.token(/IS\s+(NULL|TRUE|FALSE)\b/y);
   if (constant !== undefined) {
-    const wanted = /NULL$/.test(constant) ? null : /TRUE$/.test(constant);
-    return (event) => select(event).some((value) => isConstant(value, wanted));
+    const expected = /NULL$/.test(constant) ? null : /TRUE$/.test(constant);
+    return (event) => select(event).some((value) => isConstant(value, expected));
   }
   const operator = reader.token(COMPARISON);
   if (operator === undefined) throw reader.error("an operator");
@@ -71,12 +71,12 @@ function parsePrimary(reader: PatternReader, counts: Counts): Condition {
 }
 
 /** An array that holds null is one, too. */
-function isConstant(value: unknown, wanted: null | boolean): boolean {
-  return value === wanted || (wanted === null && Array.isArray(value) && value.includes(null));
+function isConstant(value: unknown, expected: null | boolean): boolean {
+  return value === expected || (expected === null && Array.isArray(value) && value.includes(null));
 }
 
 /** Compares texts and numbers; for everything else neither = nor != holds. */
-function comparison(operator: string, operand: Operand, reader: PatternReader): (value: unknown) => boolean {
+function comparison(operator: string, operand: PatternOperand, reader: PatternReader): (value: unknown) => boolean {
   const order = ordering(operator);
   if (order !== undefined) {
     if (operand.kind !== "number") throw reader.error(`a number before this, for ${operator}`);

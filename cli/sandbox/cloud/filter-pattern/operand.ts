@@ -2,7 +2,7 @@
 import type { PatternReader } from "./reader.ts";
 import { parseRegex } from "./regex.ts";
 
-export type Operand =
+export type PatternOperand =
   | { readonly kind: "number"; readonly value: number; readonly text: string }
   | { readonly kind: "text"; matches(text: string): boolean }
   | { readonly kind: "regex"; readonly regex: RegExp };
@@ -10,7 +10,7 @@ export type Operand =
 /** "An integer or a decimal with an optional + or - sign, or a number in scientific notation." */
 const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
-export function parseOperand(reader: PatternReader, bare: RegExp): Operand {
+export function parseOperand(reader: PatternReader, bare: RegExp): PatternOperand {
   if (reader.text[reader.at] === "%") return { kind: "regex", regex: parseRegex(reader) };
   const quoted = reader.quoted();
   if (quoted !== undefined) return { kind: "text", matches: textMatcher(quoted) };
@@ -33,7 +33,7 @@ function textMatcher(text: string): (value: string) => boolean {
 
 export const COMPARISON = /!=|<=|>=|=|<|>/y;
 
-/** What an ordering says of two numbers; undefined for = and !=. */
+/** The comparison of two numbers by an ordering; undefined for = and !=. */
 export function ordering(operator: string): ((left: number, right: number) => boolean) | undefined {
   switch (operator) {
     case "<":

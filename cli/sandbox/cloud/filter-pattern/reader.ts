@@ -16,26 +16,26 @@ export class PatternReader {
     return this.at === this.text.length;
   }
 
-  /** What a sticky expression matches here, if it does. */
+  /** Takes the text that a sticky expression matches here, if it does. */
   take(expression: RegExp): string | undefined {
     expression.lastIndex = this.at;
-    const [found] = expression.exec(this.text) ?? [];
-    this.at += found?.length ?? 0;
-    return found;
+    const [match] = expression.exec(this.text) ?? [];
+    this.at += match?.length ?? 0;
+    return match;
   }
 
   expect(expression: RegExp, what: string): string {
-    const found = this.take(expression);
-    if (found === undefined) throw this.error(what);
-    return found;
+    const match = this.take(expression);
+    if (match === undefined) throw this.error(what);
+    return match;
   }
 
   /** Takes a token with the space around it. */
   token(expression: RegExp): string | undefined {
     this.space();
-    const found = this.take(expression);
-    if (found !== undefined) this.space();
-    return found;
+    const token = this.take(expression);
+    if (token !== undefined) this.space();
+    return token;
   }
 
   space(): void {
@@ -44,8 +44,8 @@ export class PatternReader {
 
   /** The text in double quotes, with \" and \\ undone. */
   quoted(): string | undefined {
-    const found = this.take(/"(?:[^"\\]|\\[\s\S])*"/y);
-    return found?.slice(1, -1).replaceAll(/\\(["\\])/g, "$1");
+    const literal = this.take(/"(?:[^"\\]|\\[\s\S])*"/y);
+    return literal?.slice(1, -1).replaceAll(/\\(["\\])/g, "$1");
   }
 
   end(): void {

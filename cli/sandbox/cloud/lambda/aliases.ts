@@ -14,30 +14,27 @@ import {
   type Alias,
   checkRevision,
   conflict,
+  functionNotFound,
   type LambdaFunction,
   type LambdaState,
   newRevision,
-  notFound,
-  type Statement,
+  type PermissionStatement,
 } from "./state.ts";
 
 const MAX_ITEMS = 50;
 
 export function aliasOperations(state: LambdaState) {
-  const alias = (input: GetAliasCommandInput) => {
-    const found = state.function(input.FunctionName);
-    const own = found.aliases.get(input.Name ?? "");
-    if (own === undefined)
-      throw new AwsError("ResourceNotFoundException", `Cannot find alias arn: ${found.arn}:${input.Name}`, 404);
-    return { found, own };
-  };
-  const checkVersion = (found: LambdaFunction, version: string | undefined) => {
-    if (version !== "$LATEST" && !found.versions.has(version ?? "")) throw notFound(`${found.arn}:${version}`);
+  const aliasOf = (input: GetAliasCommandInput) => {
+    const lambdaFunction = state.function(input.FunctionName);
+    const alias = lambdaFunction.aliases.get(input.Name ?? "");
+    const arn = `${lambdaFunction.arn}:${input.Name}`;
+    if (alias === undefined) throw new AwsError("ResourceNotFoundException", `Cannot find alias arn: ${arn}`, 404);
+    return { lambdaFunction, alias };
   };
 
   return {
     CreateAlias(input: CreateAliasCommandInput) {
-      const found = state.function(input.FunctionName);
+      const lambdaFunction = state.function(input.FunctionName);
       const name = input.Name ?? "";
       if (!/^(?!\d+$)[\w-]{1,128}$/.test(name)) {
         throw new AwsError(
@@ -45,56 +42,56 @@ export function aliasOperations(state: LambdaState) {
           `1 validation error detected: Value '${name}' at 'name' failed to satisfy constraint: Member must satisfy regular expression pattern: (?!^[0-9]+$)([a-zA-Z0-9-_]+)`,
         );
       }
-      if (found.aliases.has(name)) throw conflict(`Alias already exists: ${found.arn}:${name}`);
-      checkVersion(found, input.FunctionVersion);
-      const created: Alias = {
+      if (lambdaFunction.aliases.has(name)) throw conflict(`Alias already exists: ${lambdaFunction.arn}:${name}`);
+      checkVersion(lambdaFunction, input.FunctionVersion);
+      const alias: Alias = {
         name,
         version: input.FunctionVersion ?? "",
         description: input.Description ?? "",
         revisionId: newRevision(),
         weights: input.RoutingConfig?.AdditionalVersionWeights,
       };
-      found.aliases.set(name, created);
-      return describedAlias(found, created);
+      lambdaFunction.aliases.set(name, alias);
+      return describedAlias(lambdaFunction, alias);
     },
     UpdateAlias(input: UpdateAliasCommandInput) {
-      const { found, own } = alias(input);
-      checkRevision(input.RevisionId, own.revisionId, "GetAlias");
+      const { lambdaFunction, alias } = aliasOf(input);
+      checkRevision(input.RevisionId, alias.revisionId, "GetAlias");
       if (input.FunctionVersion !== undefined) {
-        checkVersion(found, input.FunctionVersion);
-        own.version = input.FunctionVersion;
+        checkVersion(lambdaFunction, input.FunctionVersion);
+        alias.version = input.FunctionVersion;
       }
-      if (input.Description !== undefined) own.description = input.Description;
-      if (input.RoutingConfig !== undefined) own.weights = input.RoutingConfig.AdditionalVersionWeights;
-      own.revisionId = newRevision();
-      return describedAlias(found, own);
+      if (input.Description !== undefined) alias.description = input.Description;
+      if (input.RoutingConfig !== undefined) alias.weights = input.RoutingConfig.AdditionalVersionWeights;
+      alias.revisionId = newRevision();
+      return describedAlias(lambdaFunction, alias);
     },
     GetAlias(input: GetAliasCommandInput) {
-      const { found, own } = alias(input);
-      return describedAlias(found, own);
+      const { lambdaFunction, alias } = aliasOf(input);
+      return describedAlias(lambdaFunction, alias);
     },
     ListAliases(input: ListAliasesCommandInput) {
-      const found = state.function(input.FunctionName);
-      const all = [...found.aliases.values()]
+      const lambdaFunction = state.function(input.FunctionName);
+      const all = [...lambdaFunction.aliases.values()]
         .filter(({ version }) => input.FunctionVersion === undefined || version === input.FunctionVersion)
         .sort((a, b) => (a.name < b.name ? -1 : 1));
       const begin = Number(input.Marker ?? 0);
       const limit = Math.min(input.MaxItems ?? MAX_ITEMS, MAX_ITEMS);
       return {
-        Aliases: all.slice(begin, begin + limit).map((own) => describedAlias(found, own)),
+        Aliases: all.slice(begin, begin + limit).map((alias) => describedAlias(lambdaFunction, alias)),
         ...(begin + limit < all.length && { NextMarker: String(begin + limit) }),
       };
     },
     DeleteAlias(input: GetAliasCommandInput) {
       // One that is not there is deleted, too; a function that is not there is an error.
-      const found = state.function(input.FunctionName);
-      found.aliases.delete(input.Name ?? "");
-      found.policies.delete(input.Name ?? "");
+      const lambdaFunction = state.function(input.FunctionName);
+      lambdaFunction.aliases.delete(input.Name ?? "");
+      lambdaFunction.policies.delete(input.Name ?? "");
     },
     AddPermission(input: AddPermissionCommandInput) {
-      const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
-      if (qualifier !== undefined && !found.aliases.has(qualifier)) state.resolve(found, qualifier);
-      const policy = found.policies.get(qualifier ?? "") ?? { revisionId: newRevision(), statements: [] };
+      const { lambdaFunction, qualifier } = state.locate(input.FunctionName, input.Qualifier);
+      if (qualifier !== undefined && !lambdaFunction.aliases.has(qualifier)) state.resolve(lambdaFunction, qualifier);
+      const policy = lambdaFunction.policies.get(qualifier ?? "") ?? { revisionId: newRevision(), statements: [] };
       checkRevision(input.RevisionId, policy.revisionId, "GetPolicy");
       const sid = input.StatementId ?? "";
       if (policy.statements.some(({ Sid }) => Sid === sid)) {
@@ -107,7 +104,7 @@ export function aliasOperations(state: LambdaState) {
         ...(input.SourceAccount !== undefined && { StringEquals: { "AWS:SourceAccount": input.SourceAccount } }),
       };
       const principal = input.Principal ?? "";
-      const statement: Statement = {
+      const statement: PermissionStatement = {
         Sid: sid,
         Effect: "Allow",
         Principal:
@@ -117,17 +114,17 @@ export function aliasOperations(state: LambdaState) {
               ? { Service: principal }
               : { AWS: principal },
         Action: input.Action ?? "",
-        Resource: qualifier === undefined ? found.arn : `${found.arn}:${qualifier}`,
+        Resource: qualifier === undefined ? lambdaFunction.arn : `${lambdaFunction.arn}:${qualifier}`,
         ...(Object.keys(conditions).length > 0 && { Condition: conditions }),
       };
       policy.statements.push(statement);
       policy.revisionId = newRevision();
-      found.policies.set(qualifier ?? "", policy);
+      lambdaFunction.policies.set(qualifier ?? "", policy);
       return { Statement: JSON.stringify(statement) };
     },
     GetPolicy(input: GetPolicyCommandInput) {
-      const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
-      const policy = found.policies.get(qualifier ?? "");
+      const { lambdaFunction, qualifier } = state.locate(input.FunctionName, input.Qualifier);
+      const policy = lambdaFunction.policies.get(qualifier ?? "");
       if (policy === undefined || policy.statements.length === 0) throw noPolicy();
       return {
         Policy: JSON.stringify({ Version: "2012-10-17", Id: "default", Statement: policy.statements }),
@@ -135,8 +132,8 @@ export function aliasOperations(state: LambdaState) {
       };
     },
     RemovePermission(input: RemovePermissionCommandInput) {
-      const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
-      const policy = found.policies.get(qualifier ?? "");
+      const { lambdaFunction, qualifier } = state.locate(input.FunctionName, input.Qualifier);
+      const policy = lambdaFunction.policies.get(qualifier ?? "");
       const at = policy?.statements.findIndex(({ Sid }) => Sid === input.StatementId) ?? -1;
       if (policy === undefined || at === -1)
         throw new AwsError(
@@ -151,13 +148,18 @@ export function aliasOperations(state: LambdaState) {
   };
 }
 
+function checkVersion(lambdaFunction: LambdaFunction, version: string | undefined): void {
+  if (version !== "$LATEST" && !lambdaFunction.versions.has(version ?? ""))
+    throw functionNotFound(`${lambdaFunction.arn}:${version}`);
+}
+
 function noPolicy(): AwsError {
   return new AwsError("ResourceNotFoundException", "The resource you requested does not exist.", 404);
 }
 
-function describedAlias(found: LambdaFunction, alias: Alias): AliasConfiguration {
+function describedAlias(lambdaFunction: LambdaFunction, alias: Alias): AliasConfiguration {
   return {
-    AliasArn: `${found.arn}:${alias.name}`,
+    AliasArn: `${lambdaFunction.arn}:${alias.name}`,
     Name: alias.name,
     FunctionVersion: alias.version,
     Description: alias.description,
@@ -168,12 +170,12 @@ function describedAlias(found: LambdaFunction, alias: Alias): AliasConfiguration
 
 /** Whether a service may invoke a function by this qualifier, for this source. */
 export function mayInvoke(
-  found: LambdaFunction,
+  lambdaFunction: LambdaFunction,
   qualifier: string | undefined,
   principal: string,
   sourceArn: string,
 ): boolean {
-  return (found.policies.get(qualifier ?? "")?.statements ?? []).some((statement) => {
+  return (lambdaFunction.policies.get(qualifier ?? "")?.statements ?? []).some((statement) => {
     const who = typeof statement.Principal === "string" ? statement.Principal : statement.Principal.Service;
     const pattern = statement.Condition?.ArnLike?.["AWS:SourceArn"] ?? "*";
     return (

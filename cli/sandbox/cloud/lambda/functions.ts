@@ -11,21 +11,21 @@ import type {
   UpdateFunctionConfigurationCommandInput,
 } from "@aws-sdk/client-lambda";
 import { AwsError } from "../protocol/error.ts";
-import { type CodeSource, codeOf, MAX_UNPACKED_BYTES } from "./code.ts";
+import { type FunctionCodeSource, functionCodeOf, MAX_UNPACKED_BYTES } from "./code.ts";
 import type { Layers } from "./layers.ts";
 import type { Runner } from "./run.ts";
 import { changedSettings } from "./settings.ts";
 import {
-  type Code,
   checkRevision,
   conflict,
-  invalid,
+  type FunctionCode,
+  functionNotFound,
+  invalidParameterValue,
   type LambdaFunction,
   type LambdaState,
   newRevision,
-  notFound,
-  type Settings,
   type Version,
+  type VersionSettings,
 } from "./state.ts";
 
 /** How long a new function is pending and a change in progress, in the cloud's time. */
@@ -41,8 +41,8 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
   const tasks = state.world.tasks("lambda", state.region, {
     settle(key) {
       const [name = "", number = ""] = key.split(":");
-      const found = state.functions.get(name);
-      const version = number === "$LATEST" ? found?.latest : found?.versions.get(number);
+      const lambdaFunction = state.functions.get(name);
+      const version = number === "$LATEST" ? lambdaFunction?.latest : lambdaFunction?.versions.get(number);
       if (version === undefined) return;
       version.updateStatus = "Successful";
       version.state = "Active";
@@ -52,54 +52,41 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
     },
   });
 
-  const begin = (found: LambdaFunction, version: Version, ms: number) => {
+  const begin = (lambdaFunction: LambdaFunction, version: Version, ms: number) => {
     version.updateStatus = "InProgress";
     version.revisionId = newRevision();
     version.modifiedAt = clock.date();
-    tasks.after(ms, "settle", `${found.name}:${version.version}`);
+    tasks.after(ms, "settle", `${lambdaFunction.name}:${version.version}`);
   };
 
-  const checkIdle = (found: LambdaFunction) => {
-    if (found.latest.state === "Pending") {
-      throw conflict(
-        `The operation cannot be performed at this time. The function is currently in the following state: Pending`,
-      );
-    }
-    if (found.latest.updateStatus === "InProgress") {
-      throw conflict(
-        `The operation cannot be performed at this time. An update is in progress for resource: ${found.arn}`,
-      );
-    }
-  };
-
-  const checkWhole = (code: Code, settings: Settings) => {
+  const checkWhole = (code: FunctionCode, settings: VersionSettings) => {
     const bytes = settings.layers.reduce(
       (sum, arn) => sum + (layers.version(arn)?.code.unpackedBytes ?? 0),
       code.unpackedBytes,
     );
     if (bytes > MAX_UNPACKED_BYTES) {
-      throw invalid(
+      throw invalidParameterValue(
         `Function code combined with layers exceeds the maximum allowed size of ${MAX_UNPACKED_BYTES} bytes. The actual size is ${bytes} bytes.`,
       );
     }
   };
 
   /** "Lambda doesn't publish a version if the function's configuration and code haven't changed since the last version." */
-  const publish = (found: LambdaFunction, description?: string): Version => {
-    const { latest } = found;
+  const publish = (lambdaFunction: LambdaFunction, description?: string): Version => {
+    const { latest } = lambdaFunction;
     const settings = description === undefined ? latest.settings : { ...latest.settings, description };
-    const last = [...found.versions.values()].pop();
+    const last = [...lambdaFunction.versions.values()].pop();
     if (last !== undefined && last.code.sha256 === latest.code.sha256 && isSame(last.settings, settings)) return last;
     const version: Version = {
       ...latest,
       settings,
-      version: String(found.nextVersion),
+      version: String(lambdaFunction.nextVersion),
       revisionId: newRevision(),
       modifiedAt: clock.date(),
     };
-    found.nextVersion += 1;
-    found.versions.set(version.version, version);
-    if (version.state === "Pending" || version.updateStatus === "InProgress") begin(found, version, UPDATE_MS);
+    lambdaFunction.nextVersion += 1;
+    lambdaFunction.versions.set(version.version, version);
+    if (version.state === "Pending" || version.updateStatus === "InProgress") begin(lambdaFunction, version, UPDATE_MS);
     return version;
   };
 
@@ -115,9 +102,11 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       if (state.functions.has(name)) throw conflict(`Function already exist: ${name}`);
       const settings = changedSettings(state, layers, input);
       if (settings.runtime === undefined || settings.handler === undefined) {
-        throw invalid("Runtime and Handler are mandatory parameters for functions created with deployment packages.");
+        throw invalidParameterValue(
+          "Runtime and Handler are mandatory parameters for functions created with deployment packages.",
+        );
       }
-      const code = codeOf(state, input.Code ?? {});
+      const code = functionCodeOf(state, input.Code ?? {});
       checkWhole(code, settings);
       const latest: Version = {
         version: "$LATEST",
@@ -128,7 +117,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
         state: "Pending",
         updateStatus: "InProgress",
       };
-      const found: LambdaFunction = {
+      const lambdaFunction: LambdaFunction = {
         name,
         arn: state.arnOf(name),
         latest,
@@ -138,92 +127,97 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
         policies: new Map(),
         tags: new Map(Object.entries(input.Tags ?? {})),
       };
-      state.functions.set(name, found);
-      begin(found, latest, CREATE_MS);
-      return described(layers, found, input.Publish ? publish(found) : latest);
+      state.functions.set(name, lambdaFunction);
+      begin(lambdaFunction, latest, CREATE_MS);
+      return described(layers, lambdaFunction, input.Publish ? publish(lambdaFunction) : latest);
     },
     GetFunction(input: GetFunctionCommandInput) {
-      const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
-      const version = state.resolve(found, qualifier);
+      const { lambdaFunction, qualifier } = state.locate(input.FunctionName, input.Qualifier);
+      const version = state.resolve(lambdaFunction, qualifier);
       return {
-        Configuration: described(layers, found, version, qualifier),
+        Configuration: described(layers, lambdaFunction, version, qualifier),
         Code: {
           RepositoryType: "S3",
           Location: `https://awslambda-${state.region}-tasks.s3.amazonaws.com/${version.code.sha256}`,
         },
-        Tags: Object.fromEntries(found.tags),
+        Tags: Object.fromEntries(lambdaFunction.tags),
       };
     },
     GetFunctionConfiguration(input: GetFunctionCommandInput) {
-      const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
-      return described(layers, found, state.resolve(found, qualifier), qualifier);
+      const { lambdaFunction, qualifier } = state.locate(input.FunctionName, input.Qualifier);
+      return described(layers, lambdaFunction, state.resolve(lambdaFunction, qualifier), qualifier);
     },
     ListFunctions(input: ListFunctionsCommandInput) {
       const all = [...state.functions.values()];
       const begin = Number(input.Marker ?? 0);
       const limit = Math.min(input.MaxItems ?? MAX_ITEMS, MAX_ITEMS);
       return {
-        Functions: all.slice(begin, begin + limit).map((found) => described(layers, found, found.latest)),
+        Functions: all
+          .slice(begin, begin + limit)
+          .map((lambdaFunction) => described(layers, lambdaFunction, lambdaFunction.latest)),
         ...(begin + limit < all.length && { NextMarker: String(begin + limit) }),
       };
     },
     UpdateFunctionCode(input: UpdateFunctionCodeCommandInput) {
-      const found = state.function(input.FunctionName);
-      checkRevision(input.RevisionId, found.latest.revisionId, "GetFunction");
-      checkIdle(found);
-      const code = codeOf(state, input);
-      checkWhole(code, found.latest.settings);
-      if (input.DryRun) return described(layers, found, { ...found.latest, code });
-      if (code.sha256 !== found.latest.code.sha256) runner.retire(found.name, "$LATEST");
-      found.latest.code = code;
+      const lambdaFunction = state.function(input.FunctionName);
+      checkRevision(input.RevisionId, lambdaFunction.latest.revisionId, "GetFunction");
+      checkIdle(lambdaFunction);
+      const code = functionCodeOf(state, input);
+      checkWhole(code, lambdaFunction.latest.settings);
+      if (input.DryRun) return described(layers, lambdaFunction, { ...lambdaFunction.latest, code });
+      if (code.sha256 !== lambdaFunction.latest.code.sha256) runner.retire(lambdaFunction.name, "$LATEST");
+      lambdaFunction.latest.code = code;
       if (input.Architectures !== undefined) {
-        found.latest.settings = { ...found.latest.settings, architectures: input.Architectures };
+        lambdaFunction.latest.settings = { ...lambdaFunction.latest.settings, architectures: input.Architectures };
       }
-      begin(found, found.latest, UPDATE_MS);
-      return described(layers, found, input.Publish ? publish(found) : found.latest);
+      begin(lambdaFunction, lambdaFunction.latest, UPDATE_MS);
+      return described(layers, lambdaFunction, input.Publish ? publish(lambdaFunction) : lambdaFunction.latest);
     },
     UpdateFunctionConfiguration(input: UpdateFunctionConfigurationCommandInput) {
-      const found = state.function(input.FunctionName);
-      checkRevision(input.RevisionId, found.latest.revisionId, "GetFunction");
-      checkIdle(found);
-      const settings = changedSettings(state, layers, input, found.latest.settings);
-      checkWhole(found.latest.code, settings);
-      runner.retire(found.name, "$LATEST");
-      found.latest.settings = settings;
-      begin(found, found.latest, UPDATE_MS);
-      return described(layers, found, found.latest);
+      const lambdaFunction = state.function(input.FunctionName);
+      checkRevision(input.RevisionId, lambdaFunction.latest.revisionId, "GetFunction");
+      checkIdle(lambdaFunction);
+      const settings = changedSettings(state, layers, input, lambdaFunction.latest.settings);
+      checkWhole(lambdaFunction.latest.code, settings);
+      runner.retire(lambdaFunction.name, "$LATEST");
+      lambdaFunction.latest.settings = settings;
+      begin(lambdaFunction, lambdaFunction.latest, UPDATE_MS);
+      return described(layers, lambdaFunction, lambdaFunction.latest);
     },
     PublishVersion(input: PublishVersionCommandInput) {
-      const found = state.function(input.FunctionName);
-      checkRevision(input.RevisionId, found.latest.revisionId, "GetFunction");
-      checkIdle(found);
-      if (input.CodeSha256 !== undefined && input.CodeSha256 !== found.latest.code.sha256) {
-        throw invalid(
-          `CodeSHA256 (${input.CodeSha256}) is different from current CodeSHA256 in $LATEST (${found.latest.code.sha256}). Please try again with the CodeSHA256 in $LATEST.`,
+      const lambdaFunction = state.function(input.FunctionName);
+      checkRevision(input.RevisionId, lambdaFunction.latest.revisionId, "GetFunction");
+      checkIdle(lambdaFunction);
+      if (input.CodeSha256 !== undefined && input.CodeSha256 !== lambdaFunction.latest.code.sha256) {
+        throw invalidParameterValue(
+          `CodeSHA256 (${input.CodeSha256}) is different from current CodeSHA256 in $LATEST (${lambdaFunction.latest.code.sha256}). Please try again with the CodeSHA256 in $LATEST.`,
         );
       }
-      return described(layers, found, publish(found, input.Description));
+      return described(layers, lambdaFunction, publish(lambdaFunction, input.Description));
     },
     ListVersionsByFunction(input: ListVersionsByFunctionCommandInput) {
-      const found = state.function(input.FunctionName);
-      const all = [found.latest, ...found.versions.values()];
+      const lambdaFunction = state.function(input.FunctionName);
+      const all = [lambdaFunction.latest, ...lambdaFunction.versions.values()];
       const begin = Number(input.Marker ?? 0);
       const limit = Math.min(input.MaxItems ?? MAX_ITEMS, MAX_ITEMS);
       return {
-        Versions: all.slice(begin, begin + limit).map((version) => described(layers, found, version, version.version)),
+        Versions: all
+          .slice(begin, begin + limit)
+          .map((version) => described(layers, lambdaFunction, version, version.version)),
         ...(begin + limit < all.length && { NextMarker: String(begin + limit) }),
       };
     },
     DeleteFunction(input: DeleteFunctionCommandInput) {
-      const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
+      const { lambdaFunction, qualifier } = state.locate(input.FunctionName, input.Qualifier);
       if (qualifier === undefined) {
-        runner.retire(found.name);
-        state.functions.delete(found.name);
+        runner.retire(lambdaFunction.name);
+        state.functions.delete(lambdaFunction.name);
         return {};
       }
-      if (qualifier === "$LATEST") throw invalid("$LATEST version cannot be deleted without deleting the function.");
-      if (!found.versions.has(qualifier)) throw notFound(`${found.arn}:${qualifier}`);
-      const users = [...found.aliases.values()].filter(
+      if (qualifier === "$LATEST")
+        throw invalidParameterValue("$LATEST version cannot be deleted without deleting the function.");
+      if (!lambdaFunction.versions.has(qualifier)) throw functionNotFound(`${lambdaFunction.arn}:${qualifier}`);
+      const users = [...lambdaFunction.aliases.values()].filter(
         ({ version, weights }) => version === qualifier || Object.hasOwn(weights ?? {}, qualifier),
       );
       if (users.length > 0) {
@@ -231,14 +225,14 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
           `Version ${qualifier} cannot be deleted because it is referenced by aliases: ${users.map(({ name }) => name).join(", ")}`,
         );
       }
-      runner.retire(found.name, qualifier);
-      found.versions.delete(qualifier);
+      runner.retire(lambdaFunction.name, qualifier);
+      lambdaFunction.versions.delete(qualifier);
       return {};
     },
     PutFunctionConcurrency(input: { FunctionName?: string; ReservedConcurrentExecutions?: number }) {
-      const found = state.function(input.FunctionName);
-      found.reservedConcurrency = input.ReservedConcurrentExecutions ?? 0;
-      return { ReservedConcurrentExecutions: found.reservedConcurrency };
+      const lambdaFunction = state.function(input.FunctionName);
+      lambdaFunction.reservedConcurrency = input.ReservedConcurrentExecutions ?? 0;
+      return { ReservedConcurrentExecutions: lambdaFunction.reservedConcurrency };
     },
     TagResource(input: { Resource?: string; Tags?: Record<string, string> }) {
       const { tags } = state.function(input.Resource);
@@ -252,28 +246,46 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
   return {
     operations,
     /** Settings and code at once, as a stack changes them. */
-    change(name: string, configuration: UpdateFunctionConfigurationCommandInput, source: CodeSource) {
-      const found = state.function(name);
-      const settings = changedSettings(state, layers, configuration, found.latest.settings);
-      const code = codeOf(state, source);
+    change(name: string, configuration: UpdateFunctionConfigurationCommandInput, source: FunctionCodeSource) {
+      const lambdaFunction = state.function(name);
+      const settings = changedSettings(state, layers, configuration, lambdaFunction.latest.settings);
+      const code = functionCodeOf(state, source);
       checkWhole(code, settings);
-      runner.retire(found.name, "$LATEST");
-      Object.assign(found.latest, { settings, code });
-      begin(found, found.latest, UPDATE_MS);
+      runner.retire(lambdaFunction.name, "$LATEST");
+      Object.assign(lambdaFunction.latest, { settings, code });
+      begin(lambdaFunction, lambdaFunction.latest, UPDATE_MS);
     },
   };
 }
 
-function isSame(a: Settings, b: Settings): boolean {
+function isSame(a: VersionSettings, b: VersionSettings): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function described(layers: Layers, found: LambdaFunction, version: Version, asked?: string): FunctionConfiguration {
+function checkIdle(lambdaFunction: LambdaFunction): void {
+  if (lambdaFunction.latest.state === "Pending") {
+    throw conflict(
+      `The operation cannot be performed at this time. The function is currently in the following state: Pending`,
+    );
+  }
+  if (lambdaFunction.latest.updateStatus === "InProgress") {
+    throw conflict(
+      `The operation cannot be performed at this time. An update is in progress for resource: ${lambdaFunction.arn}`,
+    );
+  }
+}
+
+function described(
+  layers: Layers,
+  lambdaFunction: LambdaFunction,
+  version: Version,
+  requestedQualifier?: string,
+): FunctionConfiguration {
   const { settings, code } = version;
-  const qualifier = asked ?? (version.version === "$LATEST" ? undefined : version.version);
+  const qualifier = requestedQualifier ?? (version.version === "$LATEST" ? undefined : version.version);
   return {
-    FunctionName: found.name,
-    FunctionArn: qualifier === undefined ? found.arn : `${found.arn}:${qualifier}`,
+    FunctionName: lambdaFunction.name,
+    FunctionArn: qualifier === undefined ? lambdaFunction.arn : `${lambdaFunction.arn}:${qualifier}`,
     Runtime: settings.runtime as NonNullable<FunctionConfiguration["Runtime"]>,
     Role: settings.role,
     Handler: settings.handler,
@@ -308,6 +320,6 @@ function described(layers: Layers, found: LambdaFunction, version: Version, aske
     PackageType: "Zip",
     Architectures: [...settings.architectures] as NonNullable<FunctionConfiguration["Architectures"]>,
     EphemeralStorage: { Size: settings.ephemeralMiB },
-    LoggingConfig: { LogFormat: "Text", LogGroup: `/aws/lambda/${found.name}` },
+    LoggingConfig: { LogFormat: "Text", LogGroup: `/aws/lambda/${lambdaFunction.name}` },
   };
 }

@@ -20,12 +20,12 @@ interface PendingEvent {
 export function invokeOperations(state: LambdaState, runner: Runner) {
   const begin = (
     reference: string | undefined,
-    qualified: string | undefined,
+    requestedQualifier: string | undefined,
     payload: Uint8Array | undefined,
     limit: number,
   ) => {
-    const { function: found, qualifier } = state.locate(reference, qualified);
-    const version = state.resolve(found, qualifier);
+    const { lambdaFunction, qualifier } = state.locate(reference, requestedQualifier);
+    const version = state.resolve(lambdaFunction, qualifier);
     const text = Buffer.from(payload ?? "{}").toString() || "{}";
     if (Buffer.byteLength(text) > limit) {
       throw new AwsError(
@@ -47,14 +47,14 @@ export function invokeOperations(state: LambdaState, runner: Runner) {
         "The operation cannot be performed at this time. The function is currently in the following state: Pending",
       );
     }
-    if (found.reservedConcurrency === 0) {
-      recordThrottle(state, found.name, qualifier);
+    if (lambdaFunction.reservedConcurrency === 0) {
+      recordThrottle(state, lambdaFunction.name, qualifier);
       throw new AwsError("TooManyRequestsException", "Rate Exceeded.", 429);
     }
-    return { version, run: () => runner.invoke(found, version, qualifier, text) };
+    return { version, run: () => runner.invoke(lambdaFunction, version, qualifier, text) };
   };
 
-  /** What a function was promised to get: once at least, after a restart again. */
+  /** The events that a function was promised to get: once at least, after a restart again. */
   const events = state.world.collection<PendingEvent>("lambda", state.region, "events");
   const deliver = (id: string, run: () => Promise<InvokeResult>) => {
     const done = () => void events.delete(id);

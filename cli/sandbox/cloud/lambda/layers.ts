@@ -7,14 +7,14 @@ import type {
 } from "@aws-sdk/client-lambda";
 import type { Collection } from "../collection.ts";
 import { AwsError } from "../protocol/error.ts";
-import { codeOf } from "./code.ts";
-import type { Code, LambdaState } from "./state.ts";
+import { functionCodeOf } from "./code.ts";
+import type { FunctionCode, LambdaState } from "./state.ts";
 
 export interface LayerVersion {
   readonly name: string;
   readonly number: number;
   readonly arn: string;
-  readonly code: Code;
+  readonly code: FunctionCode;
   readonly description: string | undefined;
   readonly runtimes: readonly string[] | undefined;
   readonly architectures: readonly string[] | undefined;
@@ -42,11 +42,11 @@ export class Layers {
     return [...this.versions.values()].filter((one) => one.name === short).sort((a, b) => b.number - a.number);
   }
 
-  #found(input: DeleteLayerVersionCommandInput): LayerVersion {
-    const found = this.#of(input.LayerName ?? "").find(({ number }) => number === Number(input.VersionNumber));
-    if (found === undefined)
+  #versionOf(input: DeleteLayerVersionCommandInput): LayerVersion {
+    const version = this.#of(input.LayerName ?? "").find(({ number }) => number === Number(input.VersionNumber));
+    if (version === undefined)
       throw new AwsError("ResourceNotFoundException", "The resource you requested does not exist.", 404);
-    return found;
+    return version;
   }
 
   readonly operations = {
@@ -57,7 +57,7 @@ export class Layers {
           "ValidationException",
           `1 validation error detected: Value '${name}' at 'layerName' failed to satisfy constraint`,
         );
-      const code = codeOf(this.#state, input.Content ?? {});
+      const code = functionCodeOf(this.#state, input.Content ?? {});
       const number = this.#next.get(name) ?? 1;
       this.#next.set(name, number + 1);
       const arn = `arn:aws:lambda:${this.#state.region}:${this.#state.world.accountId}:layer:${name}:${number}`;
@@ -75,7 +75,7 @@ export class Layers {
       return { ...summary(version), LayerArn: layerArn(version), Content: content(version) };
     },
     GetLayerVersion: (input: DeleteLayerVersionCommandInput) => {
-      const version = this.#found(input);
+      const version = this.#versionOf(input);
       return { ...summary(version), LayerArn: layerArn(version), Content: content(version) };
     },
     GetLayerVersionByArn: (input: { Arn?: string }) => {
@@ -104,8 +104,8 @@ export class Layers {
     },
     DeleteLayerVersion: (input: DeleteLayerVersionCommandInput) => {
       // Functions that use it keep it; a version that is not there is deleted, too.
-      const found = this.#of(input.LayerName ?? "").find(({ number }) => number === Number(input.VersionNumber));
-      if (found !== undefined) this.versions.delete(found.arn);
+      const version = this.#of(input.LayerName ?? "").find(({ number }) => number === Number(input.VersionNumber));
+      if (version !== undefined) this.versions.delete(version.arn);
     },
   };
 }

@@ -1,15 +1,16 @@
-// What a function of the tool would send out to the network: from here nothing leaves, and it is kept as mail is.
+// The messages that a function of the tool would send out to the network: from here nothing leaves, and they are kept
+// as mails are.
 import { randomUUID } from "node:crypto";
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
 
-/** What the Node runtime here asks for in place of the network. */
+/** Keeps a message that the Node runtime here hands over in place of the network. */
 export async function keepMessage(
   world: World,
   region: string,
-  asked: Buffer,
+  request: Buffer,
 ): Promise<{ status: number; body: object }> {
-  const { url, body } = JSON.parse(asked.toString()) as { readonly url: string; readonly body: string };
+  const { url, body } = JSON.parse(request.toString()) as { readonly url: string; readonly body: string };
   // Its path is the secret of a webhook.
   const { host: to } = new URL(url);
   const mail = {
@@ -29,7 +30,7 @@ export async function keepMessage(
   }
 }
 
-/** The text that a chat shows; the whole where there is none. */
+/** The text that a chat shows; the whole if there is none. */
 function textOf(body: string): string {
   try {
     const { text } = JSON.parse(body) as { readonly text?: unknown };

@@ -1,4 +1,4 @@
-// What stands for the platform's own Node runtime: asks for events and calls an exported handler, in the least that a
+// A substitute for the platform's own Node runtime: asks for events and calls an exported handler, in the least that a
 // small function of ours needs.
 
 import { createRequire } from "node:module";

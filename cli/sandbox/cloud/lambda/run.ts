@@ -19,7 +19,7 @@ import { unpack } from "./unzip.ts";
 /** More requests than this at once wait. */
 const MAX_ENVIRONMENTS = 4;
 
-/** What stands for /var/runtime of the Node runtimes where this is no bundle, whose options name another file. */
+/** The file in place of /var/runtime of the Node runtimes if this is no bundle, whose options name another file. */
 const compiledRuntime = () => resolve(dirname(fileURLToPath(import.meta.url)), "node-runtime.js");
 
 /** "Lambda ends an environment that is idle", after some minutes, and its memory is free again. */
@@ -59,34 +59,34 @@ export class Runner {
   }
 
   async invoke(
-    found: LambdaFunction,
+    lambdaFunction: LambdaFunction,
     version: Version,
     qualifier: string | undefined,
     payload: string,
   ): Promise<InvokeResult> {
-    const pool = await this.#pool(found, version);
+    const pool = await this.#pool(lambdaFunction, version);
     const readsFrom = await this.#readsFrom(version);
     // Its code has changed while this waited.
-    if (pool.isRetired) return this.invoke(found, version, qualifier, payload);
+    if (pool.isRetired) return this.invoke(lambdaFunction, version, qualifier, payload);
     if (pool.refusal !== undefined) {
       return { kind: "error", error: { errorType: "Runtime.InvalidEntrypoint", errorMessage: pool.refusal } };
     }
     let slot = pool.functions.find(({ busy }) => busy === 0);
     if (slot === undefined && pool.functions.length < MAX_ENVIRONMENTS) {
-      const made = this.#start(found, version, { qualifier, pool, readsFrom });
-      pool.functions.push(made);
-      slot = made;
+      const newSlot = this.#start(lambdaFunction, version, { qualifier, pool, readsFrom });
+      pool.functions.push(newSlot);
+      slot = newSlot;
     }
     slot ??= pool.functions.reduce((least, one) => (one.busy < least.busy ? one : least));
     slot.busy += 1;
-    const taken = slot;
+    const busySlot = slot;
     try {
-      return await taken.local.invoke(payload, (report) =>
-        recordInvocation(this.#state, found.name, qualifier, report),
+      return await busySlot.local.invoke(payload, (report) =>
+        recordInvocation(this.#state, lambdaFunction.name, qualifier, report),
       );
     } finally {
-      void taken.local.idle().then(() => {
-        taken.busy -= 1;
+      void busySlot.local.idle().then(() => {
+        busySlot.busy -= 1;
       });
     }
   }
@@ -100,7 +100,7 @@ export class Runner {
       this.#pools.delete(key);
       ended.push(
         pool.then(
-          (made) => this.#endPool(made),
+          (result) => this.#endPool(result),
           () => {},
         ),
       );
@@ -113,10 +113,10 @@ export class Runner {
     await Promise.all([...names].map((name) => this.retire(name)));
   }
 
-  #pool(found: LambdaFunction, version: Version): Promise<Pool> {
-    const key = `${found.name}:${version.version}`;
-    const known = this.#pools.get(key);
-    if (known !== undefined) return known;
+  #pool(lambdaFunction: LambdaFunction, version: Version): Promise<Pool> {
+    const key = `${lambdaFunction.name}:${version.version}`;
+    const existing = this.#pools.get(key);
+    if (existing !== undefined) return existing;
     const pool = this.#makePool(version);
     this.#pools.set(key, pool);
     // The next invocation tries again.
@@ -148,12 +148,12 @@ export class Runner {
     return { directory, bin, refusal, functions: [], isRetired: false };
   }
 
-  /** The services' address, where a version has variables that are stored there; it asks for nothing else here. */
+  /** The services' address, if a version has variables that are stored there; it asks for nothing else here. */
   async #readsFrom({ settings }: Version): Promise<string | undefined> {
     return settings.environment?.TOOL_VARIABLES === undefined ? undefined : this.#state.world.url;
   }
 
-  #start(found: LambdaFunction, version: Version, { qualifier, pool, readsFrom }: Start): Slot {
+  #start(lambdaFunction: LambdaFunction, version: Version, { qualifier, pool, readsFrom }: Start): Slot {
     const { settings } = version;
     const task = join(pool.directory, "task");
     const here = (path: string) =>
@@ -165,9 +165,9 @@ export class Runner {
     const log = eventWriter((message) => {
       world
         .service("logs", region)
-        .append(`/aws/lambda/${found.name}`, logStream, [{ timestamp: world.clock.now(), message }]);
+        .append(`/aws/lambda/${lambdaFunction.name}`, logStream, [{ timestamp: world.clock.now(), message }]);
     });
-    const key = world.functionKeys.issue(found.name, settings.role);
+    const key = world.functionKeys.issue(lambdaFunction.name, settings.role);
     const command = commandOf(settings.runtime, task, world.options.nodeRuntime ?? compiledRuntime());
     const local: LocalFunction = new LocalFunction({
       clock: world.clock.base,
@@ -183,16 +183,16 @@ export class Runner {
         world.functionKeys.revoke(key);
       },
       identity: {
-        name: found.name,
+        name: lambdaFunction.name,
         version: version.version,
         region,
-        arn: qualifier === undefined ? found.arn : `${found.arn}:${qualifier}`,
+        arn: qualifier === undefined ? lambdaFunction.arn : `${lambdaFunction.arn}:${qualifier}`,
         memoryMiB: settings.memory,
         logStream,
       },
       onOutput: log,
-      onCall: (operation, asked) =>
-        operation === "messages" ? keepMessage(world, region, asked) : answerSdk(world, region, asked),
+      onCall: (operation, request) =>
+        operation === "messages" ? keepMessage(world, region, request) : answerSdk(world, region, request),
       env: {
         PATH: [pool.bin, process.env.PATH].filter(Boolean).join(delimiter),
         AWS_EXECUTION_ENV: `AWS_Lambda_${settings.runtime}`,

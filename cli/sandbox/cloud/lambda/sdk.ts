@@ -1,4 +1,5 @@
-// What a function finds of the SDK, which the Node runtimes of the platform have: as much of it as invokes a function.
+// The part of the SDK that a function can import here, as it can in the Node runtimes of the platform: as much of it as
+// invokes a function.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsError } from "../protocol/error.ts";
@@ -31,14 +32,14 @@ export async function addSdk(directory: string): Promise<void> {
   await writeFile(join(folder, "index.js"), SOURCE);
 }
 
-/** What the package above asks for. */
+/** Answers a call of the package above. */
 export async function answerSdk(
   world: World,
   region: string,
-  asked: Buffer,
+  request: Buffer,
 ): Promise<{ status: number; body: object }> {
   try {
-    const { Payload, ...input } = JSON.parse(asked.toString());
+    const { Payload, ...input } = JSON.parse(request.toString());
     const { operations } = world.service("lambda", region);
     const output = await operations.Invoke({ ...input, Payload: Buffer.from(String(Payload), "base64") });
     return {

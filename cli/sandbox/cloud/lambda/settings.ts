@@ -2,7 +2,7 @@
 import type { CreateFunctionCommandInput, UpdateFunctionConfigurationCommandInput } from "@aws-sdk/client-lambda";
 import { AwsError } from "../protocol/error.ts";
 import type { Layers } from "./layers.ts";
-import { invalid, type LambdaState, type Settings } from "./state.ts";
+import { invalidParameterValue, type LambdaState, type VersionSettings } from "./state.ts";
 
 /** "4 KB, for all environment variables associated with the function, in aggregate." */
 const MAX_ENVIRONMENT_BYTES = 4096;
@@ -30,7 +30,7 @@ const RUNTIMES = [
 const RESERVED =
   /^(_HANDLER|_X_AMZN_TRACE_ID|AWS_DEFAULT_REGION|AWS_REGION|AWS_EXECUTION_ENV|AWS_LAMBDA_(FUNCTION_(NAME|MEMORY_SIZE|VERSION)|INITIALIZATION_TYPE|LOG_(GROUP|STREAM)_NAME|RUNTIME_API)|AWS_ACCESS_KEY(_ID)?|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|LAMBDA_TASK_ROOT|LAMBDA_RUNTIME_DIR)$/;
 
-const DEFAULTS: Settings = {
+const DEFAULTS: VersionSettings = {
   role: "",
   runtime: undefined,
   handler: undefined,
@@ -45,18 +45,18 @@ const DEFAULTS: Settings = {
   tracing: "PassThrough",
 };
 
-/** Environment, layers and the like are replaced whole where they are named. */
+/** Environment, layers and the like are replaced whole if they are named. */
 export function changedSettings(
   state: LambdaState,
   layers: Layers,
   input: CreateFunctionCommandInput | UpdateFunctionConfigurationCommandInput,
-  before: Settings = DEFAULTS,
-): Settings {
+  before: VersionSettings = DEFAULTS,
+): VersionSettings {
   checkRange("timeout", input.Timeout, 1, 900);
   checkRange("memorySize", input.MemorySize, 128, 10_240);
   checkRange("ephemeralStorage.size", input.EphemeralStorage?.Size, 512, 10_240);
   if (input.Runtime !== undefined && !RUNTIMES.includes(input.Runtime)) {
-    throw invalid(
+    throw invalidParameterValue(
       `Value ${input.Runtime} at 'runtime' failed to satisfy constraint: Member must satisfy enum value set: [${RUNTIMES.join(", ")}] or be a valid ARN`,
     );
   }
@@ -66,7 +66,7 @@ export function changedSettings(
   const { VpcConfig: vpc } = input;
   const isInVpc = (vpc?.SubnetIds?.length ?? 0) > 0;
   if (isInVpc && (vpc?.SecurityGroupIds?.length ?? 0) === 0)
-    throw invalid("Security group ids are required where there are subnet ids.");
+    throw invalidParameterValue("Security group ids are required where there are subnet ids.");
   return {
     role: input.Role ?? before.role,
     runtime: input.Runtime ?? before.runtime,
@@ -107,17 +107,17 @@ function checkRole(state: LambdaState, arn: string): void {
     );
   }
   const role = world.service("iam").roles.get(arn.split("/").pop()!);
-  const isKnown = role?.isAssumable === true && role.refusals === 0;
+  const isAssumable = role?.isAssumable === true && role.refusals === 0;
   if (role !== undefined && role.refusals > 0) role.refusals -= 1;
-  if (!isKnown || !role?.trust.includes("lambda.amazonaws.com")) {
-    throw invalid("The role defined for the function cannot be assumed by Lambda.");
+  if (!isAssumable || !role?.trust.includes("lambda.amazonaws.com")) {
+    throw invalidParameterValue("The role defined for the function cannot be assumed by Lambda.");
   }
 }
 
 function checkEnvironment(variables: Readonly<Record<string, string>>): void {
   const reserved = Object.keys(variables).filter((name) => RESERVED.test(name));
   if (reserved.length > 0) {
-    throw invalid(
+    throw invalidParameterValue(
       `Lambda was unable to configure your environment variables because the environment variables you have provided contains reserved keys that are currently not supported for modification. Reserved keys used in this request: ${reserved.join(", ")}`,
     );
   }
@@ -130,15 +130,15 @@ function checkEnvironment(variables: Readonly<Record<string, string>>): void {
   }
   const text = JSON.stringify(variables);
   if (Buffer.byteLength(text) > MAX_ENVIRONMENT_BYTES) {
-    throw invalid(
+    throw invalidParameterValue(
       `Lambda was unable to configure your environment variables because the environment variables you have provided exceeded the 4KB limit. String measured: ${text}`,
     );
   }
 }
 
 function checkLayers(layers: Layers, arns: readonly string[]): void {
-  if (arns.length > MAX_LAYERS) throw invalid(`Too many layers. Maximum of ${MAX_LAYERS} allowed`);
+  if (arns.length > MAX_LAYERS) throw invalidParameterValue(`Too many layers. Maximum of ${MAX_LAYERS} allowed`);
   for (const arn of arns) {
-    if (layers.version(arn) === undefined) throw invalid(`Layer version ${arn} does not exist.`);
+    if (layers.version(arn) === undefined) throw invalidParameterValue(`Layer version ${arn} does not exist.`);
   }
 }

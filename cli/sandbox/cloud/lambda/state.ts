@@ -5,14 +5,14 @@ import { AwsError } from "../protocol/error.ts";
 import type { StoredBytes } from "../stored-bytes.ts";
 import type { World } from "../world.ts";
 
-export interface Code {
+export interface FunctionCode {
   readonly zip: StoredBytes;
   readonly sha256: string;
   readonly unpackedBytes: number;
 }
 
-/** What a version keeps of the function: all but what only says how it came about. */
-export interface Settings {
+/** The settings of the function that a version keeps: all but those that only say how it came about. */
+export interface VersionSettings {
   readonly role: string;
   readonly runtime: string | undefined;
   readonly handler: string | undefined;
@@ -29,8 +29,8 @@ export interface Settings {
 
 export interface Version {
   readonly version: string;
-  settings: Settings;
-  code: Code;
+  settings: VersionSettings;
+  code: FunctionCode;
   modifiedAt: Date;
   revisionId: string;
   /** Pending until the function can be invoked for the first time. */
@@ -46,7 +46,7 @@ export interface Alias {
   weights: Readonly<Record<string, number>> | undefined;
 }
 
-export interface Statement {
+export interface PermissionStatement {
   readonly Sid: string;
   readonly Effect: "Allow";
   readonly Principal: string | Readonly<Record<string, string>>;
@@ -64,7 +64,7 @@ export interface LambdaFunction {
   nextVersion: number;
   readonly aliases: Map<string, Alias>;
   /** By qualifier; that of the function itself by an empty text. */
-  readonly policies: Map<string, { revisionId: string; readonly statements: Statement[] }>;
+  readonly policies: Map<string, { revisionId: string; readonly statements: PermissionStatement[] }>;
   readonly tags: Map<string, string>;
   reservedConcurrency?: number;
 }
@@ -88,31 +88,32 @@ export class LambdaState {
   locate(
     reference: string | undefined,
     qualifier?: string,
-  ): { function: LambdaFunction; qualifier: string | undefined } {
+  ): { lambdaFunction: LambdaFunction; qualifier: string | undefined } {
     const [name = "", own] = (reference ?? "")
       .replace(/^arn:aws:lambda:[^:]+:\d+:function:/, "")
       .replace(/^\d+:function:/, "")
       .split(":");
-    const found = this.functions.get(name);
-    const wanted = qualifier ?? own;
-    if (found === undefined) throw notFound(`${this.arnOf(name)}${wanted === undefined ? "" : `:${wanted}`}`);
-    return { function: found, qualifier: wanted };
+    const lambdaFunction = this.functions.get(name);
+    const effectiveQualifier = qualifier ?? own;
+    if (lambdaFunction === undefined)
+      throw functionNotFound(`${this.arnOf(name)}${effectiveQualifier === undefined ? "" : `:${effectiveQualifier}`}`);
+    return { lambdaFunction, qualifier: effectiveQualifier };
   }
 
   function(reference: string | undefined): LambdaFunction {
-    return this.locate(reference).function;
+    return this.locate(reference).lambdaFunction;
   }
 
-  /** What a qualifier stands for: $LATEST, a version, or an alias's version. */
-  resolve(found: LambdaFunction, qualifier: string | undefined): Version {
-    if (qualifier === undefined || qualifier === "$LATEST") return found.latest;
-    const version = found.versions.get(found.aliases.get(qualifier)?.version ?? qualifier);
-    if (version === undefined) throw notFound(`${found.arn}:${qualifier}`);
+  /** The version that a qualifier stands for: $LATEST, a version, or an alias's version. */
+  resolve(lambdaFunction: LambdaFunction, qualifier: string | undefined): Version {
+    if (qualifier === undefined || qualifier === "$LATEST") return lambdaFunction.latest;
+    const version = lambdaFunction.versions.get(lambdaFunction.aliases.get(qualifier)?.version ?? qualifier);
+    if (version === undefined) throw functionNotFound(`${lambdaFunction.arn}:${qualifier}`);
     return version;
   }
 }
 
-export function notFound(arn: string): AwsError {
+export function functionNotFound(arn: string): AwsError {
   return new AwsError("ResourceNotFoundException", `Function not found: ${arn}`, 404);
 }
 
@@ -120,16 +121,16 @@ export function conflict(message: string): AwsError {
   return new AwsError("ResourceConflictException", message, 409);
 }
 
-export function invalid(message: string): AwsError {
+export function invalidParameterValue(message: string): AwsError {
   return new AwsError("InvalidParameterValueException", message, 400);
 }
 
 export function checkRevision(
-  wanted: string | undefined,
+  expectedId: string | undefined,
   revisionId: string,
   call: "GetFunction" | "GetAlias" | "GetPolicy",
 ): void {
-  if (wanted === undefined || wanted === revisionId) return;
+  if (expectedId === undefined || expectedId === revisionId) return;
   throw new AwsError(
     "PreconditionFailedException",
     `The Revision Id provided does not match the latest Revision Id. Call the ${call === "GetFunction" ? "GetFunction/GetAlias" : call} API to retrieve the latest Revision Id`,

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { inflateRaw, inflateRawSync } from "node:zlib";
 
-export interface ZipEntry {
+export interface ArchiveEntry {
   readonly name: string;
   readonly size: number;
   /** 0: the archive does not say. */
@@ -22,22 +22,22 @@ const inflate = promisify(inflateRaw);
 /** Files that are written at a time: as many as Node has threads for them. */
 const AT_A_TIME = 4;
 
-/** What is unpacked in less time than a thread takes to be asked. */
+/** The size of a file that is unpacked in less time than a thread takes to be asked. */
 const AT_ONCE_BYTES = 16 * 1024;
 
 /** A few milliseconds, most of them for pages of the archive that are not in memory. */
 const ENTRIES_AT_ONCE = 200;
 
-/** Throws where it is no archive, or where the name of an entry leads out of the folder or through a link. */
-export function readZip(archive: Buffer): ZipEntry[] {
+/** Throws if it is no archive, or if the name of an entry leads out of the folder or through a link. */
+export function readZip(archive: Buffer): ArchiveEntry[] {
   const entries = [...entriesOf(archive)];
   checkNames(entries);
   return entries;
 }
 
 /** As `readZip`, and lets others work between some entries and the next. */
-async function readLargeZip(archive: Buffer): Promise<ZipEntry[]> {
-  const entries: ZipEntry[] = [];
+async function readLargeZip(archive: Buffer): Promise<ArchiveEntry[]> {
+  const entries: ArchiveEntry[] = [];
   for (const entry of entriesOf(archive)) {
     entries.push(entry);
     if (entries.length % ENTRIES_AT_ONCE === 0) await setImmediate();
@@ -46,7 +46,7 @@ async function readLargeZip(archive: Buffer): Promise<ZipEntry[]> {
   return entries;
 }
 
-function* entriesOf(archive: Buffer): Generator<ZipEntry> {
+function* entriesOf(archive: Buffer): Generator<ArchiveEntry> {
   let end = archive.length - 22;
   while (end >= 0 && archive.readUInt32LE(end) !== END) end -= 1;
   if (end < 0) throw new Error("no end of a zip archive");
@@ -78,7 +78,7 @@ function* entriesOf(archive: Buffer): Generator<ZipEntry> {
   }
 }
 
-function checkNames(entries: readonly ZipEntry[]): void {
+function checkNames(entries: readonly ArchiveEntry[]): void {
   const links = new Set(entries.filter(isLink).map(({ name }) => name));
   for (const { name } of entries) {
     if (leadsOut(name)) throw new Error(`the entry ${name} is outside`);
@@ -89,7 +89,7 @@ function checkNames(entries: readonly ZipEntry[]): void {
   }
 }
 
-const isLink = ({ mode }: ZipEntry) => (mode & 0o170000) === 0o120000;
+const isLink = ({ mode }: ArchiveEntry) => (mode & 0o170000) === 0o120000;
 
 /** A path from the folder, of which no step may leave it. */
 function leadsOut(path: string): boolean {
@@ -98,7 +98,7 @@ function leadsOut(path: string): boolean {
 }
 
 /**
- * Into a folder that may have the files of other archives, which these cover. Rejects where a link leads out of the folder.
+ * Into a folder that may have the files of other archives, which these cover. Rejects if a link leads out of the folder.
  * Links are made last, so that nothing is written through one.
  */
 export async function unpack(archive: Buffer, directory: string): Promise<void> {
@@ -106,9 +106,9 @@ export async function unpack(archive: Buffer, directory: string): Promise<void> 
   const entries = await readLargeZip(archive);
   const folders = new Map<string, Promise<void>>();
   const makeFolder = (name: string) => {
-    const made = folders.get(name) ?? makeOwnFolder(join(root, name));
-    folders.set(name, made);
-    return made;
+    const folder = folders.get(name) ?? makeOwnFolder(join(root, name));
+    folders.set(name, folder);
+    return folder;
   };
   const files = entries.filter((entry) => !isLink(entry)).values();
   const write = async () => {
@@ -138,7 +138,7 @@ export async function unpack(archive: Buffer, directory: string): Promise<void> 
   }
 }
 
-/** Rejects where another archive has a link on the way. */
+/** Rejects if another archive has a link on the way. */
 async function makeOwnFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   if ((await realpath(path)) !== path) throw new Error(`the folder ${path} is below a link`);

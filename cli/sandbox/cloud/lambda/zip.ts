@@ -13,7 +13,7 @@ export function zipOf(files: Readonly<Record<string, string | ZipFile>>): Buffer
   let offset = 0;
   for (const [name, file] of Object.entries(files)) {
     const { bytes, mode } = typeof file === "string" ? { bytes: Buffer.from(file), mode: 0o644 } : file;
-    // What both records of a file have: version, flags, method, time, checksum, sizes, lengths.
+    // The fields that both records of a file have: version, flags, method, time, checksum, sizes, lengths.
     const head = Buffer.alloc(26);
     head.writeUInt16LE(20, 0);
     head.writeUInt32LE(crc32(bytes), 10);

@@ -1,4 +1,4 @@
-/** An error as a service answers it. The status is the model's, and 400 where it has none. */
+/** An error as a service answers it. The status is the model's, and 400 if it has none. */
 export class AwsError extends Error {
   readonly code: string;
   readonly status: number | undefined;

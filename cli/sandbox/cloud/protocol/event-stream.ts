@@ -14,13 +14,13 @@ function frame(headers: Readonly<Record<string, string>>, payload: Uint8Array): 
     head.writeUInt16BE(text.length, head.length - 2);
     return Buffer.concat([head, text]);
   });
-  const headed = Buffer.concat(parts);
-  const whole = Buffer.alloc(12 + headed.length + payload.length + 4);
+  const headerBytes = Buffer.concat(parts);
+  const whole = Buffer.alloc(12 + headerBytes.length + payload.length + 4);
   whole.writeUInt32BE(whole.length, 0);
-  whole.writeUInt32BE(headed.length, 4);
+  whole.writeUInt32BE(headerBytes.length, 4);
   whole.writeUInt32BE(crc32(whole.subarray(0, 8)), 8);
-  headed.copy(whole, 12);
-  whole.set(payload, 12 + headed.length);
+  headerBytes.copy(whole, 12);
+  whole.set(payload, 12 + headerBytes.length);
   whole.writeUInt32BE(crc32(whole.subarray(0, -4)), whole.length - 4);
   return whole;
 }

@@ -9,21 +9,21 @@ import { framesOf, matchRest, readRest, writeRest } from "./rest.ts";
 import type { WireRequest, WireResponse } from "./wire.ts";
 import { escapeXml, toXml } from "./xml.ts";
 
-export interface Asked {
+export interface OperationRequest {
   readonly operation: Operation;
   input(): unknown;
 }
 
-export function readRequest(model: Model, request: WireRequest): Asked {
+export function readRequest(model: Model, request: WireRequest): OperationRequest {
   switch (model.protocol) {
     case "query": {
       const form = parseForm(request.body.toString());
-      const operation = known(model, String(form.get("Action")));
+      const operation = operationNamed(model, String(form.get("Action")));
       return { operation, input: () => fromForm(operation.input, form) };
     }
     case "json-1.0":
     case "json-1.1": {
-      const operation = known(model, String(request.headers["x-amz-target"]).split(".").pop()!);
+      const operation = operationNamed(model, String(request.headers["x-amz-target"]).split(".").pop()!);
       return { operation, input: () => fromJson(operation.input, JSON.parse(request.body.toString() || "{}"), false) };
     }
     default: {
@@ -33,7 +33,7 @@ export function readRequest(model: Model, request: WireRequest): Asked {
   }
 }
 
-function known(model: Model, name: string): Operation {
+function operationNamed(model: Model, name: string): Operation {
   const operation = model.operations.get(name);
   if (operation === undefined) throw new AwsError("NotImplemented", `the sandbox has no operation ${name}`, 501);
   return operation;
@@ -76,7 +76,7 @@ export function writeOutput(model: Model, operation: Operation, output: unknown)
   }
 }
 
-/** What is in the headers of a REST answer comes first of all in a stream of the RPC protocols. */
+/** A stream of the RPC protocols begins with the data that a REST answer has in its headers. */
 async function* startedStream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   yield eventFrame("initial-response", Buffer.from("{}"));
   yield* frames;
@@ -85,11 +85,11 @@ async function* startedStream(frames: AsyncIterable<Buffer>): AsyncIterable<Buff
 /** A member that the service's shape does not have is a slip of ours, which the clients would not show. */
 function checkMembers({ name, output: shape }: Operation, output: unknown): void {
   if (output === undefined || shape.kind === "unit") return;
-  const unknown = Object.keys(output as object).filter((key) => !shape.members.has(key));
-  if (unknown.length > 0) throw new Error(`the output of ${name} has no ${unknown.join(", ")}`);
+  const unknownMembers = Object.keys(output as object).filter((key) => !shape.members.has(key));
+  if (unknownMembers.length > 0) throw new Error(`the output of ${name} has no ${unknownMembers.join(", ")}`);
 }
 
-export function writeError(model: Model | undefined, error: AwsError): WireResponse {
+export function writeServiceError(model: Model | undefined, error: AwsError): WireResponse {
   const { code, message } = error;
   const status = error.status ?? model?.statusOf.get(code) ?? 400;
   const requestId = randomUUID();

@@ -22,13 +22,13 @@ export function parseForm(body: string): Tree {
 
 export function fromForm(shape: Shape, tree: Tree | string): unknown {
   if (shape.kind === "struct") {
-    const found: Record<string, unknown> = {};
-    if (typeof tree === "string") return found;
+    const struct: Record<string, unknown> = {};
+    if (typeof tree === "string") return struct;
     for (const [name, member] of shape.members) {
       const own = tree.get(member.traits.xmlName ?? name);
-      if (own !== undefined) found[name] = fromForm(member, own);
+      if (own !== undefined) struct[name] = fromForm(member, own);
     }
-    return found;
+    return struct;
   }
   if (shape.kind === "list") {
     if (typeof tree === "string") return [];

@@ -5,16 +5,16 @@ import { type Shape, timeOf } from "./shape.ts";
 export function fromJson(shape: Shape, value: unknown, usesJsonName: boolean): unknown {
   if (value === null || value === undefined) return undefined;
   if (shape.kind === "struct") {
-    const found: Record<string, unknown> = {};
+    const struct: Record<string, unknown> = {};
     for (const [name, member] of shape.members) {
       const own = fromJson(
         member,
         (value as Record<string, unknown>)[wireName(name, member, usesJsonName)],
         usesJsonName,
       );
-      if (own !== undefined) found[name] = own;
+      if (own !== undefined) struct[name] = own;
     }
-    return found;
+    return struct;
   }
   if (shape.kind === "list") {
     return (value as unknown[]).map((one) => fromJson(shape.item, one, usesJsonName));

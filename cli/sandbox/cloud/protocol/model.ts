@@ -1,6 +1,6 @@
-// What is known of a service: its operations with their shapes, its errors with their status.
+// The model of a service: its operations with their shapes, its errors with their status.
 import { models } from "./model.generated.ts";
-import { type Reference, type Row, Shape } from "./shape.ts";
+import { Shape, type ShapeReference, type ShapeRow } from "./shape.ts";
 
 export type Protocol = "query" | "json-1.0" | "json-1.1" | "rest-json" | "rest-xml";
 
@@ -25,8 +25,8 @@ export interface Model {
   /** The first part of each path is a bucket, which the operations' paths leave to the host's name. */
   readonly hasBucketInPath: boolean;
   /**
-   * What the sandbox implements; of a REST protocol all operations of the service, as a path and query may fit several.
-   * The others have a shape of what is in the path alone.
+   * The operations that the sandbox implements; of a REST protocol all operations of the service, as a path and query
+   * may fit several. The others have a shape of what is in the path alone.
    */
   readonly operations: ReadonlyMap<string, Operation>;
   /** The HTTP status of an error by its code; 400 if absent. */
@@ -38,13 +38,13 @@ interface Written {
   readonly protocol: Protocol;
   readonly operations: readonly (readonly [
     name: string,
-    input: Reference,
-    output: Reference,
+    input: ShapeReference,
+    output: ShapeReference,
     method?: string,
     uri?: string,
     status?: number,
   ])[];
-  readonly shapes: readonly Row[];
+  readonly shapes: readonly ShapeRow[];
   readonly statuses: Readonly<Record<string, number>>;
 }
 

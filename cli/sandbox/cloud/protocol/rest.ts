@@ -19,11 +19,11 @@ export function matchRest(model: Model, request: WireRequest): { operation: Oper
     const { http } = operation;
     if (http === undefined || http.method !== request.method) continue;
     if ((parameters.get("x-id") ?? operation.name) !== operation.name) continue;
-    const wanted = http.query.every(
+    const hasQuery = http.query.every(
       ([name, value]) => parameters.has(name) && (!value || parameters.get(name) === value),
     );
     const isOfBucket = model.hasBucketInPath && operation.input.members.has("Bucket");
-    const labels = wanted && isOfBucket === (bucket !== undefined) ? labelsOf(http.segments, parts) : undefined;
+    const labels = hasQuery && isOfBucket === (bucket !== undefined) ? labelsOf(http.segments, parts) : undefined;
     if (labels === undefined) continue;
     if (bucket !== undefined) labels.Bucket = bucket;
     // The one that says most about the request.

@@ -1,8 +1,8 @@
-// The shapes of a service's values: a table that cli/build/sandbox-model.mjs makes, read where it is asked, as shapes may
+// The shapes of a service's values: a table that cli/build/sandbox-model.mjs makes, read when it is asked, as shapes may
 // contain themselves.
 
 /** `stream` is a blob that may come in parts; the kinds of times but `time` say how one is written. */
-export type Kind =
+export type ShapeKind =
   | "unit"
   | "string"
   | "number"
@@ -34,34 +34,34 @@ export interface Traits {
   readonly xmlName?: string;
 }
 
-/** The place of a shape in the table, with the traits that it has where it is named. */
-export type Reference = number | readonly [place: number, traits: Traits];
+/** The index of a shape in the table, with the traits that it has where it is named. */
+export type ShapeReference = number | readonly [index: number, traits: Traits];
 
 /** A simple kind, or the kind with what it consists of; a struct's name is followed by names and references of members. */
-export type Row =
-  | Kind
-  | readonly ["list", Reference]
-  | readonly ["map", Reference, Reference]
-  | readonly ["struct", string, ...(string | Reference)[]];
+export type ShapeRow =
+  | ShapeKind
+  | readonly ["list", ShapeReference]
+  | readonly ["map", ShapeReference, ShapeReference]
+  | readonly ["struct", string, ...(string | ShapeReference)[]];
 
 const NO_TRAITS: Traits = {};
 
 export class Shape {
   readonly traits: Traits;
-  readonly #table: readonly Row[];
-  readonly #row: Row;
+  readonly #table: readonly ShapeRow[];
+  readonly #row: ShapeRow;
   #members: ReadonlyMap<string, Shape> | undefined;
   #item: Shape | undefined;
   #key: Shape | undefined;
 
-  constructor(table: readonly Row[], reference: Reference) {
-    const [place, traits] = typeof reference === "number" ? [reference, NO_TRAITS] : reference;
+  constructor(table: readonly ShapeRow[], reference: ShapeReference) {
+    const [index, traits] = typeof reference === "number" ? [reference, NO_TRAITS] : reference;
     this.traits = traits;
     this.#table = table;
-    this.#row = table[place]!;
+    this.#row = table[index]!;
   }
 
-  get kind(): Kind {
+  get kind(): ShapeKind {
     return typeof this.#row === "string" ? this.#row : this.#row[0];
   }
 
@@ -84,13 +84,13 @@ export class Shape {
     return this.#members;
   }
 
-  /** What a list or the values of a map consist of. */
+  /** The shape of the items of a list or of the values of a map. */
   get item(): Shape {
     this.#item ??= this.#part(this.#row[0] === "map" ? 2 : 1);
     return this.#item;
   }
 
-  /** What the keys of a map are. */
+  /** The shape of the keys of a map. */
   get key(): Shape {
     this.#key ??= this.#part(1);
     return this.#key;
@@ -102,21 +102,21 @@ export class Shape {
   }
 
   #part(at: 1 | 2): Shape {
-    return new Shape(this.#table, this.#row[at] as Reference);
+    return new Shape(this.#table, this.#row[at] as ShapeReference);
   }
 
   #readMembers(): Map<string, Shape> {
     const members = new Map<string, Shape>();
     if (this.#row[0] !== "struct") return members;
     for (let at = 2; at < this.#row.length; at += 2) {
-      members.set(this.#row[at] as string, new Shape(this.#table, this.#row[at + 1] as Reference));
+      members.set(this.#row[at] as string, new Shape(this.#table, this.#row[at + 1] as ShapeReference));
     }
     return members;
   }
 }
 
-/** A time as it is written in a place where `usual` is what is written if the shape does not say. */
-export function timeOf({ kind }: Shape, time: Date, usual: Kind): string | number {
+/** A time as it is written in a place in which `usual` is what is written if the shape does not say. */
+export function timeOf({ kind }: Shape, time: Date, usual: ShapeKind): string | number {
   switch (kind === "time" ? usual : kind) {
     case "date-time":
       return time.toISOString();

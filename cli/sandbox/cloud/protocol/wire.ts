@@ -1,4 +1,4 @@
-// What goes over the wire, whatever the protocol.
+// The requests and responses on the wire, whatever the protocol.
 import type { IncomingHttpHeaders } from "node:http";
 
 export interface WireRequest {
@@ -12,6 +12,6 @@ export interface WireRequest {
 export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** In parts where the operation answers in a stream. */
+  /** In parts if the operation answers in a stream. */
   readonly body: Uint8Array | string | AsyncIterable<Uint8Array>;
 }

@@ -1,5 +1,5 @@
 // Values as XML, by their shapes. What is read is what the SDK writes: elements, attributes and text.
-import { type Kind, type Shape, timeOf } from "./shape.ts";
+import { type Shape, type ShapeKind, timeOf } from "./shape.ts";
 
 export interface Element {
   readonly name: string;
@@ -58,20 +58,20 @@ export function escapeXml(text: string): string {
 
 export function fromXml(shape: Shape, element: Element): unknown {
   if (shape.kind === "struct") {
-    const found: Record<string, unknown> = {};
+    const struct: Record<string, unknown> = {};
     for (const [name, member] of shape.members) {
       const { xmlName = name, xmlAttribute, xmlFlattened } = member.traits;
       if (xmlAttribute) {
         const value = element.attributes[xmlName];
-        if (value !== undefined) found[name] = fromText(member, value);
+        if (value !== undefined) struct[name] = fromText(member, value);
         continue;
       }
       const own = element.children.filter((child) => child.name === xmlName);
       if (own.length === 0) continue;
-      found[name] =
+      struct[name] =
         xmlFlattened && member.kind === "list" ? own.map((one) => fromXml(member.item, one)) : fromXml(member, own[0]!);
     }
-    return found;
+    return struct;
   }
   if (shape.kind === "list") return element.children.map((child) => fromXml(shape.item, child));
   if (shape.kind === "map") {
@@ -90,7 +90,7 @@ export function fromText(shape: Shape, text: string): unknown {
   return text;
 }
 
-/** The element of a value, or none where it is undefined. */
+/** The element of a value, or none if it is undefined. */
 export function toXml(name: string, shape: Shape, value: unknown): string {
   if (value === undefined || value === null) return "";
   if (shape.kind === "struct") {
@@ -123,7 +123,7 @@ export function toXml(name: string, shape: Shape, value: unknown): string {
   return `<${name}>${escapeXml(toText(shape, value))}</${name}>`;
 }
 
-export function toText(shape: Shape, value: unknown, usualTime: Kind = "date-time"): string {
+export function toText(shape: Shape, value: unknown, usualTime: ShapeKind = "date-time"): string {
   if (value instanceof Date) return String(timeOf(shape, value, usualTime));
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   return String(value);

@@ -1,32 +1,32 @@
 // ParameterFilters of DescribeParameters and GetParametersByPath ("ParameterStringFilter").
 import type { ParameterStringFilter } from "@aws-sdk/client-ssm";
 import { AwsError } from "../protocol/error.ts";
-import { checkPath, isBelow } from "./name.ts";
+import { checkPath, isBelowPath } from "./name.ts";
 
-/** What of a parameter is filtered by. */
-export interface Filtered {
+/** The properties of a parameter that filters test. */
+export interface FilteredParameter {
   readonly name: string;
   readonly type: string;
   readonly keyId: string | undefined;
 }
 
-type Test = (parameter: Filtered) => boolean;
+type Test = (parameter: FilteredParameter) => boolean;
 
 interface Kind {
-  /** The first is what it means where a filter has none. */
+  /** The first is what it means if a filter has none. */
   readonly options: readonly string[];
   readonly values?: readonly string[];
   test(option: string, values: readonly string[]): Test;
 }
 
-export const TYPES = ["String", "StringList", "SecureString"];
+export const PARAMETER_TYPES = ["String", "StringList", "SecureString"];
 
 const KINDS: Readonly<Record<string, Kind>> = {
   Path: {
     options: ["OneLevel", "Recursive"],
     test(option, values) {
       for (const path of values) checkPath(path);
-      return ({ name }) => values.some((path) => isBelow(name, path, option === "Recursive"));
+      return ({ name }) => values.some((path) => isBelowPath(name, path, option === "Recursive"));
     },
   },
   Name: {
@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   Type: {
     options: ["Equals"],
-    values: TYPES,
+    values: PARAMETER_TYPES,
     test:
       (_, values) =>
       ({ type }) =>
@@ -62,8 +62,8 @@ const ABSENT = /^(tag:.+|Tier|DataType|Label)$/;
 
 const MAX_VALUES = 50;
 
-/** What all filters accept; throws what the service says about a wrong one. */
-export function testOf(filters: readonly ParameterStringFilter[], keys: readonly string[]): Test {
+/** The test of whether all filters accept a parameter; throws the service's error about a wrong filter. */
+export function parameterTestOf(filters: readonly ParameterStringFilter[], keys: readonly string[]): Test {
   const seen = new Set<string>();
   const tests = filters.map(({ Key: key = "", Option: option, Values: values = [] }) => {
     if (ABSENT.test(key)) throw new AwsError("NotImplemented", `the sandbox has no filter ${key}`, 501);

@@ -7,11 +7,11 @@ import type {
   PutParameterCommandInput,
 } from "@aws-sdk/client-ssm";
 import { AwsError } from "../protocol/error.ts";
-import type { Call, World } from "../world.ts";
-import { TYPES, testOf } from "./filters.ts";
-import { checkName, checkPath, invalid, isBelow, violation } from "./name.ts";
+import type { OperationContext, World } from "../world.ts";
+import { PARAMETER_TYPES, parameterTestOf } from "./filters.ts";
+import { checkParameterName, checkPath, isBelowPath, validationError, violation } from "./name.ts";
 
-/** What is optional came later: state of before has none of it. */
+/** The optional properties came later: state of before has none of them. */
 export interface Parameter {
   readonly name: string;
   readonly value: string;
@@ -38,6 +38,11 @@ const MAX_DESCRIBED = 50;
 
 /** "The key that Systems Manager uses by default." */
 const DEFAULT_KEY = "alias/aws/ssm";
+
+interface TagRequest {
+  readonly ResourceType?: string | undefined;
+  readonly ResourceId?: string | undefined;
+}
 
 export function openSsm(world: World, region: string) {
   const parameters = world.collection<Parameter>("ssm", region, "parameters");
@@ -68,18 +73,18 @@ export function openSsm(world: World, region: string) {
     DataType: "text",
   });
 
-  const parameter = (name: string | undefined): Parameter => {
-    const found = parameters.get(name ?? "");
-    if (found === undefined) throw new AwsError("ParameterNotFound", `Parameter ${name} not found.`);
-    return found;
+  const parameterNamed = (name: string | undefined): Parameter => {
+    const parameter = parameters.get(name ?? "");
+    if (parameter === undefined) throw new AwsError("ParameterNotFound", `Parameter ${name} not found.`);
+    return parameter;
   };
 
-  const tagged = (input: { ResourceType?: string | undefined; ResourceId?: string | undefined }): Parameter => {
+  const taggedParameter = (input: TagRequest): Parameter => {
     if (input.ResourceType !== "Parameter") {
       throw new AwsError("NotImplemented", `the sandbox has no tags of a ${input.ResourceType}`, 501);
     }
-    const found = parameters.get(input.ResourceId ?? "");
-    if (found !== undefined) return found;
+    const parameter = parameters.get(input.ResourceId ?? "");
+    if (parameter !== undefined) return parameter;
     throw new AwsError(
       "InvalidResourceId",
       "The resource ID is not valid. Verify that you entered the correct ID and try again.",
@@ -87,38 +92,38 @@ export function openSsm(world: World, region: string) {
   };
 
   const operations = {
-    PutParameter(input: PutParameterCommandInput, call: Call) {
+    PutParameter(input: PutParameterCommandInput, call: OperationContext) {
       const name = input.Name ?? "";
-      checkName(name, arnOf(name));
+      checkParameterName(name, arnOf(name));
       const { Value: value = "", Description: description, Tags: tags = [] } = input;
       checkValue(value);
       if (description !== undefined && description.length > MAX_DESCRIPTION_CHARACTERS) {
         const constraint = `have length less than or equal to ${MAX_DESCRIPTION_CHARACTERS}`;
         throw violation("description", description, constraint);
       }
-      if (input.Type !== undefined && !TYPES.includes(input.Type)) {
-        throw violation("type", input.Type, `satisfy enum value set: [${TYPES.join(", ")}]`);
+      if (input.Type !== undefined && !PARAMETER_TYPES.includes(input.Type)) {
+        throw violation("type", input.Type, `satisfy enum value set: [${PARAMETER_TYPES.join(", ")}]`);
       }
       if (input.Overwrite && tags.length > 0) {
-        throw invalid(
+        throw validationError(
           "Invalid request: tags and overwrite can't be used together. To create a parameter with tags, please remove overwrite flag. To update tags for an existing parameter, please use AddTagsToResource or RemoveTagsFromResource.",
         );
       }
-      const known = parameters.get(name);
-      if (known !== undefined && !input.Overwrite) {
+      const existing = parameters.get(name);
+      if (existing !== undefined && !input.Overwrite) {
         throw new AwsError(
           "ParameterAlreadyExists",
           "The parameter already exists. To overwrite this value, set the overwrite option in the request to true.",
         );
       }
-      const type = input.Type ?? known?.type;
-      if (type === undefined) throw invalid("A parameter type is required when you create a parameter.");
-      if (known !== undefined && known.type !== type) throw typeMismatch();
-      const version = (known?.version ?? 0) + 1;
-      const tier = tierOf(value, input.Tier ?? known?.tier, known?.tier);
+      const type = input.Type ?? existing?.type;
+      if (type === undefined) throw validationError("A parameter type is required when you create a parameter.");
+      if (existing !== undefined && existing.type !== type) throw typeMismatch();
+      const version = (existing?.version ?? 0) + 1;
+      const tier = tierOf(value, input.Tier ?? existing?.tier, existing?.tier);
       parameters.set(name, {
-        // Tags stay, and the description where none is given.
-        ...known,
+        // Tags stay, and the description if none is given.
+        ...existing,
         name,
         value,
         type,
@@ -132,23 +137,23 @@ export function openSsm(world: World, region: string) {
       return { Version: version, Tier: tier };
     },
     GetParameter: (input: { Name?: string; WithDecryption?: boolean }) => ({
-      Parameter: valued(parameter(input.Name), input.WithDecryption),
+      Parameter: valued(parameterNamed(input.Name), input.WithDecryption),
     }),
     GetParameters(input: { Names?: string[]; WithDecryption?: boolean }) {
       const names = checkedNames(input.Names);
       return {
         Parameters: names
           .filter((name) => parameters.has(name))
-          .map((name) => valued(parameter(name), input.WithDecryption)),
+          .map((name) => valued(parameterNamed(name), input.WithDecryption)),
         InvalidParameters: names.filter((name) => !parameters.has(name)),
       };
     },
     GetParametersByPath(input: GetParametersByPathCommandInput) {
       const { Path: path = "", Recursive: isRecursive = false } = input;
       checkPath(path);
-      const accepts = testOf(input.ParameterFilters ?? [], ["Type", "KeyId"]);
+      const accepts = parameterTestOf(input.ParameterFilters ?? [], ["Type", "KeyId"]);
       const own = [...parameters.values()].filter(
-        (one) => isBelow(one.name, path, isRecursive) && accepts({ ...one, keyId: keyOf(one) }),
+        (one) => isBelowPath(one.name, path, isRecursive) && accepts({ ...one, keyId: keyOf(one) }),
       );
       const { page, token } = pageOf(own, input, MAX_ITEMS);
       return { Parameters: page.map((one) => valued(one, input.WithDecryption)), ...token };
@@ -157,13 +162,13 @@ export function openSsm(world: World, region: string) {
       if ((input.Filters?.length ?? 0) > 0 || input.Shared) {
         throw new AwsError("NotImplemented", "the sandbox has no Filters and no Shared: use ParameterFilters", 501);
       }
-      const accepts = testOf(input.ParameterFilters ?? [], ["Path", "Name", "Type", "KeyId"]);
+      const accepts = parameterTestOf(input.ParameterFilters ?? [], ["Path", "Name", "Type", "KeyId"]);
       const own = [...parameters.values()].filter((one) => accepts({ ...one, keyId: keyOf(one) }));
       const { page, token } = pageOf(own, input, MAX_DESCRIBED);
       return { Parameters: page.map(described), ...token };
     },
     DeleteParameter(input: { Name?: string }) {
-      parameters.delete(parameter(input.Name).name);
+      parameters.delete(parameterNamed(input.Name).name);
       return {};
     },
     DeleteParameters(input: { Names?: string[] }) {
@@ -172,13 +177,13 @@ export function openSsm(world: World, region: string) {
       return { DeletedParameters: deleted, InvalidParameters: names.filter((name) => !deleted.includes(name)) };
     },
     AddTagsToResource(input: AddTagsToResourceCommandInput) {
-      const found = tagged(input);
+      const parameter = taggedParameter(input);
       const added = input.Tags?.map(({ Key = "", Value = "" }) => [Key, Value] as const) ?? [];
-      parameters.set(found.name, { ...found, tags: new Map([...(found.tags ?? []), ...added]) });
+      parameters.set(parameter.name, { ...parameter, tags: new Map([...(parameter.tags ?? []), ...added]) });
       return {};
     },
     ListTagsForResource: (input: ListTagsForResourceCommandInput) => ({
-      TagList: Array.from(tagged(input).tags ?? [], ([Key, Value]) => ({ Key, Value })),
+      TagList: Array.from(taggedParameter(input).tags ?? [], ([Key, Value]) => ({ Key, Value })),
     }),
   };
   return { operations, parameters };
@@ -188,30 +193,30 @@ function checkValue(value: string): void {
   if (value === "") throw violation("value", value, "have length greater than or equal to 1.");
   // "You can't include values wrapped in double brackets", of any type.
   if (/\{\{.*\}\}/s.test(value)) {
-    throw invalid(`Parameter value can't nest another parameter. Do not use "{{}}" in the value.`);
+    throw validationError(`Parameter value can't nest another parameter. Do not use "{{}}" in the value.`);
   }
 }
 
 /** The tier that a value is stored in. */
-function tierOf(value: string, wanted = "Standard", before = "Standard"): string {
-  const limit = MAX_BYTES[wanted];
+function tierOf(value: string, requestedTier = "Standard", before = "Standard"): string {
+  const limit = MAX_BYTES[requestedTier];
   if (limit === undefined) {
-    throw violation("tier", wanted, `satisfy enum value set: [${Object.keys(MAX_BYTES).join(", ")}]`);
+    throw violation("tier", requestedTier, `satisfy enum value set: [${Object.keys(MAX_BYTES).join(", ")}]`);
   }
   const bytes = Buffer.byteLength(value);
   if (bytes > limit) {
-    throw invalid(
-      wanted === "Standard"
+    throw validationError(
+      requestedTier === "Standard"
         ? "Standard tier parameters support a maximum parameter value of 4096 characters. To create a larger parameter value, upgrade the parameter to use the advanced-parameter tier."
         : "Advanced tier parameters support a maximum parameter value of 8192 characters.",
     );
   }
-  if (wanted === "Standard" && before === "Advanced") {
-    throw invalid(
+  if (requestedTier === "Standard" && before === "Advanced") {
+    throw validationError(
       "This parameter uses the advanced-parameter tier. You can't downgrade a parameter from the advanced-parameter tier to the standard-parameter tier.",
     );
   }
-  if (wanted !== "Intelligent-Tiering") return wanted;
+  if (requestedTier !== "Intelligent-Tiering") return requestedTier;
   return before === "Advanced" || bytes > MAX_BYTES.Standard! ? "Advanced" : "Standard";
 }
 
@@ -237,7 +242,7 @@ interface PageInput {
 
 /** A page by names, so that nothing is left out if others are deleted meanwhile. Without a size it has ten. */
 function pageOf(
-  found: readonly Parameter[],
+  matches: readonly Parameter[],
   { MaxResults: size = MAX_ITEMS, NextToken: token }: PageInput,
   max: number,
 ) {
@@ -246,7 +251,7 @@ function pageOf(
     throw violation("maxResults", String(size), `have value ${side}`);
   }
   const last = token === undefined ? "" : nameOfToken(token);
-  const rest = found.filter(({ name }) => name > last).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const rest = matches.filter(({ name }) => name > last).sort((a, b) => (a.name < b.name ? -1 : 1));
   const page = rest.slice(0, size);
   const next = rest.length > size ? { NextToken: tokenOf(page.at(-1)!.name) } : {};
   return { page, token: next };
@@ -260,5 +265,5 @@ function nameOfToken(token: string): string {
   return name;
 }
 
-/** What a secret is without decryption. */
+/** The text of a secret without decryption. */
 const cipherOf = (value: string) => `AQICAH${Buffer.from(value).toString("base64")}`;

@@ -1,4 +1,4 @@
-// What a parameter may be called ("Requirements and constraints for parameter names").
+// The names that a parameter may have ("Requirements and constraints for parameter names").
 import { AwsError } from "../protocol/error.ts";
 
 /** "The maximum length for a parameter name is 1011 characters", with the ARN's in front of it. */
@@ -7,19 +7,20 @@ const MAX_ARN_CHARACTERS = 1011;
 /** "A parameter name hierarchy can have a maximum of 15 levels." */
 const MAX_LEVELS = 15;
 
-export const invalid = (message: string) => new AwsError("ValidationException", message);
+export const validationError = (message: string) => new AwsError("ValidationException", message);
 
 /** As the services say it of their models' constraints. */
 export const violation = (member: string, value: string, constraint: string) =>
-  invalid(
+  validationError(
     `1 validation error detected: Value '${value}' at '${member}' failed to satisfy constraint: Member must ${constraint}`,
   );
 
-export function checkName(name: string, arn: string): void {
+export function checkParameterName(name: string, arn: string): void {
   if (name === "") throw violation("name", name, "have length greater than or equal to 1");
   checkPrefix(name);
-  if (name.includes("/") && !name.startsWith("/")) throw invalid("Parameter name must be a fully qualified name.");
-  if (!/^(\/[\w.-]+)+$|^[\w.-]+$/.test(name)) throw invalid(PATH_RULE);
+  if (name.includes("/") && !name.startsWith("/"))
+    throw validationError("Parameter name must be a fully qualified name.");
+  if (!/^(\/[\w.-]+)+$|^[\w.-]+$/.test(name)) throw validationError(PATH_RULE);
   if (name.split("/").length - 1 > MAX_LEVELS) {
     throw new AwsError(
       "HierarchyLevelLimitExceededException",
@@ -38,9 +39,9 @@ function checkPrefix(name: string): void {
   const [, prefix] = /^\/?(aws|ssm)/i.exec(name) ?? [];
   if (prefix === undefined) return;
   if (name.lastIndexOf("/") <= 0) {
-    throw invalid(`Parameter name: can't be prefixed with "aws" or "ssm" (case-insensitive).`);
+    throw validationError(`Parameter name: can't be prefixed with "aws" or "ssm" (case-insensitive).`);
   }
-  if (prefix.toLowerCase() === "ssm") throw invalid(PATH_RULE);
+  if (prefix.toLowerCase() === "ssm") throw validationError(PATH_RULE);
   throw new AwsError("AccessDeniedException", `No access to reserved parameter name: ${name}.`);
 }
 
@@ -48,17 +49,17 @@ function checkPrefix(name: string): void {
 export function checkPath(path: string): void {
   if (path === "/" || /^(\/[\w.-]+)+\/?$/.test(path)) {
     if (!/^\/(aws|ssm)/i.test(path)) return;
-    throw invalid(
+    throw validationError(
       `Filters for common parameters can't be prefixed with "aws" or "ssm" (case-insensitive). When using global parameters, please specify within a global namespace.`,
     );
   }
-  throw invalid(
+  throw validationError(
     `The parameter doesn't meet the parameter name requirements. The parameter name must begin with a forward slash "/". It can't be prefixed with "aws" or "ssm" (case-insensitive). It must use only letters, numbers, or the following symbols: . (period), - (hyphen), _ (underscore). Special characters are not allowed. All sub-paths, if specified, must use the forward slash symbol "/". Valid example: /get/parameters2-/by1./path0_.`,
   );
 }
 
 /** Whether a name is below a path, at any level or at the next one. */
-export function isBelow(name: string, path: string, isRecursive: boolean): boolean {
+export function isBelowPath(name: string, path: string, isRecursive: boolean): boolean {
   const begin = `${path.replace(/\/$/, "")}/`;
   return name.startsWith(begin) && (isRecursive || !name.slice(begin.length).includes("/"));
 }

@@ -8,10 +8,10 @@ import { AwsError } from "../protocol/error.ts";
 import type { StoredBytes } from "../stored-bytes.ts";
 import { syncFolder } from "./folder.ts";
 
-/** What a file is that cannot be read; other failures pass by themselves. */
+/** The error codes of a file that cannot be read; other failures pass by themselves. */
 const UNREADABLE = /^(EACCES|EIO|EISDIR|ELOOP|ENOENT|ENOTDIR|EPERM)$/;
 
-/** What a user gets, without a path of the machine. */
+/** The error that a user gets, without a path of the machine. */
 class Damage extends AwsError {
   constructor() {
     super(
@@ -39,7 +39,7 @@ export class Blobs {
     for (const name of readdirSync(folder)) this.#files.add(name);
   }
 
-  /** Throws an `AwsError` for the user where the file is not what it was. */
+  /** Throws an `AwsError` for the user if the file is not what it was. */
   read(sha256: string): Buffer {
     const path = join(this.#folder, sha256);
     let bytes: Buffer;
@@ -73,7 +73,7 @@ export class Blobs {
     for (const name of names) this.#uses.set(name, (this.#uses.get(name) ?? 0) + count);
   }
 
-  /** Removes files that no record names: left over where one was killed, or named before. */
+  /** Removes files that no record names: left over when one was killed, or named before. */
   removeUnused(): void {
     for (const name of this.#files) {
       if ((this.#uses.get(name) ?? 0) > 0) continue;
@@ -95,8 +95,8 @@ export class Blobs {
     if (!this.#files.has(sha256)) return false;
     try {
       if (this.#whole.has(sha256)) {
-        const found = lstatSync(join(this.#folder, sha256));
-        if (found.isFile() && found.size === length) return true;
+        const stats = lstatSync(join(this.#folder, sha256));
+        if (stats.isFile() && stats.size === length) return true;
         this.#whole.delete(sha256);
       }
       this.read(sha256);
@@ -107,7 +107,7 @@ export class Blobs {
     }
   }
 
-  /** False where the file that is damaged is all that there is: a change of something else does not fail for that. */
+  /** False if the file that is damaged is all that there is: a change of something else does not fail for that. */
   async #writeAnew(one: StoredBytes): Promise<boolean> {
     const { sha256 } = one;
     let bytes: Buffer;

@@ -3,7 +3,7 @@ import { StoredBytes } from "../stored-bytes.ts";
 
 export interface Encoded {
   readonly text: string;
-  /** What the text names and does not carry. */
+  /** The bytes that the text names and does not carry. */
   readonly bytes: readonly StoredBytes[];
 }
 
@@ -20,13 +20,13 @@ export function decode(text: string, readBytes: (sha256: string) => Buffer): unk
   return readPlain(JSON.parse(text), readBytes);
 }
 
-/** The value itself where it has nothing but what JSON has. */
+/** The value itself if it has nothing but what JSON has. */
 function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
   if (typeof value !== "object" || value === null) return value;
   const plain = (one: unknown) => plainOf(one, bytes);
   if (Array.isArray(value)) {
-    const done = value.map(plain);
-    return done.some((one, i) => one !== value[i]) ? done : value;
+    const items = value.map(plain);
+    return items.some((one, i) => one !== value[i]) ? items : value;
   }
   if (value instanceof Date) return { $date: value.getTime() };
   if (value instanceof Map) return { $map: Array.from(value, ([key, one]) => [plain(key), plain(one)]) };
@@ -39,19 +39,19 @@ function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
   }
   if ("toJSON" in value && typeof value.toJSON === "function") return plain(value.toJSON());
   const keys = Object.keys(value);
-  const given = value as Readonly<Record<string, unknown>>;
-  if (keys.length === 1 && keys[0]!.startsWith("$")) return { $object: [[keys[0], plain(given[keys[0]!])]] };
+  const record = value as Readonly<Record<string, unknown>>;
+  if (keys.length === 1 && keys[0]!.startsWith("$")) return { $object: [[keys[0], plain(record[keys[0]!])]] };
   let changed: Record<string, unknown> | undefined;
   for (const key of keys) {
-    const one = plain(given[key]);
-    if (one === given[key]) continue;
-    changed ??= { ...given };
+    const one = plain(record[key]);
+    if (one === record[key]) continue;
+    changed ??= { ...record };
     changed[key] = one;
   }
   return changed ?? value;
 }
 
-/** What was parsed, in its own place where it is plain. */
+/** The value that was parsed, changed in place if it is plain. */
 function readPlain(parsed: unknown, readBytes: (sha256: string) => Buffer): unknown {
   if (typeof parsed !== "object" || parsed === null) return parsed;
   const value = (one: unknown) => readPlain(one, readBytes);
@@ -59,14 +59,14 @@ function readPlain(parsed: unknown, readBytes: (sha256: string) => Buffer): unkn
     for (const [i, one] of parsed.entries()) if (typeof one === "object") parsed[i] = value(one);
     return parsed;
   }
-  const given = parsed as Record<string, unknown>;
-  const keys = Object.keys(given);
+  const record = parsed as Record<string, unknown>;
+  const keys = Object.keys(record);
   const [tag = ""] = keys;
   if (keys.length !== 1 || !tag.startsWith("$")) {
-    for (const key of keys) if (typeof given[key] === "object") given[key] = value(given[key]);
-    return given;
+    for (const key of keys) if (typeof record[key] === "object") record[key] = value(record[key]);
+    return record;
   }
-  const inner = given[tag];
+  const inner = record[tag];
   switch (tag) {
     case "$date":
       return new Date(inner as number);

@@ -8,22 +8,22 @@ import { StoreProblem } from "./problem.ts";
 
 const FORMAT = 1;
 
-export interface Change {
+export interface JournalChange {
   readonly collection: string;
   readonly key: string;
   /** SHA-256 of the bytes that the value names. */
   readonly bytes: readonly string[];
-  /** Undefined where the key is gone. */
+  /** Undefined if the key is gone. */
   readonly value: string | undefined;
 }
 
 /** A record and where its value is in the file. */
-export interface Placed {
+export interface PlacedRecord {
   readonly collection: string;
   readonly key: string;
   readonly bytes: readonly string[];
   readonly at: number;
-  /** Undefined where the key is gone. */
+  /** Undefined if the key is gone. */
   readonly length: number | undefined;
 }
 
@@ -36,8 +36,12 @@ export function header(): Buffer {
 }
 
 /** The lines of a batch, and where each value is when they begin at `at`. */
-export function batch(changes: readonly Change[], number: number, at: number): { bytes: Buffer; placed: Placed[] } {
-  const placed: Placed[] = [];
+export function batch(
+  changes: readonly JournalChange[],
+  number: number,
+  at: number,
+): { bytes: Buffer; records: PlacedRecord[] } {
+  const records: PlacedRecord[] = [];
   const lines: Buffer[] = [];
   let position = at;
   for (const [i, { collection, key, bytes, value }] of changes.entries()) {
@@ -45,25 +49,25 @@ export function batch(changes: readonly Change[], number: number, at: number): {
     const fields = [number, end, JSON.stringify(collection), JSON.stringify(key), bytes.join(",")];
     const own = Buffer.from(line(`${fields.join("\t")}\t${value ?? ""}`));
     const length = value === undefined ? undefined : Buffer.byteLength(value);
-    placed.push({ collection, key, bytes, at: position + own.length - 1 - (length ?? 0), length });
+    records.push({ collection, key, bytes, at: position + own.length - 1 - (length ?? 0), length });
     lines.push(own);
     position += own.length;
   }
-  return { bytes: Buffer.concat(lines), placed };
+  return { bytes: Buffer.concat(lines), records };
 }
 
 const line = (text: string) => `${crc32(text).toString(16).padStart(8, "0")}\t${text}\n`;
 
-export interface Journal {
-  readonly records: Placed[];
+export interface JournalContents {
+  readonly records: PlacedRecord[];
   /** Number of the last whole batch. */
   readonly number: number;
   /** Where the last whole batch ends. */
   readonly length: number;
 }
 
-/** What is in a file. Throws a `StoreProblem` where something in the middle is not what was written. */
-export function readJournal(file: Buffer, path: string): Journal {
+/** Parses the contents of a file. Throws a `StoreProblem` if something in the middle is not what was written. */
+export function parseJournal(file: Buffer, path: string): JournalContents {
   const first = readLine(file, 0);
   const format = first?.collection === "format" ? Number(first.key) : undefined;
   if (format === undefined) {
@@ -74,23 +78,23 @@ export function readJournal(file: Buffer, path: string): Journal {
       `${path} was written by a newer version of the tool (format ${format}, this one reads ${FORMAT}). Update the tool, or make a new sandbox with \`tool sandbox reset\`.`,
     );
   }
-  const records: Placed[] = [];
+  const records: PlacedRecord[] = [];
   let [number, length, at] = [0, first!.end, first!.end];
-  let pending: Placed[] = [];
+  let pending: PlacedRecord[] = [];
   while (at < file.length) {
-    const found = readLine(file, at);
+    const record = readLine(file, at);
     // One of another batch was there before a write that failed.
-    if (found?.number !== number + 1) {
+    if (record?.number !== number + 1) {
       checkTail(file, at, number + 1, path);
       break;
     }
-    at = found.end;
-    pending.push(found);
-    if (!found.isEnd) continue;
+    at = record.end;
+    pending.push(record);
+    if (!record.isEnd) continue;
     // One by one: a spread of many would be too many arguments.
-    for (const record of pending) records.push(record);
+    for (const one of pending) records.push(one);
     pending = [];
-    number = found.number;
+    number = record.number;
     length = at;
   }
   return { records, number, length };
@@ -110,7 +114,10 @@ function checkTail(file: Buffer, at: number, number: number, path: string): void
   }
 }
 
-function readLine(file: Buffer, at: number): (Placed & { number: number; isEnd: boolean; end: number }) | undefined {
+function readLine(
+  file: Buffer,
+  at: number,
+): (PlacedRecord & { number: number; isEnd: boolean; end: number }) | undefined {
   if (file[at + 8] !== TAB) return undefined;
   const newline = file.indexOf(NEWLINE, at);
   if (newline - at < 20) return undefined;

@@ -17,7 +17,7 @@ import {
 import { join } from "node:path";
 import type { Clock } from "../../../../grammar/units/clock.ts";
 
-/** What a series may have on disk. */
+/** The bounds of what a series may have on disk. */
 export interface SeriesBounds {
   readonly maxBytes: number;
   readonly maxAgeMs: number;
@@ -26,7 +26,7 @@ export interface SeriesBounds {
 /** A part that is written no more. */
 export interface ClosedPart {
   readonly fromMs: number;
-  /** Nothing where it was removed meanwhile. */
+  /** Nothing if it was removed meanwhile. */
   read(): string[];
 }
 
@@ -94,7 +94,7 @@ export class SeriesFiles {
     return lines;
   }
 
-  /** Writes at once; true where a new part begins with the next. */
+  /** Writes at once; true if a new part begins with the next. */
   append(texts: readonly string[], fromMs: number, toMs: number): boolean {
     const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(""));
     if (this.#descriptor === undefined) {
@@ -105,7 +105,7 @@ export class SeriesFiles {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
     } catch (error) {
-      // What was written of it is cut off before the next.
+      // The part of it that was written is cut off before the next.
       this.end();
       throw error;
     }
@@ -169,7 +169,7 @@ export class SeriesFiles {
     }
   }
 
-  /** Undefined where there is nothing, or where it cannot be read. */
+  /** Undefined if there is nothing, or if it cannot be read. */
   #tryRead<T>(read: () => T): T | undefined {
     try {
       return read();

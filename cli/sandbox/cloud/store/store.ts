@@ -8,7 +8,7 @@ import type { Clock } from "../../../../grammar/units/clock.ts";
 import type { StoredBytes } from "../stored-bytes.ts";
 import { Blobs } from "./blobs.ts";
 import { syncFolderNow } from "./folder.ts";
-import { batch, type Change, header, type Placed, readJournal } from "./journal.ts";
+import { batch, header, type JournalChange, type PlacedRecord, parseJournal } from "./journal.ts";
 import { type SeriesBounds, SeriesFiles } from "./series-files.ts";
 
 /** Gets what was found and mended. */
@@ -19,28 +19,28 @@ const COMPACTED_BYTES = 4 * 1024 * 1024;
 
 const DAY_MS = 86_400_000;
 
-/** What series of a service may have on disk; 64 MB without end are usual. */
+/** The space and the age that series of a service may have on disk; 64 MB without end are usual. */
 const SERIES_BOUNDS: Readonly<Record<string, SeriesBounds>> = {
   monitoring: { maxBytes: 64 * 1024 * 1024, maxAgeMs: 30 * DAY_MS },
 };
 const USUAL_BOUNDS: SeriesBounds = { maxBytes: 64 * 1024 * 1024, maxAgeMs: Number.POSITIVE_INFINITY };
 
 /** By key, where the value is. */
-type Keys = Map<string, Placed>;
+type Keys = Map<string, PlacedRecord>;
 
-/** Throws a `StoreProblem` where the folder's state cannot be used. */
-export function openStore(folder: string, report: Report, clock: Clock): Store {
+/** Throws a `StoreProblem` if the folder's state cannot be used. */
+export function openStore(folder: string, report: Report, clock: Clock): StateStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, "journal");
   rmSync(`${path}.new`, { force: true });
   const file = readOrMake(path);
-  const { records, number, length } = readJournal(file, path);
+  const { records, number, length } = parseJournal(file, path);
   if (length < file.length) {
     report(
       `${path}: the last ${file.length - length} bytes are not whole and are cut off: nobody was told that they are kept`,
     );
   }
-  const store = new Store(folder, report, { clock, number, length });
+  const store = new StateStore(folder, report, { clock, number, length });
   for (const record of records) store.place(record);
   store.blobs.removeUnused();
   return store;
@@ -58,7 +58,7 @@ function readOrMake(path: string): Buffer {
   }
 }
 
-export class Store {
+export class StateStore {
   readonly blobs: Blobs;
   readonly #folder: string;
   readonly #path: string;
@@ -95,17 +95,17 @@ export class Store {
   }
 
   keys(collection: string): IterableIterator<string> {
-    return (this.#collections.get(collection) ?? new Map<string, Placed>()).keys();
+    return (this.#collections.get(collection) ?? new Map<string, PlacedRecord>()).keys();
   }
 
-  /** What is stored as the value; undefined where there is none. */
+  /** The text that is stored as the value; undefined if there is none. */
   read(collection: string, key: string): string | undefined {
-    const found = this.#collections.get(collection)?.get(key);
-    return found && this.#bytesAt(found).toString();
+    const record = this.#collections.get(collection)?.get(key);
+    return record && this.#bytesAt(record).toString();
   }
 
   /** Takes what the journal has into account. */
-  place(record: Placed): void {
+  place(record: PlacedRecord): void {
     const keys: Keys = this.#collections.get(record.collection) ?? new Map();
     this.#collections.set(record.collection, keys);
     const before = keys.get(record.key);
@@ -126,8 +126,8 @@ export class Store {
    * Writes all or nothing: it is safe when this resolves, and as before when it rejects. One at a time. `bytes` are what the
    * values name.
    */
-  async commit(changes: readonly Change[], bytes: Iterable<StoredBytes>): Promise<void> {
-    const { bytes: lines, placed } = batch(changes, this.#number + 1, this.#length);
+  async commit(changes: readonly JournalChange[], bytes: Iterable<StoredBytes>): Promise<void> {
+    const { bytes: lines, records } = batch(changes, this.#number + 1, this.#length);
     try {
       await this.blobs.write(bytes);
       await this.#append(lines);
@@ -137,18 +137,18 @@ export class Store {
     }
     this.#number += 1;
     this.#length += lines.length;
-    for (const record of placed) this.place(record);
+    for (const record of records) this.place(record);
     this.blobs.removeUnused();
     if (this.#length > this.#compactedAt && this.#length > 2 * this.#liveBytes) await this.compact();
   }
 
-  /** Writes the journal anew, without what is out of date. Where that fails the old one stays. */
+  /** Writes the journal anew, without what is out of date. If that fails the old one stays. */
   async compact(): Promise<void> {
     const temporary = `${this.#path}.new`;
     const all = [...this.#collections.values()].flatMap((keys) => [...keys.values()]);
     const changes = all.map((one) => ({ ...one, value: this.#bytesAt(one).toString() }));
     const begin = header();
-    const { bytes, placed } = batch(changes, 1, begin.length);
+    const { bytes, records } = batch(changes, 1, begin.length);
     try {
       const file = await open(temporary, "w", 0o600);
       try {
@@ -165,8 +165,8 @@ export class Store {
       return;
     }
     this.#compactedAt = COMPACTED_BYTES;
-    [this.#number, this.#length] = [placed.length > 0 ? 1 : 0, begin.length + bytes.length];
-    for (const record of placed) this.place(record);
+    [this.#number, this.#length] = [records.length > 0 ? 1 : 0, begin.length + bytes.length];
+    for (const record of records) this.place(record);
   }
 
   /** Without a wait in between, so that nobody reads meanwhile; a file that is open cannot be replaced everywhere. */
@@ -200,7 +200,7 @@ export class Store {
   async #append(lines: Buffer): Promise<void> {
     if (this.#handle === undefined) {
       this.#handle = await open(this.#path, "r+");
-      // What is not whole is not to be met again.
+      // A batch that is not whole must not be read again.
       await this.#handle.truncate(this.#length);
     }
     try {
@@ -212,7 +212,7 @@ export class Store {
     }
   }
 
-  #bytesAt({ at, length = 0 }: Placed): Buffer {
+  #bytesAt({ at, length = 0 }: PlacedRecord): Buffer {
     const bytes = Buffer.alloc(length);
     for (let done = 0; done < length; ) {
       const count = readSync(this.#descriptor, bytes, done, length - done, at + done);

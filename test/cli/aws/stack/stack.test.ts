@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import t from "tap";
 import { renderPlan, renderStatus } from "../../../../cli/output/stack-text.ts";
-import type { Change, StackPlan, StackStatus } from "../../../../cli/platform/stack.ts";
+import type { StackChange, StackPlan, StackStatus } from "../../../../cli/platform/stack.ts";
 import { notAllowed } from "../../../support/access-policy.ts";
 import { root } from "../../../support/cli.ts";
 import { askEndpoint, openApp } from "../../../support/deployed-app.ts";
@@ -214,7 +214,7 @@ const RESOURCES = `Resources
 const STAGES = `Stages
   staging  http://staging.hello.localhost:4040/`;
 
-const change = (about: string, type: string, more: Partial<Change> = {}): Change => ({
+const change = (about: string, type: string, more: Partial<StackChange> = {}): StackChange => ({
   action: "add",
   id: about,
   type,

@@ -1,30 +1,31 @@
 // AWS::ApiGateway::*
-import { DISTRIBUTION_ZONE, type Domain, pathOf, type RestApi } from "../../api-gateway.ts";
+import { DISTRIBUTION_ZONE, type Domain, type RestApi, resourcePathOf } from "../../api-gateway.ts";
 import { randomId } from "../../random-name.ts";
 import {
   badRequest,
-  type Context,
   type Properties,
-  properties,
+  parseProperties,
+  type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
   texts,
 } from "./type.ts";
 
-const gateway = ({ world, region }: Context) => world.service("apigateway", region);
+const gateway = ({ world, region }: ResourceContext) => world.service("apigateway", region);
 
 /** "Stage variable values can contain: alphanumeric characters and -._~:/?#&=,". */
 const VARIABLE_VALUE = /^[A-Za-z0-9\-._~:/?#&=,]*$/;
 
 export const restApi: ResourceType = {
-  properties: properties(`ApiKeySourceType BinaryMediaTypes[] Body~ BodyS3Location{} CloneFrom Description
+  properties: parseProperties(`ApiKeySourceType BinaryMediaTypes[] Body~ BodyS3Location{} CloneFrom Description
     DisableExecuteApiEndpoint& EndpointAccessMode EndpointConfiguration{} FailOnWarnings& MinimumCompressionSize# Mode
     Name Parameters~ Policy~ SecurityPolicy Tags[] Version`),
   durationMs: 3_000,
   attributes: ["RestApiId", "RootResourceId"],
-  create(context, given) {
-    if (given.Name === undefined && given.Body === undefined) throw badRequest("Invalid REST API name specified");
+  create(context, properties) {
+    if (properties.Name === undefined && properties.Body === undefined)
+      throw badRequest("Invalid REST API name specified");
     const root = randomId(10);
     const api: RestApi = {
       id: randomId(10),
@@ -33,13 +34,13 @@ export const restApi: ResourceType = {
       resources: new Map([[root, { id: root, parentId: undefined, pathPart: "", methods: new Map() }]]),
       deployments: new Map(),
       stages: new Map(),
-      ...apiSettings(given),
+      ...apiSettings(properties),
     };
     gateway(context).apis.set(api.id, api);
     return api.id;
   },
-  update(context, id, given) {
-    Object.assign(gateway(context).api(id), apiSettings(given));
+  update(context, id, properties) {
+    Object.assign(gateway(context).apiById(id), apiSettings(properties));
   },
   delete(context, id) {
     const { apis, domains } = gateway(context);
@@ -49,31 +50,31 @@ export const restApi: ResourceType = {
     if (users.length > 0) throw badRequest("Please remove all base path mappings related to the API in your domains.");
     apis.delete(id);
   },
-  attribute: (context, id, name) => (name === "RestApiId" ? id : gateway(context).api(id).rootId),
+  attribute: (context, id, name) => (name === "RestApiId" ? id : gateway(context).apiById(id).rootId),
 };
 
-function apiSettings(given: Properties) {
-  const { Types } = (given.EndpointConfiguration ?? {}) as { Types?: string[] };
+function apiSettings(properties: Properties) {
+  const { Types } = (properties.EndpointConfiguration ?? {}) as { Types?: string[] };
   return {
-    name: String(given.Name ?? ""),
-    description: textOrNone(given.Description),
-    binaryMediaTypes: texts(given.BinaryMediaTypes),
+    name: String(properties.Name ?? ""),
+    description: textOrNone(properties.Description),
+    binaryMediaTypes: texts(properties.BinaryMediaTypes),
     minimumCompressionSize:
-      given.MinimumCompressionSize === undefined ? undefined : Number(given.MinimumCompressionSize),
+      properties.MinimumCompressionSize === undefined ? undefined : Number(properties.MinimumCompressionSize),
     endpointTypes: Types ?? ["EDGE"],
-    isExecuteApiDisabled: String(given.DisableExecuteApiEndpoint) === "true",
-    tags: tagsOf(given.Tags),
+    isExecuteApiDisabled: String(properties.DisableExecuteApiEndpoint) === "true",
+    tags: tagsOf(properties.Tags),
   };
 }
 
 export const resource: ResourceType = {
-  properties: properties("ParentId*! PathPart*! RestApiId*!"),
+  properties: parseProperties("ParentId*! PathPart*! RestApiId*!"),
   durationMs: 2_000,
   attributes: ["ResourceId"],
-  create(context, given) {
-    const { resources } = gateway(context).api(String(given.RestApiId));
-    const pathPart = String(given.PathPart);
-    const parentId = String(given.ParentId);
+  create(context, properties) {
+    const { resources } = gateway(context).apiById(String(properties.RestApiId));
+    const pathPart = String(properties.PathPart);
+    const parentId = String(properties.ParentId);
     if (!resources.has(parentId)) throw badRequest("Invalid Resource identifier specified");
     if (!/^(\{[\w.-]+\+?\}|[\w.:-]+)$/.test(pathPart)) {
       throw badRequest(
@@ -88,8 +89,8 @@ export const resource: ResourceType = {
     return id;
   },
   update() {},
-  delete(context, id, given) {
-    gateway(context).apis.get(String(given.RestApiId))?.resources.delete(id);
+  delete(context, id, properties) {
+    gateway(context).apis.get(String(properties.RestApiId))?.resources.delete(id);
   },
   attribute: (_context, id) => id,
 };
@@ -108,8 +109,8 @@ const INTEGRATION_KEYS = new Set(
   TimeoutInMillis Type Uri`.split(/\s+/),
 );
 
-function integrationOf(given: Properties) {
-  const integration = (given.Integration ?? {}) as MethodIntegration;
+function integrationOf(properties: Properties) {
+  const integration = (properties.Integration ?? {}) as MethodIntegration;
   const wrong = Object.keys(integration).find((name) => !INTEGRATION_KEYS.has(name));
   if (wrong !== undefined) throw badRequest(`#/Integration: extraneous key [${wrong}] is not permitted`);
   const {
@@ -143,45 +144,47 @@ function integrationOf(given: Properties) {
   };
 }
 
-function putMethod(context: Context, given: Properties): string {
-  const api = gateway(context).api(String(given.RestApiId));
-  const place = api.resources.get(String(given.ResourceId));
-  if (place === undefined) throw badRequest("Invalid Resource identifier specified");
-  if (given.AuthorizationType === undefined) throw badRequest("Authorization type must be specified");
-  place.methods.set(String(given.HttpMethod), integrationOf(given));
-  return `${api.id}|${place.id}|${given.HttpMethod}`;
+function putMethod(context: ResourceContext, properties: Properties): string {
+  const api = gateway(context).apiById(String(properties.RestApiId));
+  const resource = api.resources.get(String(properties.ResourceId));
+  if (resource === undefined) throw badRequest("Invalid Resource identifier specified");
+  if (properties.AuthorizationType === undefined) throw badRequest("Authorization type must be specified");
+  resource.methods.set(String(properties.HttpMethod), integrationOf(properties));
+  return `${api.id}|${resource.id}|${properties.HttpMethod}`;
 }
 
 export const method: ResourceType = {
   properties:
-    properties(`ApiKeyRequired& AuthorizationScopes[] AuthorizationType AuthorizerId HttpMethod*! Integration{}
+    parseProperties(`ApiKeyRequired& AuthorizationScopes[] AuthorizationType AuthorizerId HttpMethod*! Integration{}
     MethodResponses[] OperationName RequestModels{} RequestParameters{} RequestValidatorId ResourceId*! RestApiId*!`),
   durationMs: 2_000,
   attributes: [],
   create: putMethod,
-  update: (context, _id, given) => void putMethod(context, given),
-  delete(context, _id, given) {
-    const api = gateway(context).apis.get(String(given.RestApiId));
-    api?.resources.get(String(given.ResourceId))?.methods.delete(String(given.HttpMethod));
+  update: (context, _id, properties) => void putMethod(context, properties),
+  delete(context, _id, properties) {
+    const api = gateway(context).apis.get(String(properties.RestApiId));
+    api?.resources.get(String(properties.ResourceId))?.methods.delete(String(properties.HttpMethod));
   },
   attribute: () => undefined,
 };
 
 export const deployment: ResourceType = {
-  properties: properties("DeploymentCanarySettings!{} Description RestApiId*! StageDescription{} StageName"),
+  properties: parseProperties("DeploymentCanarySettings!{} Description RestApiId*! StageDescription{} StageName"),
   durationMs: 2_000,
   attributes: ["DeploymentId"],
-  create(context, given) {
-    const api = gateway(context).api(String(given.RestApiId));
-    const routes = new Map([...api.resources.values()].map((one) => [pathOf(api, one), new Map(one.methods)] as const));
+  create(context, properties) {
+    const api = gateway(context).apiById(String(properties.RestApiId));
+    const routes = new Map(
+      [...api.resources.values()].map((one) => [resourcePathOf(api, one), new Map(one.methods)] as const),
+    );
     if ([...routes.values()].every((methods) => methods.size === 0))
       throw badRequest("The REST API doesn't contain any methods");
     const id = randomId(6);
     const createdAt = context.world.clock.date();
-    api.deployments.set(id, { id, description: textOrNone(given.Description), createdAt, routes });
-    if (given.StageName !== undefined) {
-      api.stages.set(String(given.StageName), {
-        name: String(given.StageName),
+    api.deployments.set(id, { id, description: textOrNone(properties.Description), createdAt, routes });
+    if (properties.StageName !== undefined) {
+      api.stages.set(String(properties.StageName), {
+        name: String(properties.StageName),
         deploymentId: id,
         variables: {},
         tags: {},
@@ -191,12 +194,12 @@ export const deployment: ResourceType = {
     }
     return id;
   },
-  update(context, id, given) {
-    const found = gateway(context).api(String(given.RestApiId)).deployments.get(id);
-    if (found !== undefined) found.description = textOrNone(given.Description);
+  update(context, id, properties) {
+    const existing = gateway(context).apiById(String(properties.RestApiId)).deployments.get(id);
+    if (existing !== undefined) existing.description = textOrNone(properties.Description);
   },
-  delete(context, id, given) {
-    const api = gateway(context).apis.get(String(given.RestApiId));
+  delete(context, id, properties) {
+    const api = gateway(context).apis.get(String(properties.RestApiId));
     if (api === undefined) return;
     if ([...api.stages.values()].some((stage) => stage.deploymentId === id)) {
       throw badRequest("Active stages pointing to this deployment must be moved or deleted");
@@ -206,81 +209,82 @@ export const deployment: ResourceType = {
   attribute: (_context, id) => id,
 };
 
-function stageSettings(api: RestApi, given: Properties) {
-  const deploymentId = String(given.DeploymentId);
+function stageSettings(api: RestApi, properties: Properties) {
+  const deploymentId = String(properties.DeploymentId);
   if (!api.deployments.has(deploymentId)) throw badRequest("Deployment id does not exist");
-  const variables = (given.Variables ?? {}) as Record<string, string>;
+  const variables = (properties.Variables ?? {}) as Record<string, string>;
   for (const [name, value] of Object.entries(variables)) {
     if (!/^\w+$/.test(name))
       throw badRequest(`Stage variable name ${name} may only contain alphanumeric characters and _`);
     if (!VARIABLE_VALUE.test(String(value)))
       throw badRequest(`Stage variable value ${value} did not match the required pattern ${VARIABLE_VALUE.source}`);
   }
-  return { deploymentId, variables, tags: tagsOf(given.Tags), settings: given };
+  return { deploymentId, variables, tags: tagsOf(properties.Tags), settings: properties };
 }
 
 export const stage: ResourceType = {
-  properties: properties(`AccessLogSetting{} CacheClusterEnabled& CacheClusterSize CanarySetting{} ClientCertificateId
+  properties:
+    parseProperties(`AccessLogSetting{} CacheClusterEnabled& CacheClusterSize CanarySetting{} ClientCertificateId
     DeploymentId Description DocumentationVersion MethodSettings[] RestApiId*! StageName! Tags[] TracingEnabled&
     Variables{}`),
   durationMs: 3_000,
   attributes: [],
-  create(context, given) {
-    const api = gateway(context).api(String(given.RestApiId));
-    const name = String(given.StageName ?? "");
+  create(context, properties) {
+    const api = gateway(context).apiById(String(properties.RestApiId));
+    const name = String(properties.StageName ?? "");
     if (!/^[\w-]{1,128}$/.test(name)) throw badRequest("Stage name only allows a-zA-Z0-9_-");
     if (api.stages.has(name)) throw badRequest(`Stage already exists`);
-    api.stages.set(name, { name, createdAt: context.world.clock.date(), ...stageSettings(api, given) });
+    api.stages.set(name, { name, createdAt: context.world.clock.date(), ...stageSettings(api, properties) });
     return name;
   },
-  update(context, id, given) {
-    const api = gateway(context).api(String(given.RestApiId));
-    Object.assign(api.stages.get(id)!, stageSettings(api, given));
+  update(context, id, properties) {
+    const api = gateway(context).apiById(String(properties.RestApiId));
+    Object.assign(api.stages.get(id)!, stageSettings(api, properties));
   },
-  delete(context, id, given) {
+  delete(context, id, properties) {
     const { apis, domains } = gateway(context);
     const isMapped = [...domains.values()].some(({ mappings }) =>
-      [...mappings.values()].some((one) => one.restApiId === given.RestApiId && one.stage === id),
+      [...mappings.values()].some((one) => one.restApiId === properties.RestApiId && one.stage === id),
     );
     if (isMapped) throw badRequest("Please remove all base path mappings related to the stage in your domains.");
-    apis.get(String(given.RestApiId))?.stages.delete(id);
+    apis.get(String(properties.RestApiId))?.stages.delete(id);
   },
   attribute: () => undefined,
 };
 
 /** For an edge-optimized domain the certificate is in us-east-1, else where the API is; and it was issued. */
-function checkCertificate(context: Context, name: string, arn: string, isEdge: boolean): void {
+function checkCertificate(context: ResourceContext, name: string, arn: string, isEdge: boolean): void {
   const { world } = context;
   const [, , , region = ""] = arn.split(":");
   if (region !== (isEdge ? "us-east-1" : context.region))
     throw badRequest(
       `Invalid certificate ARN: ${arn}. Certificate must be in '${isEdge ? "us-east-1" : context.region}'.`,
     );
-  const found = world.service("acm", region).certificates.get(arn);
-  const isCovered = found?.names.some(
+  const certificate = world.service("acm", region).certificates.get(arn);
+  const isCovered = certificate?.names.some(
     (one) => one === name || (one.startsWith("*.") && name.split(".").slice(1).join(".") === one.slice(2)),
   );
-  if (found?.status !== "ISSUED" || !isCovered) {
+  if (certificate?.status !== "ISSUED" || !isCovered) {
     throw badRequest(
       `Unable to associate certificate ${arn} with CloudFront. This error may prevent the domain name ${name} from being used in API Gateway for up to 40 minutes. Please ensure the certificate domain name matches the requested domain name, and that this user has permission to call cloudfront:UpdateDistribution on '*' resources.`,
     );
   }
 }
 
-function domainSettings(context: Context, given: Properties) {
-  const { Types: [endpointType = "EDGE"] = [] } = (given.EndpointConfiguration ?? {}) as { Types?: string[] };
+function domainSettings(context: ResourceContext, properties: Properties) {
+  const { Types: [endpointType = "EDGE"] = [] } = (properties.EndpointConfiguration ?? {}) as { Types?: string[] };
   const isEdge = endpointType === "EDGE";
-  const certificateArn = String((isEdge ? given.CertificateArn : given.RegionalCertificateArn) ?? "");
-  checkCertificate(context, String(given.DomainName), certificateArn, isEdge);
+  const certificateArn = String((isEdge ? properties.CertificateArn : properties.RegionalCertificateArn) ?? "");
+  checkCertificate(context, String(properties.DomainName), certificateArn, isEdge);
   return {
     certificateArn,
     endpointType,
-    securityPolicy: String(given.SecurityPolicy ?? "TLS_1_2"),
-    tags: tagsOf(given.Tags),
+    securityPolicy: String(properties.SecurityPolicy ?? "TLS_1_2"),
+    tags: tagsOf(properties.Tags),
   };
 }
 
-const use = ({ world }: Context, { certificateArn, name }: Domain, isUsed: boolean) => {
+const use = ({ world }: ResourceContext, { certificateArn, name }: Domain, isUsed: boolean) => {
   const inUseBy = world.service("acm", certificateArn.split(":")[3]).certificates.get(certificateArn)?.inUseBy;
   if (isUsed) inUseBy?.add(name);
   else inUseBy?.delete(name);
@@ -288,7 +292,7 @@ const use = ({ world }: Context, { certificateArn, name }: Domain, isUsed: boole
 
 export const domainName: ResourceType = {
   properties:
-    properties(`CertificateArn DomainName! EndpointAccessMode EndpointConfiguration{} MutualTlsAuthentication{}
+    parseProperties(`CertificateArn DomainName! EndpointAccessMode EndpointConfiguration{} MutualTlsAuthentication{}
     OwnershipVerificationCertificateArn RegionalCertificateArn RoutingMode SecurityPolicy Tags[]`),
   durationMs: 60_000,
   attributes: [
@@ -298,33 +302,33 @@ export const domainName: ResourceType = {
     "RegionalDomainName",
     "RegionalHostedZoneId",
   ],
-  create(context, given) {
-    const name = String(given.DomainName);
+  create(context, properties) {
+    const name = String(properties.DomainName);
     const { domains } = gateway(context);
     if (domains.has(name)) throw badRequest(`The domain name you provided already exists.`);
     const domain: Domain = {
       name,
       distribution: `d${randomId(13)}.cloudfront.net`,
       mappings: new Map(),
-      ...domainSettings(context, given),
+      ...domainSettings(context, properties),
     };
     domains.set(name, domain);
     use(context, domain, true);
     return name;
   },
-  update(context, id, given) {
-    const found = gateway(context).domain(id);
-    use(context, found, false);
-    Object.assign(found, domainSettings(context, given));
-    use(context, found, true);
+  update(context, id, properties) {
+    const domain = gateway(context).domainNamed(id);
+    use(context, domain, false);
+    Object.assign(domain, domainSettings(context, properties));
+    use(context, domain, true);
   },
   delete(context, id) {
-    const found = gateway(context).domains.get(id);
-    if (found !== undefined) use(context, found, false);
+    const domain = gateway(context).domains.get(id);
+    if (domain !== undefined) use(context, domain, false);
     gateway(context).domains.delete(id);
   },
   attribute(context, id, name) {
-    const { distribution } = gateway(context).domain(id);
+    const { distribution } = gateway(context).domainNamed(id);
     if (name === "DistributionHostedZoneId") return DISTRIBUTION_ZONE;
     if (name === "DomainNameArn") return `arn:aws:apigateway:${context.region}::/domainnames/${id}`;
     if (name === "RegionalDomainName")
@@ -333,29 +337,29 @@ export const domainName: ResourceType = {
   },
 };
 
-function putMapping(context: Context, given: Properties): string {
-  const { mappings, name } = gateway(context).domain(String(given.DomainName));
-  const api = gateway(context).api(String(given.RestApiId));
-  const base = String(given.BasePath || "(none)");
+function putMapping(context: ResourceContext, properties: Properties): string {
+  const { mappings, name } = gateway(context).domainNamed(String(properties.DomainName));
+  const api = gateway(context).apiById(String(properties.RestApiId));
+  const base = String(properties.BasePath || "(none)");
   if (base !== "(none)" && !/^[A-Za-z0-9$\-._+!*'()/]+$/.test(base))
     throw badRequest("API Gateway V1 doesn't support the slash character (/) in base path mappings.");
-  if (given.Stage !== undefined && !api.stages.has(String(given.Stage)))
+  if (properties.Stage !== undefined && !api.stages.has(String(properties.Stage)))
     throw badRequest("Invalid stage identifier specified");
-  mappings.set(base, { restApiId: api.id, stage: textOrNone(given.Stage) });
+  mappings.set(base, { restApiId: api.id, stage: textOrNone(properties.Stage) });
   return `${name}|${base}`;
 }
 
 export const basePathMapping: ResourceType = {
-  properties: properties("BasePath! DomainName*! RestApiId Stage"),
+  properties: parseProperties("BasePath! DomainName*! RestApiId Stage"),
   durationMs: 2_000,
   attributes: [],
-  create(context, given) {
-    const base = String(given.BasePath || "(none)");
-    if (gateway(context).domain(String(given.DomainName)).mappings.has(base))
+  create(context, properties) {
+    const base = String(properties.BasePath || "(none)");
+    if (gateway(context).domainNamed(String(properties.DomainName)).mappings.has(base))
       throw badRequest("Base path already exists for this domain name");
-    return putMapping(context, given);
+    return putMapping(context, properties);
   },
-  update: (context, _id, given) => void putMapping(context, given),
+  update: (context, _id, properties) => void putMapping(context, properties),
   delete(context, id) {
     const [domain = "", base = ""] = id.split("|");
     gateway(context).domains.get(domain)?.mappings.delete(base);
@@ -364,10 +368,10 @@ export const basePathMapping: ResourceType = {
 };
 
 export const gatewayResponse: ResourceType = {
-  properties: properties("ResponseParameters{} ResponseTemplates{} ResponseType*! RestApiId*! StatusCode"),
+  properties: parseProperties("ResponseParameters{} ResponseTemplates{} ResponseType*! RestApiId*! StatusCode"),
   durationMs: 2_000,
   attributes: ["Id"],
-  create: (_context, given) => `${given.RestApiId}-${given.ResponseType}`,
+  create: (_context, properties) => `${properties.RestApiId}-${properties.ResponseType}`,
   update() {},
   delete() {},
   attribute: (_context, id) => id,

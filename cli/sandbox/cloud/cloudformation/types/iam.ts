@@ -1,65 +1,65 @@
 // AWS::IAM::Role
 import {
-  type Context,
+  ignoreNotFound,
   type Properties,
-  properties,
+  parseProperties,
+  type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
-  unlessGone,
 } from "./type.ts";
 
-const iam = ({ world }: Context) => world.service("iam");
+const iam = ({ world }: ResourceContext) => world.service("iam");
 
-function putPolicies(context: Context, name: string, given: Properties): void {
+function putPolicies(context: ResourceContext, name: string, properties: Properties): void {
   const { operations, roles } = iam(context);
-  const found = roles.get(name)!;
-  const policies = (given.Policies ?? []) as { PolicyName: string; PolicyDocument: unknown }[];
-  for (const known of [...found.inline.keys()]) {
-    if (!policies.some(({ PolicyName }) => PolicyName === known)) found.inline.delete(known);
+  const iamRole = roles.get(name)!;
+  const policies = (properties.Policies ?? []) as { PolicyName: string; PolicyDocument: unknown }[];
+  for (const policyName of [...iamRole.inline.keys()]) {
+    if (!policies.some(({ PolicyName }) => PolicyName === policyName)) iamRole.inline.delete(policyName);
   }
   for (const { PolicyName, PolicyDocument } of policies) {
     operations.PutRolePolicy({ RoleName: name, PolicyName, PolicyDocument: JSON.stringify(PolicyDocument) });
   }
-  found.attached.clear();
-  for (const PolicyArn of (given.ManagedPolicyArns ?? []) as string[])
+  iamRole.attached.clear();
+  for (const PolicyArn of (properties.ManagedPolicyArns ?? []) as string[])
     operations.AttachRolePolicy({ RoleName: name, PolicyArn });
 }
 
 export const role: ResourceType = {
   properties:
-    properties(`AssumeRolePolicyDocument*~ Description ManagedPolicyArns[] MaxSessionDuration# Path! PermissionsBoundary
+    parseProperties(`AssumeRolePolicyDocument*~ Description ManagedPolicyArns[] MaxSessionDuration# Path! PermissionsBoundary
     Policies[] RoleName! Tags[]`),
   durationMs: 15_000,
   attributes: ["Arn", "RoleId"],
-  create(context, given) {
-    const name = String(given.RoleName ?? context.uniqueName(64));
+  create(context, properties) {
+    const name = String(properties.RoleName ?? context.uniqueName(64));
     iam(context).operations.CreateRole({
       RoleName: name,
-      AssumeRolePolicyDocument: JSON.stringify(given.AssumeRolePolicyDocument),
-      Description: textOrNone(given.Description),
-      Path: textOrNone(given.Path),
-      Tags: Object.entries(tagsOf(given.Tags)).map(([Key, Value]) => ({ Key, Value })),
+      AssumeRolePolicyDocument: JSON.stringify(properties.AssumeRolePolicyDocument),
+      Description: textOrNone(properties.Description),
+      Path: textOrNone(properties.Path),
+      Tags: Object.entries(tagsOf(properties.Tags)).map(([Key, Value]) => ({ Key, Value })),
     });
-    putPolicies(context, name, given);
+    putPolicies(context, name, properties);
     return name;
   },
-  update(context, id, given) {
+  update(context, id, properties) {
     iam(context).operations.UpdateAssumeRolePolicy({
       RoleName: id,
-      PolicyDocument: JSON.stringify(given.AssumeRolePolicyDocument),
+      PolicyDocument: JSON.stringify(properties.AssumeRolePolicyDocument),
     });
-    putPolicies(context, id, given);
+    putPolicies(context, id, properties);
   },
   delete: (context, id) =>
-    unlessGone(() => {
+    ignoreNotFound(() => {
       const { operations, roles } = iam(context);
       roles.get(id)?.inline.clear();
       roles.get(id)?.attached.clear();
       operations.DeleteRole({ RoleName: id });
     }),
   attribute: (context, id, name) => {
-    const found = iam(context).roles.get(id);
-    return name === "Arn" ? found?.arn : found?.id;
+    const iamRole = iam(context).roles.get(id);
+    return name === "Arn" ? iamRole?.arn : iamRole?.id;
   },
 };

@@ -6,7 +6,7 @@ import { hostedZone, recordSet } from "./names.ts";
 import type { ResourceType } from "./type.ts";
 import { alarm, logGroup, rule, schedule, subscription, topic, topicPolicy } from "./watching.ts";
 
-export const TYPES: Readonly<Record<string, ResourceType>> = {
+export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   "AWS::ApiGateway::BasePathMapping": apiGateway.basePathMapping,
   "AWS::ApiGateway::Deployment": apiGateway.deployment,
   "AWS::ApiGateway::DomainName": apiGateway.domainName,
@@ -30,11 +30,11 @@ export const TYPES: Readonly<Record<string, ResourceType>> = {
 };
 
 export function isResourceType(name: string): boolean {
-  return Object.hasOwn(TYPES, name);
+  return Object.hasOwn(RESOURCE_TYPES, name);
 }
 
 export function resourceType(name: string): ResourceType {
-  const type = TYPES[name];
+  const type = RESOURCE_TYPES[name];
   if (type === undefined) throw new Error(`no resource type ${name}`);
   return type;
 }

@@ -3,91 +3,92 @@ import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
 import { dotted } from "../../route53.ts";
 import {
   badRequest,
-  type Context,
+  ignoreNotFound,
   type Properties,
-  properties,
+  parseProperties,
+  type ResourceContext,
   type ResourceType,
   textOrNone,
-  unlessGone,
 } from "./type.ts";
 
-const names = ({ world }: Context) => world.service("route53");
+const names = ({ world }: ResourceContext) => world.service("route53");
 
 export const hostedZone: ResourceType = {
-  properties: properties(
+  properties: parseProperties(
     "DelegationSetId! HostedZoneConfig{} HostedZoneFeatures{} HostedZoneTags[] Name! QueryLoggingConfig{} VPCs[]",
   ),
   durationMs: 30_000,
   attributes: ["Id", "NameServers"],
-  create(context, given) {
-    const { Comment } = (given.HostedZoneConfig ?? {}) as { Comment?: string };
-    const made = names(context).operations.CreateHostedZone({
-      Name: String(given.Name),
+  create(context, properties) {
+    const { Comment } = (properties.HostedZoneConfig ?? {}) as { Comment?: string };
+    const output = names(context).operations.CreateHostedZone({
+      Name: String(properties.Name),
       CallerReference: context.uniqueName(64),
       HostedZoneConfig: { Comment },
     });
-    const id = made.HostedZone.Id.replace("/hostedzone/", "");
-    const AddTags = given.HostedZoneTags as { Key: string; Value: string }[] | undefined;
+    const id = output.HostedZone.Id.replace("/hostedzone/", "");
+    const AddTags = properties.HostedZoneTags as { Key: string; Value: string }[] | undefined;
     names(context).operations.ChangeTagsForResource({ ResourceId: id, AddTags: AddTags ?? [] });
     return id;
   },
   update() {},
-  delete: (context, id) => unlessGone(() => names(context).operations.DeleteHostedZone({ Id: id })),
-  attribute: (context, id, name) => (name === "Id" ? id : [...names(context).zone(id).nameServers]),
+  delete: (context, id) => ignoreNotFound(() => names(context).operations.DeleteHostedZone({ Id: id })),
+  attribute: (context, id, name) => (name === "Id" ? id : [...names(context).zoneById(id).nameServers]),
 };
 
-function recordOf(given: Properties): ResourceRecordSet {
-  const target = given.AliasTarget as
+function recordOf(properties: Properties): ResourceRecordSet {
+  const target = properties.AliasTarget as
     | { DNSName: string; HostedZoneId: string; EvaluateTargetHealth?: boolean }
     | undefined;
   return {
-    Name: String(given.Name),
-    Type: String(given.Type) as "A",
-    SetIdentifier: textOrNone(given.SetIdentifier),
-    ...(given.TTL !== undefined && { TTL: Number(given.TTL) }),
-    ...(given.ResourceRecords !== undefined && {
-      ResourceRecords: (given.ResourceRecords as unknown[]).map((one) => ({ Value: String(one) })),
+    Name: String(properties.Name),
+    Type: String(properties.Type) as "A",
+    SetIdentifier: textOrNone(properties.SetIdentifier),
+    ...(properties.TTL !== undefined && { TTL: Number(properties.TTL) }),
+    ...(properties.ResourceRecords !== undefined && {
+      ResourceRecords: (properties.ResourceRecords as unknown[]).map((one) => ({ Value: String(one) })),
     }),
     ...(target !== undefined && { AliasTarget: { EvaluateTargetHealth: false, ...target } }),
   };
 }
 
-function zoneOf(context: Context, given: Properties): string {
-  if (given.HostedZoneId !== undefined) return String(given.HostedZoneId);
-  if (given.HostedZoneName === undefined) throw badRequest("Either HostedZoneId or HostedZoneName must be specified");
-  const name = dotted(String(given.HostedZoneName));
-  const found = [...names(context).zones.values()].filter((zone) => zone.name === name);
-  if (found.length !== 1)
+function zoneOf(context: ResourceContext, properties: Properties): string {
+  if (properties.HostedZoneId !== undefined) return String(properties.HostedZoneId);
+  if (properties.HostedZoneName === undefined)
+    throw badRequest("Either HostedZoneId or HostedZoneName must be specified");
+  const name = dotted(String(properties.HostedZoneName));
+  const matches = [...names(context).zones.values()].filter((zone) => zone.name === name);
+  if (matches.length !== 1)
     throw badRequest(
-      found.length === 0 ? `No hosted zones named ${name} found` : `Found multiple hosted zones named ${name}`,
+      matches.length === 0 ? `No hosted zones named ${name} found` : `Found multiple hosted zones named ${name}`,
     );
-  return found[0]!.id;
+  return matches[0]!.id;
 }
 
-function change(context: Context, given: Properties, action: "CREATE" | "UPSERT" | "DELETE"): void {
+function change(context: ResourceContext, properties: Properties, action: "CREATE" | "UPSERT" | "DELETE"): void {
   names(context).operations.ChangeResourceRecordSets({
-    HostedZoneId: zoneOf(context, given),
-    ChangeBatch: { Changes: [{ Action: action, ResourceRecordSet: recordOf(given) }] },
+    HostedZoneId: zoneOf(context, properties),
+    ChangeBatch: { Changes: [{ Action: action, ResourceRecordSet: recordOf(properties) }] },
   });
 }
 
 export const recordSet: ResourceType = {
-  properties: properties(`AliasTarget{} CidrRoutingConfig{} Comment Failover GeoLocation{} GeoProximityLocation{}
+  properties: parseProperties(`AliasTarget{} CidrRoutingConfig{} Comment Failover GeoLocation{} GeoProximityLocation{}
     HealthCheckId HostedZoneId! HostedZoneName! MultiValueAnswer& Name*! Region ResourceRecords[] SetIdentifier TTL Type*
     Weight#`),
   durationMs: 30_000,
   attributes: [],
-  create(context, given) {
-    change(context, given, "CREATE");
-    return String(given.Name);
+  create(context, properties) {
+    change(context, properties, "CREATE");
+    return String(properties.Name);
   },
-  update(context, _id, given, before) {
-    if (given.Type !== before.Type) change(context, before, "DELETE");
-    change(context, given, "UPSERT");
+  update(context, _id, properties, before) {
+    if (properties.Type !== before.Type) change(context, before, "DELETE");
+    change(context, properties, "UPSERT");
   },
-  delete(context, _id, given) {
+  delete(context, _id, properties) {
     try {
-      change(context, given, "DELETE");
+      change(context, properties, "DELETE");
     } catch (error) {
       if (!/not found|No hosted zone/.test((error as Error).message)) throw error;
     }

@@ -2,7 +2,7 @@
 import { AwsError } from "../../protocol/error.ts";
 import type { World } from "../../world.ts";
 
-/** What an update of a property needs: nothing, perhaps a new resource, a new resource. */
+/** Whether an update of a property needs a new resource: never, perhaps, always. */
 export type Recreation = "Never" | "Conditionally" | "Always";
 
 export interface Property {
@@ -14,7 +14,7 @@ export interface Property {
 
 export type Properties = Readonly<Record<string, unknown>>;
 
-export interface Context {
+export interface ResourceContext {
   readonly world: World;
   readonly region: string;
   readonly stackName: string;
@@ -24,8 +24,8 @@ export interface Context {
 }
 
 /**
- * What one of these does is done when it returns: it is written down together with the stack's knowledge of it, so that a
- * restart finds both or neither.
+ * The handlers of a type of resource. The work of each is done when it returns: it is written down together with the
+ * stack's knowledge of it, so that a restart finds both or neither.
  */
 export interface ResourceType {
   readonly properties: Readonly<Record<string, Property>>;
@@ -33,22 +33,22 @@ export interface ResourceType {
   readonly durationMs: number;
   readonly attributes: readonly string[];
   /** Gives the physical id, which Ref gives too. */
-  create(context: Context, properties: Properties): string;
+  create(context: ResourceContext, properties: Properties): string;
   /** In place. */
-  update(context: Context, id: string, properties: Properties, before: Properties): void;
-  delete(context: Context, id: string, properties: Properties): void;
-  /** Whether the service has done what it was told; at once where it is absent. */
-  isSettled?(context: Context, id: string): boolean;
-  attribute(context: Context, id: string, name: string, properties: Properties): unknown;
-  /** Where Ref gives something else. */
-  ref?(context: Context, id: string, properties: Properties): string;
+  update(context: ResourceContext, id: string, properties: Properties, before: Properties): void;
+  delete(context: ResourceContext, id: string, properties: Properties): void;
+  /** Whether the service has done what it was told; at once if it is absent. */
+  isSettled?(context: ResourceContext, id: string): boolean;
+  attribute(context: ResourceContext, id: string, name: string, properties: Properties): unknown;
+  /** The value of Ref, if it is not the physical id. */
+  ref?(context: ResourceContext, id: string, properties: Properties): string;
 }
 
 /**
- * Properties in few letters: name, then `*` where it is required, `!` where its change makes a new resource (`?`: it
+ * Properties in few letters: name, then `*` if it is required, `!` if its change makes a new resource (`?`: it
  * may), then the kind: `#` number, `&` boolean, `[]` list, `{}` object, `~` any JSON; a text without.
  */
-export function properties(source: string): Record<string, Property> {
+export function parseProperties(source: string): Record<string, Property> {
   return Object.fromEntries(
     source
       .trim()
@@ -72,17 +72,17 @@ export function properties(source: string): Record<string, Property> {
   );
 }
 
-/** What the handlers of resources say of properties that they cannot take; undefined where they can. */
-export function problemOf(type: ResourceType, typeName: string, given: Properties): string | undefined {
+/** The message of the handlers of resources about properties that they cannot take; undefined if they can. */
+export function propertiesProblem(type: ResourceType, typeName: string, properties: Properties): string | undefined {
   const problems: string[] = [];
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(properties)) {
     const property = type.properties[name];
     if (property === undefined) problems.push(`#: extraneous key [${name}] is not permitted`);
     else if (!isOfKind(property.kind, value))
       problems.push(`#/${name}: expected type: ${KIND_NAMES[property.kind]}, found: ${kindName(value)}`);
   }
   for (const [name, { isRequired }] of Object.entries(type.properties)) {
-    if (isRequired && given[name] === undefined) problems.push(`#: required key [${name}] not found`);
+    if (isRequired && properties[name] === undefined) problems.push(`#: required key [${name}] not found`);
   }
   return problems.length === 0
     ? undefined
@@ -141,7 +141,7 @@ export function badRequest(message: string): AwsError {
 }
 
 /** Deleting what is gone is no failure. */
-export function unlessGone(run: () => unknown): void {
+export function ignoreNotFound(run: () => unknown): void {
   try {
     run();
   } catch (error) {

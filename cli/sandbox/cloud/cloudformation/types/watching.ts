@@ -3,35 +3,39 @@ import type { PutMetricAlarmCommandInput } from "@aws-sdk/client-cloudwatch";
 import type { CreateScheduleCommandInput } from "@aws-sdk/client-scheduler";
 import {
   badRequest,
-  type Context,
+  ignoreNotFound,
   type Properties,
-  properties,
+  parseProperties,
+  type ResourceContext,
   type ResourceType,
   tagsOf,
   textOrNone,
-  unlessGone,
 } from "./type.ts";
 
 const COMPARISONS = /^(GreaterThanOrEqualTo|GreaterThan|LessThan|LessThanOrEqualTo)Threshold$/;
 const MISSING = /^(breaching|notBreaching|ignore|missing)$/;
 
-function putAlarm({ world, region }: Context, name: string, given: Properties): string {
-  if (!COMPARISONS.test(String(given.ComparisonOperator)))
+function putAlarm({ world, region }: ResourceContext, name: string, properties: Properties): string {
+  if (!COMPARISONS.test(String(properties.ComparisonOperator)))
     throw badRequest(
-      `Value '${given.ComparisonOperator}' at 'comparisonOperator' failed to satisfy constraint: Member must satisfy enum value set`,
+      `Value '${properties.ComparisonOperator}' at 'comparisonOperator' failed to satisfy constraint: Member must satisfy enum value set`,
     );
-  if (given.TreatMissingData !== undefined && !MISSING.test(String(given.TreatMissingData)))
-    throw badRequest(`Value ${given.TreatMissingData} at 'treatMissingData' is not valid`);
-  if (given.MetricName !== undefined && given.Statistic === undefined && given.ExtendedStatistic === undefined)
+  if (properties.TreatMissingData !== undefined && !MISSING.test(String(properties.TreatMissingData)))
+    throw badRequest(`Value ${properties.TreatMissingData} at 'treatMissingData' is not valid`);
+  if (
+    properties.MetricName !== undefined &&
+    properties.Statistic === undefined &&
+    properties.ExtendedStatistic === undefined
+  )
     throw badRequest("Exactly one of statistic or extended statistic must be specified");
-  const period = Number(given.Period ?? 0);
-  if (given.MetricName !== undefined && period !== 10 && period !== 30 && (period === 0 || period % 60 !== 0))
+  const period = Number(properties.Period ?? 0);
+  if (properties.MetricName !== undefined && period !== 10 && period !== 30 && (period === 0 || period % 60 !== 0))
     throw badRequest(`Period must be 10, 30 or a multiple of 60`);
-  if (period * Number(given.EvaluationPeriods ?? 1) > 7 * 86_400)
+  if (period * Number(properties.EvaluationPeriods ?? 1) > 7 * 86_400)
     throw badRequest("Metrics cannot be checked across more than 7 days");
   const numbers = ["Threshold", "Period", "EvaluationPeriods", "DatapointsToAlarm"];
   const input = Object.fromEntries(
-    Object.entries(given).map(([key, value]) => [key, numbers.includes(key) ? Number(value) : value]),
+    Object.entries(properties).map(([key, value]) => [key, numbers.includes(key) ? Number(value) : value]),
   );
   const service = world.service("monitoring", region);
   service.operations.PutMetricAlarm({ ...(input as unknown as PutMetricAlarmCommandInput), AlarmName: name });
@@ -40,40 +44,41 @@ function putAlarm({ world, region }: Context, name: string, given: Properties): 
 
 export const alarm: ResourceType = {
   properties:
-    properties(`ActionConfiguration{} ActionsEnabled& AlarmActions[] AlarmDescription AlarmName! ComparisonOperator DatapointsToAlarm#
+    parseProperties(`ActionConfiguration{} ActionsEnabled& AlarmActions[] AlarmDescription AlarmName! ComparisonOperator DatapointsToAlarm#
     Dimensions[] EvaluateLowSampleCountPercentile EvaluationCriteria{} EvaluationInterval# EvaluationPeriods# EvaluationWindow{}
     ExtendedStatistic InsufficientDataActions[] MetricName Metrics[] Namespace OKActions[] Period# Statistic Tags[]
     Threshold# ThresholdMetricId TreatMissingData Unit WarmUpConfiguration{}`),
   durationMs: 2_000,
   attributes: ["Arn"],
-  create: (context, given) => putAlarm(context, String(given.AlarmName ?? context.uniqueName(255)), given),
-  update: (context, id, given) => void putAlarm(context, id, given),
+  create: (context, properties) =>
+    putAlarm(context, String(properties.AlarmName ?? context.uniqueName(255)), properties),
+  update: (context, id, properties) => void putAlarm(context, id, properties),
   delete: ({ world, region }, id) => void world.service("monitoring", region).alarms.delete(id),
   attribute: ({ world, region }, id) => world.service("monitoring", region).arnOf(id),
 };
 
-const sns = ({ world, region }: Context) => world.service("sns", region);
+const sns = ({ world, region }: ResourceContext) => world.service("sns", region);
 
 export const topic: ResourceType = {
   properties:
-    properties(`ArchivePolicy~ ContentBasedDeduplication& DataProtectionPolicy~ DeliveryStatusLogging[] DisplayName
+    parseProperties(`ArchivePolicy~ ContentBasedDeduplication& DataProtectionPolicy~ DeliveryStatusLogging[] DisplayName
     FifoThroughputScope FifoTopic!& KmsMasterKeyId MaximumMessageSize# SignatureVersion Subscription[] Tags[] TopicName! TracingConfig`),
   durationMs: 5_000,
   attributes: ["TopicArn", "TopicName"],
-  create(context, given) {
+  create(context, properties) {
     const { operations } = sns(context);
-    const name = String(given.TopicName ?? context.uniqueName(256));
+    const name = String(properties.TopicName ?? context.uniqueName(256));
     const { TopicArn } = operations.CreateTopic({
       Name: name,
-      ...(given.DisplayName !== undefined && { Attributes: { DisplayName: String(given.DisplayName) } }),
-      Tags: Object.entries(tagsOf(given.Tags)).map(([Key, Value]) => ({ Key, Value })),
+      ...(properties.DisplayName !== undefined && { Attributes: { DisplayName: String(properties.DisplayName) } }),
+      Tags: Object.entries(tagsOf(properties.Tags)).map(([Key, Value]) => ({ Key, Value })),
     });
-    for (const one of (given.Subscription ?? []) as { Endpoint: string; Protocol: string }[])
+    for (const one of (properties.Subscription ?? []) as { Endpoint: string; Protocol: string }[])
       operations.Subscribe({ TopicArn, ...one });
     return TopicArn;
   },
-  update(context, id, given) {
-    sns(context).topic(id).displayName = String(given.DisplayName ?? "");
+  update(context, id, properties) {
+    sns(context).topicByArn(id).displayName = String(properties.DisplayName ?? "");
   },
   delete: (context, id) => sns(context).operations.DeleteTopic({ TopicArn: id }),
   attribute: (_context, id, name) => (name === "TopicArn" ? id : id.split(":").pop()),
@@ -81,15 +86,15 @@ export const topic: ResourceType = {
 
 export const subscription: ResourceType = {
   properties:
-    properties(`DeliveryPolicy~ Endpoint! FilterPolicy~ FilterPolicyScope Protocol*! RawMessageDelivery& RedrivePolicy~
+    parseProperties(`DeliveryPolicy~ Endpoint! FilterPolicy~ FilterPolicyScope Protocol*! RawMessageDelivery& RedrivePolicy~
     Region? ReplayPolicy~ SubscriptionRoleArn TopicArn*!`),
   durationMs: 2_000,
   attributes: ["Arn"],
-  create: (context, given) =>
+  create: (context, properties) =>
     sns(context).operations.Subscribe({
-      TopicArn: String(given.TopicArn),
-      Protocol: String(given.Protocol),
-      Endpoint: textOrNone(given.Endpoint),
+      TopicArn: String(properties.TopicArn),
+      Protocol: String(properties.Protocol),
+      Endpoint: textOrNone(properties.Endpoint),
       ReturnSubscriptionArn: true,
     }).SubscriptionArn,
   update() {},
@@ -97,86 +102,96 @@ export const subscription: ResourceType = {
   attribute: (_context, id) => id,
 };
 
-function putTopicPolicy(context: Context, given: Properties): void {
-  for (const arn of given.Topics as string[]) sns(context).topic(arn).policy = JSON.stringify(given.PolicyDocument);
+function putTopicPolicy(context: ResourceContext, properties: Properties): void {
+  for (const arn of properties.Topics as string[])
+    sns(context).topicByArn(arn).policy = JSON.stringify(properties.PolicyDocument);
 }
 
 export const topicPolicy: ResourceType = {
-  properties: properties("PolicyDocument*~ Topics*[]"),
+  properties: parseProperties("PolicyDocument*~ Topics*[]"),
   durationMs: 2_000,
   attributes: ["Id"],
-  create(context, given) {
-    putTopicPolicy(context, given);
+  create(context, properties) {
+    putTopicPolicy(context, properties);
     return context.uniqueName(64);
   },
-  update: (context, _id, given) => putTopicPolicy(context, given),
-  delete(context, _id, given) {
-    for (const arn of given.Topics as string[]) {
-      const found = sns(context).topics.get(arn);
-      if (found !== undefined) found.policy = undefined;
+  update: (context, _id, properties) => putTopicPolicy(context, properties),
+  delete(context, _id, properties) {
+    for (const arn of properties.Topics as string[]) {
+      const existing = sns(context).topics.get(arn);
+      if (existing !== undefined) existing.policy = undefined;
     }
   },
   attribute: (_context, id) => id,
 };
 
-const scheduler = ({ world, region }: Context) => world.service("scheduler", region);
+const scheduler = ({ world, region }: ResourceContext) => world.service("scheduler", region);
 
 export const schedule: ResourceType = {
-  properties: properties(`Description EndDate FlexibleTimeWindow*{} GroupName KmsKeyArn Name! ScheduleExpression*
+  properties: parseProperties(`Description EndDate FlexibleTimeWindow*{} GroupName KmsKeyArn Name! ScheduleExpression*
     ScheduleExpressionTimezone StartDate State Target*{}`),
   durationMs: 3_000,
   attributes: ["Arn"],
-  create(context, given) {
-    const name = String(given.Name ?? context.uniqueName(64));
-    scheduler(context).operations.CreateSchedule({ ...(given as unknown as CreateScheduleCommandInput), Name: name });
+  create(context, properties) {
+    const name = String(properties.Name ?? context.uniqueName(64));
+    scheduler(context).operations.CreateSchedule({
+      ...(properties as unknown as CreateScheduleCommandInput),
+      Name: name,
+    });
     return name;
   },
-  update(context, id, given) {
-    scheduler(context).operations.UpdateSchedule({ ...(given as unknown as CreateScheduleCommandInput), Name: id });
+  update(context, id, properties) {
+    scheduler(context).operations.UpdateSchedule({
+      ...(properties as unknown as CreateScheduleCommandInput),
+      Name: id,
+    });
   },
-  delete: (context, id, given) =>
-    unlessGone(() =>
+  delete: (context, id, properties) =>
+    ignoreNotFound(() =>
       scheduler(context).operations.DeleteSchedule({
         Name: id,
-        ...(given.GroupName !== undefined && { GroupName: String(given.GroupName) }),
+        ...(properties.GroupName !== undefined && { GroupName: String(properties.GroupName) }),
       }),
     ),
-  attribute: ({ world, region }, id, _name, given) =>
-    `arn:aws:scheduler:${region}:${world.accountId}:schedule/${given.GroupName ?? "default"}/${id}`,
+  attribute: ({ world, region }, id, _name, properties) =>
+    `arn:aws:scheduler:${region}:${world.accountId}:schedule/${properties.GroupName ?? "default"}/${id}`,
 };
 
 /** EventBridge's rules have no other side here: nobody calls that service. */
 export const rule: ResourceType = {
-  properties: properties(
+  properties: parseProperties(
     "Description EventBusName? EventPattern~ Name! RoleArn ScheduleExpression State Tags[] Targets[]",
   ),
   durationMs: 3_000,
   attributes: ["Arn"],
-  create: (context, given) => String(given.Name ?? context.uniqueName(64)),
+  create: (context, properties) => String(properties.Name ?? context.uniqueName(64)),
   update() {},
   delete() {},
   attribute: ({ world, region }, id) => `arn:aws:events:${region}:${world.accountId}:rule/${id}`,
 };
 
-const logs = ({ world, region }: Context) => world.service("logs", region);
+const logs = ({ world, region }: ResourceContext) => world.service("logs", region);
 
 export const logGroup: ResourceType = {
   properties:
-    properties(`BearerTokenAuthenticationEnabled& DataProtectionPolicy~ DeletionProtectionEnabled& FieldIndexPolicies[]
+    parseProperties(`BearerTokenAuthenticationEnabled& DataProtectionPolicy~ DeletionProtectionEnabled& FieldIndexPolicies[]
     KmsKeyId LogGroupClass LogGroupName! ResourcePolicyDocument{} RetentionInDays# Tags[]`),
   durationMs: 3_000,
   attributes: ["Arn"],
-  create(context, given) {
-    const name = String(given.LogGroupName ?? context.uniqueName(512));
-    logs(context).operations.CreateLogGroup({ logGroupName: name, tags: tagsOf(given.Tags) });
-    this.update(context, name, given, {});
+  create(context, properties) {
+    const name = String(properties.LogGroupName ?? context.uniqueName(512));
+    logs(context).operations.CreateLogGroup({ logGroupName: name, tags: tagsOf(properties.Tags) });
+    this.update(context, name, properties, {});
     return name;
   },
-  update(context, id, given) {
-    if (given.RetentionInDays === undefined) logs(context).operations.DeleteRetentionPolicy({ logGroupName: id });
+  update(context, id, properties) {
+    if (properties.RetentionInDays === undefined) logs(context).operations.DeleteRetentionPolicy({ logGroupName: id });
     else
-      logs(context).operations.PutRetentionPolicy({ logGroupName: id, retentionInDays: Number(given.RetentionInDays) });
+      logs(context).operations.PutRetentionPolicy({
+        logGroupName: id,
+        retentionInDays: Number(properties.RetentionInDays),
+      });
   },
-  delete: (context, id) => unlessGone(() => logs(context).operations.DeleteLogGroup({ logGroupName: id })),
+  delete: (context, id) => ignoreNotFound(() => logs(context).operations.DeleteLogGroup({ logGroupName: id })),
   attribute: ({ world, region }, id) => `arn:aws:logs:${region}:${world.accountId}:log-group:${id}:*`,
 };
