@@ -7,7 +7,7 @@ import { newToken, tokenHash } from "../../logservice/access/token.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import { openDatabase } from "../../logservice/records/sqlite.ts";
 import { listening, type Outcome, type Running, root, spawnTool, tool } from "../support/cli.ts";
-import { callFrom, openAccount, type Person, picture, shownCode, transcript, typeCode } from "../support/person.ts";
+import { callFrom, loginCode, openAccount, type Person, picture, transcript, typeCode } from "../support/person.ts";
 import { processesWith } from "../support/processes.ts";
 import { requires } from "../support/require.ts";
 import { testSandbox } from "../support/sandbox.ts";
@@ -63,7 +63,7 @@ async function terminalOfAnn(t: Test, { service, mailbox, ann }: Story): Promise
   const { url } = service;
   const options = { env: ann.env, cwd: ann.env.HOME! };
   const login = openTerminal(t, ["team", "login", "--email", ANN, "--url", url], options);
-  const code = await until("the code", () => shownCode(login.text()));
+  const code = await until("the code", () => loginCode(login.text()));
   const mail = await mailbox.next(ANN);
   t.match(mail.subject, /sign in/i);
   t.notMatch(mail.text + mail.subject, new RegExp(code.replace(" ", " ?")), "the code is not in the mail");
@@ -92,7 +92,7 @@ async function terminalOfAnn(t: Test, { service, mailbox, ann }: Story): Promise
   t.same([status.code, status.stdout, status.stderr], [0, rows, ""]);
 
   const added = openTerminal(t, ["team", "add", "Night Shift", "--id", "night"], options);
-  const second = await until("the code of the second sign-in", () => shownCode(added.text()));
+  const second = await until("the code of the second sign-in", () => loginCode(added.text()));
   await typeCode(ann, (await mailbox.next(ANN)).link, second);
   const end = await added.ended;
   t.match(end, { code: 0, text: /added the team night[\s\S]*commands act for night now\r\n$/ });

@@ -77,14 +77,14 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, { skip }, async (t) => {
     url = await listening(running);
     client = rpcClient({ url, token });
 
-    for (const number of load.shown) load.batches.get(number)!.state = "there";
+    for (const number of load.visibleBatches) load.batches.get(number)!.state = "there";
     const events = await found(client, next, load.next);
     t.same(settle(load.batches, events), [], `round ${round}: the events`);
     retried += await retry(client, random, load.batches);
     t.same(settle(load.batches, await found(client, next, load.next)), [], `round ${round}: the events, sent again`);
     for (const one of [...records, lives]) t.same(await one.check(client), [], `round ${round}: the records`);
 
-    shown += load.shown.size;
+    shown += load.visibleBatches.size;
     next = load.next;
     for (const batch of load.batches.values()) all.set(batch.number, batch);
     const { count } = await client.call("get_count", { project_id: PROJECT, ...rangeOf(0, next) });

@@ -392,9 +392,9 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   "misspell key twice": at(
     (site) => isSetting(site) && site.member!.key.value.length > 6,
     (site, random) => {
-      const known = keysOf(site.owner);
-      const once = misspelt(site.member!.key.value, known, random);
-      const twice = once && misspelt(once, known, random);
+      const keys = keysOf(site.owner);
+      const once = misspelt(site.member!.key.value, keys, random);
+      const twice = once && misspelt(once, keys, random);
       return twice === site.member!.key.value ? undefined : renamed(site, twice);
     },
   ),
@@ -600,8 +600,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
     ({ node, path }, _, tree) => {
       const only = (node as ObjectNode).members[0]!;
       // Only where the value alone tells its name.
-      const told = ["location", "command", "dir", "domain", "memory", "build"];
-      return told.includes(only.key.value) || path[0] === "cors" ? source(tree, only.value!) : undefined;
+      const distinctive = ["location", "command", "dir", "domain", "memory", "build"];
+      return distinctive.includes(only.key.value) || path[0] === "cors" ? source(tree, only.value!) : undefined;
     },
   ),
   "list for object": at(
@@ -789,8 +789,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
       if (names.length === 0) return undefined;
       const name = random.pick(names);
       const wrong = slip(name, random);
-      const known: readonly string[] = String(site.path[1]).match(/(?<=:)\w+/g) ?? [];
-      if (known.includes(wrong) || wrong === "splat" || wrong === name || !/^[a-z]\w*$/i.test(wrong)) return undefined;
+      const params: readonly string[] = String(site.path[1]).match(/(?<=:)\w+/g) ?? [];
+      if (params.includes(wrong) || wrong === "splat" || wrong === name || !/^[a-z]\w*$/i.test(wrong)) return undefined;
       return json(place.replace(`:${name}`, `:${wrong}`));
     },
   ),

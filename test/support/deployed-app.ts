@@ -55,7 +55,7 @@ export function askEndpoint(aws: Aws, url: string): Promise<{ readonly status: n
   const { hostname, pathname, search } = new URL(url);
   const { port } = new URL(aws.endpoint);
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const clientRequest = request(
       { host: "127.0.0.1", port, path: `${pathname}${search}`, headers: { host: hostname } },
       (response) => {
         let body = "";
@@ -65,8 +65,8 @@ export function askEndpoint(aws: Aws, url: string): Promise<{ readonly status: n
         response.on("end", () => resolve({ status: response.statusCode!, body }));
       },
     );
-    asked.on("error", reject);
-    asked.end();
+    clientRequest.on("error", reject);
+    clientRequest.end();
   });
 }
 

@@ -112,8 +112,8 @@ export function startLsp({
     raw: (text) => void child.stdin.write(text),
     receive(method, accepts = () => true) {
       const fits = (message: Message) => message.method === method && accepts(message.params as never);
-      const known = received.find(fits);
-      if (known !== undefined) return Promise.resolve(known);
+      const match = received.find(fits);
+      if (match !== undefined) return Promise.resolve(match);
       const promise = new Promise<Message>((done) => {
         const listener = (message: Message) => {
           if (!fits(message)) return;

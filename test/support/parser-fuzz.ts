@@ -159,9 +159,9 @@ export function compare(subject: Subject, count: number, seed: number): { accept
   const texts = (subject.texts ?? textsNear)(subject.seeds, random(seed));
   for (let done = 0; done < count; done++) {
     const text = texts.next().value;
-    const [expected, found] = [subject.ohm(text), subject.generated(text)];
+    const [expected, actual] = [subject.ohm(text), subject.generated(text)];
     if (expected !== undefined) accepted++;
-    if (!isDeepStrictEqual(found, expected)) differ.push(text);
+    if (!isDeepStrictEqual(actual, expected)) differ.push(text);
   }
   return { accepted, differ };
 }

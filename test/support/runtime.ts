@@ -117,7 +117,7 @@ export async function start(t: Test, project: Project): Promise<Running> {
     until(
       "an entry",
       () => entries.find(accepts),
-      () => entries.map((found) => JSON.stringify(found)).join("\n"),
+      () => entries.map((entry) => JSON.stringify(entry)).join("\n"),
     );
   return { ...server, options, close, directory, entries, entry };
 }

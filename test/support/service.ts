@@ -122,7 +122,7 @@ export async function startTestService(
       return (await addToken(db, { team, kind: "command", by: user.id, scopes: [] }, now)).secret;
     });
   const owner = await token(SCOPES);
-  const send = (asked: SendOptions) => sendTo(running.port, asked);
+  const send = (request: SendOptions) => sendTo(running.port, request);
   return {
     running,
     records,

@@ -154,9 +154,9 @@ export class VscodeWindow {
 
   /** The cursor as the status bar says it: `line:column`, from 1; undefined while something is selected. */
   async cursor(): Promise<string | undefined> {
-    const shown = await this.page.locator("[id='status.editor.selection']").textContent();
-    const found = /Ln (\d+), Col (\d+)$/.exec(shown ?? "");
-    return found === null ? undefined : `${found[1]}:${found[2]}`;
+    const status = await this.page.locator("[id='status.editor.selection']").textContent();
+    const match = /Ln (\d+), Col (\d+)$/.exec(status ?? "");
+    return match === null ? undefined : `${match[1]}:${match[2]}`;
   }
 
   async go(offset: number): Promise<void> {
@@ -244,9 +244,9 @@ export class VscodeWindow {
   async showHover(): Promise<string> {
     await this.page.keyboard.press("Control+K");
     await this.page.keyboard.press("Control+I");
-    const shown = this.page.locator(".monaco-hover:not(.hidden) .hover-contents").first();
-    await shown.waitFor();
-    return (await shown.innerText()).trim();
+    const hover = this.page.locator(".monaco-hover:not(.hidden) .hover-contents").first();
+    await hover.waitFor();
+    return (await hover.innerText()).trim();
   }
 
   /** What the hover at the cursor says; closes it again. */

@@ -75,7 +75,7 @@ t.test("what is told is what the plain model tells", (t) => {
       const open = [...state.groups].filter(([, { episode }]) => episode !== undefined).map(([key]) => key);
       return (
         JSON.stringify([told.sort(), open.sort(), state.failing !== undefined]) ===
-        JSON.stringify([expected.told.sort(), expected.triggered.sort(), expected.isFailing])
+        JSON.stringify([expected.messages.sort(), expected.triggered.sort(), expected.isFailing])
       );
     }),
     { numRuns: RUNS },

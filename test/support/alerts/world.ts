@@ -45,7 +45,7 @@ export interface World {
   /** What is to be told, in its order. */
   deliveries(): Promise<ToldRow[]>;
   /** The same as lines: kind, group, end of the slot, value. */
-  told(): Promise<string[]>;
+  deliveryLines(): Promise<string[]>;
 }
 
 export interface ToldRow {
@@ -129,7 +129,7 @@ export async function openWorld(
         await evaluator.pass();
       }
     },
-    async told() {
+    async deliveryLines() {
       return (await deliveries()).map(({ kind, message: { group, window, value, reason } }) => {
         const values = group.map((one) => `${one.name}=${JSON.stringify(one.value)}`);
         const words = [kind, ...values, window.stop.slice(11, 16), String(value), reason];

@@ -470,15 +470,15 @@ const folderIn = (directory: string, project: string) =>
 /** Events of deleted projects in the files of an earlier moment. */
 function deletedIn(rich: RichStore, moment: Moment, below: string, ...only: string[]) {
   const from = rich.earlier[moment];
-  const found = new Map<string, number[]>();
+  const numbersByProject = new Map<string, number[]>();
   for (const path of filesOf(join(from, below))) {
     for (const { project, numbers } of rich.held.framesOf(join(from, below, path))) {
       const isDeleted = project === DOOMED || (project === "again" && !rich.events.get("again")!.has(numbers[0]!));
       if (isDeleted && (only.length === 0 || only.includes(project)))
-        found.set(project, [...(found.get(project) ?? []), ...numbers]);
+        numbersByProject.set(project, [...(numbersByProject.get(project) ?? []), ...numbers]);
     }
   }
-  return [...found];
+  return [...numbersByProject];
 }
 
 function putDoomedBack(directory: string, rich: RichStore, isMarked: boolean): void {

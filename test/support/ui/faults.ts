@@ -6,7 +6,7 @@ export type Expected = RegExp;
 /** Gathers what went wrong in the pages of a person. */
 export class Faults {
   readonly #expected: Expected[] = [];
-  #found: string[] = [];
+  #faults: string[] = [];
   readonly #origin: string;
 
   /** Requests to other origins than this one are faults. */
@@ -20,7 +20,7 @@ export class Faults {
   }
 
   add(text: string): void {
-    if (!this.#expected.some((pattern) => pattern.test(text))) this.#found.push(text);
+    if (!this.#expected.some((pattern) => pattern.test(text))) this.#faults.push(text);
   }
 
   /** A message on the console. */
@@ -47,9 +47,9 @@ export class Faults {
 
   /** What was found since the last time. */
   take(): readonly string[] {
-    const found = this.#found;
-    this.#found = [];
-    return found;
+    const faults = this.#faults;
+    this.#faults = [];
+    return faults;
   }
 }
 
