@@ -369,9 +369,9 @@ async function openAll(t: Test, { service, ann }: Story, who: Person) {
   let ended: string | undefined;
   for (const [what, one] of Object.entries(open)) void one.then(() => (ended ??= what));
   await until("the stream", () => follow.stderr().includes("reading the project api"));
-  const asked = ann.kept().teams.owner!.token;
+  const ownerToken = ann.kept().teams.owner!.token;
   await until("both tails", async () => {
-    const headers = { authorization: `Bearer ${asked}` };
+    const headers = { authorization: `Bearer ${ownerToken}` };
     const metrics = await (await fetch(`${service.url}/metrics`, { headers })).text();
     return metrics.includes("logservice_tails 2\n");
   });

@@ -646,8 +646,11 @@ async function deployed(t: Test, app: AppFolder, stage = "staging"): Promise<str
 /** What the version says that the stage's alias names. */
 async function inForce({ client }: Aws, stage = "staging"): Promise<string | undefined> {
   try {
-    const found = await new Lambda(client).getFunctionConfiguration({ FunctionName: "hello", Qualifier: stage });
-    return found.Environment?.Variables?.WORD;
+    const configuration = await new Lambda(client).getFunctionConfiguration({
+      FunctionName: "hello",
+      Qualifier: stage,
+    });
+    return configuration.Environment?.Variables?.WORD;
   } catch (error) {
     if ((error as Error).name === "ResourceNotFoundException") return undefined;
     throw error;

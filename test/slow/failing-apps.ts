@@ -71,13 +71,13 @@ t.test("what a request gets where the app", { skip }, async (t) => {
     await t.test(`${app}: ${request}`, async (t) => {
       const [method = "", path = ""] = request.split(" ");
       const pidBefore = await pid();
-      const known = entries().length;
+      const countBefore = entries().length;
       const response = await ask(port, { method, path, ...(sends !== undefined && { body: Buffer.alloc(sends) }) });
       t.equal(statusText(response), expected.gets);
       t.equal((await pid()) !== pidBefore, expected.restarts === true, "another app");
       t.equal(await runs(request), expected.runs ?? 1, "runs");
       const about = entries()
-        .slice(known)
+        .slice(countBefore)
         .filter(({ message, fields }) => fields.path === "/" && !["request", "response"].includes(message));
       t.same(
         about.map(({ level, message }) => `${level} ${message}`),

@@ -101,7 +101,7 @@ t.test(`${COUNT} requests`, { skip: process.platform !== "linux" ? "needs /proc"
           ? `${through.responses.length} and ${straight.responses.length} answers to ${requests.length} requests`
           : requests
               .map((request, i) => differenceOf(request, through.responses[i]!, straight.responses[i]!))
-              .find((found) => found !== undefined);
+              .find((text) => text !== undefined);
       if (difference !== undefined) t.fail(`${difference}: ${where()}`);
     }
   };
@@ -186,9 +186,9 @@ function differenceOfBodies(request: Request, through: string, straight: string)
   const url = should.url.replace(/^\/rewritten\//, "/to/");
   if (seen.method !== should.method || seen.url !== url) return `the app saw ${seen.method} ${seen.url}`;
   if (JSON.stringify(seen.body) !== JSON.stringify(should.body)) return "the app got another body";
-  const asked = sawHeaders(seen.rawHeaders, request);
+  const viaProxy = sawHeaders(seen.rawHeaders, request);
   const written = sawHeaders(should.rawHeaders, request);
-  return asked === written ? undefined : `the app saw headers ${asked}, straight ${written}`;
+  return viaProxy === written ? undefined : `the app saw headers ${viaProxy}, straight ${written}`;
 }
 
 /** Headers of one connection, the proxy's own, or what injection asks of the app. */
@@ -392,8 +392,8 @@ function linesOf(child: ChildProcess) {
   });
   const line = (accepts: (line: string) => boolean) =>
     new Promise<string>((resolve) => {
-      const known = lines.find((line) => accepts(line) && !line.startsWith("heap "));
-      if (known !== undefined) return resolve(known);
+      const match = lines.find((line) => accepts(line) && !line.startsWith("heap "));
+      if (match !== undefined) return resolve(match);
       const tell = (line: string) => {
         if (!accepts(line)) return;
         waiting.delete(tell);

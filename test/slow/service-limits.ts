@@ -140,12 +140,12 @@ async function flood(
         socket.once("error", reject);
         socket.setEncoding("latin1").on("data", (chunk: string) => {
           text += chunk;
-          for (let found = ANSWER.exec(text); found !== null; found = ANSWER.exec(text)) {
-            const status = Number(found[1]);
+          for (let match = ANSWER.exec(text); match !== null; match = ANSWER.exec(text)) {
+            const status = Number(match[1]);
             const list = answers.get(status) ?? [];
             answers.set(status, list);
-            list.push({ ms: performance.now() - sentMs.shift()!, text: found[0] });
-            text = text.slice(found[0].length);
+            list.push({ ms: performance.now() - sentMs.shift()!, text: match[0] });
+            text = text.slice(match[0].length);
             send();
           }
           if (sentMs.length === 0) resolve();

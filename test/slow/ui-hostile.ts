@@ -202,8 +202,8 @@ async function fieldNames(t: Test, { service }: World, window: Window): Promise<
   await window.open(`${service.url}${EVENTS}`);
   await window.shows(`${ROWS.length} events`, ".summary");
   const names = await window.until("the fields", async () => {
-    const found = await window.texts(".facets .fold .name");
-    return found.length >= ROWS.length ? found : undefined;
+    const texts = await window.texts(".facets .fold .name");
+    return texts.length >= ROWS.length ? texts : undefined;
   });
   // A name that is no word is written as a query takes it, with escapes for what would not be seen.
   const quoted = names.flatMap((name) => (name.startsWith("fields[") ? [JSON.parse(name.slice(7, -1))] : []));
@@ -273,8 +273,15 @@ async function addresses(t: Test, { service }: World, window: Window): Promise<v
   // What the grammar takes may mean nothing to the service, which says so.
   window.faults.expect(/^400 POST .*\/(?:search|get_level_timeseries)$/);
   for (const { name, text } of ROWS) {
-    const given = new URLSearchParams({ query: text, event: text, columns: text, last: text, start: text, as: text });
-    await window.open(`${service.url}${EVENTS}?${given}`);
+    const parameters = new URLSearchParams({
+      query: text,
+      event: text,
+      columns: text,
+      last: text,
+      start: text,
+      as: text,
+    });
+    await window.open(`${service.url}${EVENTS}?${parameters}`);
     await window.sees("combobox", "Query");
     await isUnharmed(t, window, `${name} in the query of an address`);
   }
