@@ -22,7 +22,7 @@ interface Import {
 }
 
 function importsOf(folder: string): Import[] {
-  const found: Import[] = [];
+  const imports: Import[] = [];
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true, recursive: true })) {
     if (!entry.isFile() || !/\.(tsx?|mjs)$/.test(entry.name)) continue;
     const path = join(entry.parentPath, entry.name);
@@ -32,10 +32,10 @@ function importsOf(folder: string): Import[] {
       /^\s*(?:import|export)\b[^'";]*?\bfrom\s+["']([^"']+)["']|^\s*import\s+["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)|\brequire\(\s*["']([^"']+)["']\s*\)/gm;
     for (const match of source.matchAll(pattern)) {
       const specifier = match[1] ?? match[2] ?? match[3] ?? match[4];
-      if (specifier !== undefined) found.push({ file: relative(root, path), specifier });
+      if (specifier !== undefined) imports.push({ file: relative(root, path), specifier });
     }
   }
-  return found;
+  return imports;
 }
 
 for (const [folder, allowed] of Object.entries(ALLOWED)) {

@@ -91,15 +91,15 @@ t.test("fixes of queries and routes taken one after the other never lead back", 
 
 /** The texts that a hint gives as they are to be written: after "write" and "such as", and quoted ones with stars. */
 function textsIn(hint: string): string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   for (const [, text] of hint.matchAll(
     /(?:^write|such as|^did you mean) (.+?)(?=\?$|; | to compare|, which|, or |, 1\.5mb| for |$)/g,
   )) {
     if (!/\.\.\.|^(?:an? |the |one |it |what |at |and between|field |\) |\/ |")|^the option/.test(text!))
-      found.push(text!);
+      texts.push(text!);
   }
-  for (const [text] of hint.matchAll(/"\*.*?\*"(?= to search| in double)/g)) found.push(text);
-  return found;
+  for (const [text] of hint.matchAll(/"\*.*?\*"(?= to search| in double)/g)) texts.push(text);
+  return texts;
 }
 
 t.test("what the hint of a query tells to write is accepted", (t) => {

@@ -36,12 +36,12 @@ for (const row of rows) {
     for (let length = 0; length <= row.typed.length; length++) {
       const typed = row.typed.slice(0, length);
       const document = documentOf(text.slice(0, offset) + typed + closersOf(typed) + text.slice(offset));
-      const shown = shownAt(document, offset + length);
-      const list = [shown.length, ...shown.slice(0, FIRST).map(({ label }) => label)] as const;
+      const items = itemsAt(document, offset + length);
+      const list = [items.length, ...items.slice(0, FIRST).map(({ label }) => label)] as const;
       const last = shows.at(-1);
       if (last !== undefined && last.slice(1).join() === list.join()) last[0] += row.typed[length - 1];
       else shows.push([row.typed.slice(length - 1, length), ...list]);
-      const [first] = shown;
+      const [first] = items;
       if (first !== undefined && isConfig(document, offset + length)) {
         const taken = accept(document, first).text;
         const { problems } = checkConfig(taken);
@@ -92,8 +92,8 @@ const EXPECTED: readonly [text: string, labels: readonly string[]][] = [
 for (const [marked, labels] of EXPECTED) {
   t.test(`offered: ${marked}`, (t) => {
     const { text, offset } = cursor(marked);
-    const shown = shownAt(documentOf(text), offset).map(({ label }) => label);
-    t.same([...shown].sort(), [...labels].sort());
+    const actualLabels = itemsAt(documentOf(text), offset).map(({ label }) => label);
+    t.same([...actualLabels].sort(), [...labels].sort());
     t.end();
   });
 }
@@ -121,7 +121,7 @@ function closersOf(typed: string): string {
 }
 
 /** The items that begin with the text between the start of their range and the cursor, in their order. */
-function shownAt(document: ToolDocument, offset: number): CompletionItem[] {
+function itemsAt(document: ToolDocument, offset: number): CompletionItem[] {
   const { items } = complete(
     document,
     offset,

@@ -78,8 +78,8 @@ t.test("the first tests of a source, and others that are among them", (t) => {
 
 t.test("words", (t) => {
   const word = (text: string, by = ofWord): string[] | string => {
-    const { chosen: found, why } = by(text);
-    return found === undefined ? why : chosen([found]);
+    const { chosen: entry, why } = by(text);
+    return entry === undefined ? why : chosen([entry]);
   };
   t.same(word("units"), ["grammar/units/units"]);
   t.same(word("metrics"), ["cli/aws/domains-metrics"], "a command");

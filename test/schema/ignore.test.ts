@@ -246,8 +246,8 @@ t.test(
         mkdirSync(join(directory, folder), { recursive: true });
         writeFileSync(join(directory, folder, ".gitignore"), toGit(lines).join("\n"));
       }
-      const asked = pairs.flatMap(({ folder, files }) => files.map((file) => `${folder}/${file}`));
-      const answer = git(["check-ignore", "--no-index", "-z", "--stdin"], `${asked.join("\0")}\0`);
+      const paths = pairs.flatMap(({ folder, files }) => files.map((file) => `${folder}/${file}`));
+      const answer = git(["check-ignore", "--no-index", "-z", "--stdin"], `${paths.join("\0")}\0`);
       if (answer.status !== 0) throw new Error(`git check-ignore: ${answer.stderr}`);
       const ignored = new Set(answer.stdout.toString().split("\0"));
       for (const { folder, lines, files } of pairs) {

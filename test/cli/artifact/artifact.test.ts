@@ -214,8 +214,8 @@ t.test("what goes along", async (t) => {
     t.same(listing(archiveOf(directory)), holds, name);
     if (leftOut === undefined) continue;
     const { stderr } = await tool(["build", "--verbose", "--size"], { cwd: directory });
-    const told = stderr.split("\n").flatMap((line) => (line.startsWith("left out: ") ? [line.slice(10)] : []));
-    t.same(told, leftOut, `${name}: why`);
+    const lines = stderr.split("\n").flatMap((line) => (line.startsWith("left out: ") ? [line.slice(10)] : []));
+    t.same(lines, leftOut, `${name}: why`);
   }
   const directory = lay(join(folder, "absolute"), NODE_APP);
   symlinkSync(join(directory, "app.js"), join(directory, "same.js"));
@@ -337,10 +337,10 @@ t.test("no byte of a cache can be wrong unnoticed", (t) => {
   const answers = () => {
     const cache = openDeflateCache(folder, "pack");
     return [...used].map(([hash, { data }]) => {
-      const found = cache.get(hash);
-      return found === undefined
+      const entry = cache.get(hash);
+      return entry === undefined
         ? "nothing"
-        : Buffer.from(found.data).equals(data) && found.crc32 === used.get(hash)!.crc32;
+        : Buffer.from(entry.data).equals(data) && entry.crc32 === used.get(hash)!.crc32;
     });
   };
   t.same(answers(), [true, true, true]);
@@ -475,8 +475,8 @@ t.test("why there is no archive", async (t) => {
   await t.test("a file that changed since it was found is read as it is now", async (t) => {
     const path = join(folder, "later.txt");
     writeFileSync(path, "as it is now");
-    const found = { kind: "file", name: "later.txt", path, bytes: 3, modifiedMs: 0, isExecutable: false } as const;
-    const { entries } = await deflateFiles([found], openDeflateCache(undefined, ""), {
+    const file = { kind: "file", name: "later.txt", path, bytes: 3, modifiedMs: 0, isExecutable: false } as const;
+    const { entries } = await deflateFiles([file], openDeflateCache(undefined, ""), {
       onProgress() {},
       clock: systemClock,
     });

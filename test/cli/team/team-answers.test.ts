@@ -170,9 +170,9 @@ const gc = require("vm").runInNewContext("gc");
 setInterval(() => { gc(); process.send?.("collected"); }, 50).unref();`;
 
 t.test("a body that stalls after its headers", async (t) => {
-  let asked = 0;
+  let requests = 0;
   const url = await serve(t, (_, response) => {
-    asked++;
+    requests++;
     response.writeHead(200, { "content-type": "application/json" });
     response.write('{"account":');
   });
@@ -185,10 +185,10 @@ t.test("a body that stalls after its headers", async (t) => {
   await until("the limit", () => status.child.exitCode !== null);
   t.match(await status.ended, { code: 0, stdout: /acme +no answer/, stderr: /does not answer: it takes too long/ });
 
-  const before = asked;
+  const before = requests;
   const list = spawnTool(["team", "members", "ls"], options);
   t.teardown(() => list.kill("SIGKILL"));
-  await until("its request", () => asked > before);
+  await until("its request", () => requests > before);
   const collected = list.messages.length;
   await until("the garbage to be collected again and again", () => list.messages.length >= collected + 10);
   list.kill("SIGINT");

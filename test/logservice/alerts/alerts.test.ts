@@ -283,7 +283,7 @@ t.test("a downtime of a day", async (t) => {
     what: string,
     before: number[],
     after: readonly (readonly [minute: number, count: number])[],
-    told: string[],
+    expected: string[],
   ][] = [
     ["nothing happened", [0], [], []],
     ["one that is over", [0], [[day - 20, 3]], ["triggered 11:41 3", "resolved 11:42 0"]],
@@ -317,7 +317,7 @@ t.test("a downtime of a day", async (t) => {
     ],
   ];
   for (const query of ["error", "error | count"]) {
-    for (const [what, before, after, told] of rows) {
+    for (const [what, before, after, expected] of rows) {
       const world = await openWorld(t);
       const id = await world.add({ query });
       const evaluator = world.evaluator();
@@ -326,8 +326,8 @@ t.test("a downtime of a day", async (t) => {
       for (const [minute, count] of after) await world.log(at(minute), count);
       world.clock.nowMs = at(day) + LATEST_MS;
       await evaluator.pass();
-      t.same(await world.deliveryLines(), told, `${query}: ${what}`);
-      const states = told.at(-1)?.startsWith("triggered") === true;
+      t.same(await world.deliveryLines(), expected, `${query}: ${what}`);
+      const states = expected.at(-1)?.startsWith("triggered") === true;
       t.equal((await world.alert(id)).triggered, states, what);
       const count = evaluator.metrics();
       t.match(count, {

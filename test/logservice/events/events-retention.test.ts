@@ -46,20 +46,20 @@ for (const place of ["the journal", "one segment", "segments and the journal"] a
     await store.compact();
 
     const answers = async (project: string) => {
-      const asked = { ...range, project };
-      const { events } = await store.search({ ...asked, limit: 100, order: "descending", signal: never });
-      const { count } = await store.count({ ...asked, signal: never });
-      const { points } = await store.timeseries({ ...asked, maxPoints: 1_000, signal: never });
-      const levels = await store.levelTimeseries({ ...asked, maxPoints: 1_000, signal: never });
-      const { fields } = await store.discoveredFields({ ...asked, signal: never });
+      const request = { ...range, project };
+      const { events } = await store.search({ ...request, limit: 100, order: "descending", signal: never });
+      const { count } = await store.count({ ...request, signal: never });
+      const { points } = await store.timeseries({ ...request, maxPoints: 1_000, signal: never });
+      const levels = await store.levelTimeseries({ ...request, maxPoints: 1_000, signal: never });
+      const { fields } = await store.discoveredFields({ ...request, signal: never });
       const kinds = await store.stringFieldStats({
-        ...asked,
+        ...request,
         field: { at: "fields", path: ["kind"] },
         limit: 10,
         signal: never,
       });
       const numbers = await store.numericFieldStats({
-        ...asked,
+        ...request,
         field: { at: "fields", path: ["age"] },
         signal: never,
       });

@@ -437,7 +437,7 @@ t.test("close() ends a message that is being sent", async (t) => {
   t.end();
 });
 
-const asked = {
+const signInRequest = {
   to: "ana@example.com",
   url: "https://logs.example.com/sign-in/confirm/7f3a?a=1&b=2",
   device: "Firefox on Linux",
@@ -456,7 +456,7 @@ const invited = {
 
 t.test("the mail for signing in", async (t) => {
   const { port, received } = await startServer(t);
-  await mailerAt(t, `smtp://127.0.0.1:${port}`).send(signInMessage(asked));
+  await mailerAt(t, `smtp://127.0.0.1:${port}`).send(signInMessage(signInRequest));
   const mail = await simpleParser(received[0]!.raw);
   t.equal(mail.subject, "Sign in to logs.example.com");
   t.equal(
@@ -511,7 +511,7 @@ for (const hostile of HOSTILE) {
     const { port, received } = await startServer(t);
     const mailer = mailerAt(t, `smtp://127.0.0.1:${port}`);
     const messages = [
-      [signInMessage({ ...asked, device: hostile, address: hostile }), signInMessage(asked)],
+      [signInMessage({ ...signInRequest, device: hostile, address: hostile }), signInMessage(signInRequest)],
       [inviteMessage({ ...invited, team: hostile, invitedBy: hostile, role: hostile }), inviteMessage(invited)],
     ] as const;
     for (const [message, usual] of messages) {

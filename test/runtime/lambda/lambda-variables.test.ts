@@ -70,11 +70,11 @@ interface Options {
 
 function deployed(t: Test, endpoint: string, { env = {}, environment }: Options): Promise<Deployed> {
   return deploy(t, { command: APP }, { streams: false, env: { ...KEYS, AWS_ENDPOINT_URL_SSM: endpoint, ...env } }).then(
-    (found) => {
-      const path = join(found.directory, ".tool/deployment.json");
+    (app) => {
+      const path = join(app.directory, ".tool/deployment.json");
       const deployment = JSON.parse(readFileSync(path, "utf8"));
       writeFileSync(path, JSON.stringify({ ...deployment, environment }));
-      return found;
+      return app;
     },
   );
 }
@@ -459,9 +459,9 @@ t.test("by TLS, if the certificate is trusted", slow(), async (t) => {
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert];
   execFileSync("openssl", [...words, ...subject], { stdio: "ignore" });
   const snapshot = snapshotOf({ TOKEN: SECRET });
-  const asked: IncomingMessage["headers"][] = [];
+  const requests: IncomingMessage["headers"][] = [];
   const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (req, res) => {
-    asked.push(req.headers);
+    requests.push(req.headers);
     res.end(
       JSON.stringify({ Parameters: snapshot.parts.map((Value, i) => ({ Name: nameOf(snapshot, i + 1), Value })) }),
     );
@@ -474,9 +474,9 @@ t.test("by TLS, if the certificate is trusted", slow(), async (t) => {
   const url = `https://localhost:${(server.address() as AddressInfo).port}`;
   const trusting = { ...variablesOf(snapshot), NODE_EXTRA_CA_CERTS: cert };
   t.equal((await seen(await deployed(t, url, { env: trusting }))).TOKEN, SECRET);
-  t.match(asked, [{ "x-amz-target": "AmazonSSM.GetParameters", "x-amz-security-token": "token" }]);
+  t.match(requests, [{ "x-amz-target": "AmazonSSM.GetParameters", "x-amz-security-token": "token" }]);
   await refuses(t, url, variablesOf(snapshot), /gives no answer \(DEPTH_ZERO_SELF_SIGNED_CERT\)/);
-  t.equal(asked.length, 1);
+  t.equal(requests.length, 1);
 });
 
 for (const [env, region, expected] of [

@@ -28,12 +28,13 @@ const input = (config: Partial<Config>): StackInput => ({
 const BOTH = ["staging", "production"];
 
 /** Everything is deployed, nothing else is known. */
-function known(config: Partial<Config>, more: Partial<Known> = {}): Known {
+function accountOf(config: Partial<Config>, more: Partial<Known> = {}): Known {
   const stages = more.stages ?? wantedStages({ name: "app", ...config }, BOTH);
   return { stages, deployed: new Set(stages), certificates: {}, zones: {}, ...more };
 }
 
-const build = (config: Partial<Config>, more: Partial<Known> = {}) => buildTemplate(input(config), known(config, more));
+const build = (config: Partial<Config>, more: Partial<Known> = {}) =>
+  buildTemplate(input(config), accountOf(config, more));
 
 interface SnapshotRow {
   name: string;
@@ -60,7 +61,7 @@ const alert = (more: object) =>
   ({ metric: "http.5xx", statistic: "sum", threshold: 1, action: "ops", ...more }) as const;
 
 /** What is written in tool.json beside the name, what is known, and what the stack of staging alone has of a type. */
-const ROWS: [name: string, config: Partial<Config>, known: Partial<Known>, type: string, expected: object[]][] = [
+const ROWS: [name: string, config: Partial<Config>, account: Partial<Known>, type: string, expected: object[]][] = [
   [
     "no description",
     {},
@@ -368,9 +369,9 @@ const ROWS: [name: string, config: Partial<Config>, known: Partial<Known>, type:
 for (const [name, config, more, type, expected] of ROWS) {
   t.test(name, (t) => {
     const { template, problems } = build(config, { stages: ["staging"], ...more });
-    const found = Object.values(template.Resources).filter(({ Type }) => Type === type);
+    const resources = Object.values(template.Resources).filter(({ Type }) => Type === type);
     t.same(
-      found.map(({ Properties }) => Properties),
+      resources.map(({ Properties }) => Properties),
       expected,
     );
     t.same(problems, []);
@@ -642,11 +643,14 @@ t.test("a stage that waited for its first deploy is opened", (t) => {
 t.test("regions without an edge", (t) => {
   for (const region of ["cn-north-1", "us-gov-west-1"]) {
     const at = (config: Partial<Config>) => ({ ...input(config), region });
-    const plain = buildTemplate(at({}), known({}));
+    const plain = buildTemplate(at({}), accountOf({}));
     t.same(plain.template.Resources.Api!.Properties.EndpointConfiguration, { Types: ["REGIONAL"] }, region);
     t.same(plain.problems, []);
     const config = { stages: { production: { domain: "a.shop.com" } } };
-    const { problems, template } = buildTemplate(at(config), known(config, { certificates: { "a.shop.com": ARN } }));
+    const { problems, template } = buildTemplate(
+      at(config),
+      accountOf(config, { certificates: { "a.shop.com": ARN } }),
+    );
     t.same(problems, [
       {
         code: "stack/no-edge",

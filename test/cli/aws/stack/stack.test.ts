@@ -57,10 +57,10 @@ t.test("from the first deploy to a domain, and back to nothing", slow(), async (
     alerts: [ALERT],
   });
   const planned = await json("stack-plan", "stack", "plan");
-  const shown = planned.changes.map((one: { action: string; stage?: string; about: string }) =>
+  const changes = planned.changes.map((one: { action: string; stage?: string; about: string }) =>
     [one.action, one.stage ?? "app", one.about].join(" "),
   );
-  t.same(shown, [
+  t.same(changes, [
     "add app role of warming",
     "add app function of warming",
     "add app role of the schedules of warming",
