@@ -23,11 +23,11 @@ const FORBIDDEN = [
 /** What is wrong with the source of a file: the line from 1, and what was found. */
 export function sqlIn(path, source) {
   if (OF_SQLITE.includes(path) || path.startsWith(OTHER_STORE)) return [];
-  const found = FORBIDDEN.flatMap(({ pattern, what }) => {
+  const places = FORBIDDEN.flatMap(({ pattern, what }) => {
     const match = pattern.exec(source);
     return match === null ? [] : [{ line: source.slice(0, match.index).split("\n").length, what }];
   });
-  return found.sort((a, b) => a.line - b.line);
+  return places.sort((a, b) => a.line - b.line);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
