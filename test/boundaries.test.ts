@@ -195,7 +195,7 @@ t.test("the editor's interface is imported by vscode-extension only, and the ser
       if (folder === "vscode-extension" && specifier.startsWith("../")) {
         const owner = specifier.endsWith("/node.ts") ? "server-worker" : "run-for-server";
         t.equal(file, `vscode-extension/${owner}.ts`, `${file} imports ${specifier}`);
-        // What the thread is asked to run, and how a program is run: nothing of the server itself.
+        // The code that the thread is asked to run, and how a program is run: nothing of the server itself.
         t.match(specifier, /^\.\.\/language-server\/(node|node-program|host)\.ts$/);
       }
     }

@@ -1,4 +1,4 @@
-// What a look-up of a path costs at 10, 100 and 1,000 rules: node dist/test/bench/route.js
+// The cost of looking up a path at 10, 100 and 1,000 rules: node dist/test/bench/route.js
 //
 // "same traffic" asks all sizes for the same paths, those of the ten rules that all have: what more rules cost by
 // themselves. "all rules asked" spreads the paths over all rules of a size: there the processor's caches and branch

@@ -1,4 +1,4 @@
-// What a small file costs beside sirv and beside a bare server that only writes it: node dist/test/bench/static.js
+// The cost of a small file, compared with sirv and a bare server that only writes it: node dist/test/bench/static.js
 //
 // Each server is a process of its own with the same file of 1 KB; the CPU time that it takes for a request is what
 // counts, in turns, medians. Ours runs the whole pipeline, entries off, and asks the file system for each request.

@@ -1,4 +1,4 @@
-// What a hint says to write is accepted where it is written: the texts of hints and fixes are tried out.
+// Texts that a hint says to write are accepted where they are written: the texts of hints and fixes are tried out.
 import t from "tap";
 import { readArgv } from "../../cli/argv.ts";
 import { contextOf } from "../../cli/context.ts";
@@ -43,7 +43,7 @@ function refusedFixes(parse: Parse, sources: readonly string[]) {
   for (const source of new Set(sources)) {
     const before = problemsOf(parse, source);
     for (const problem of before) {
-      // What else was wrong there stays.
+      // Other problems there stay.
       const others = before.filter((other) => other !== problem).map(({ code }) => code);
       for (const { title, edits } of fixesOf(problem)) {
         count++;
@@ -187,7 +187,7 @@ function slips(word: string): string[] {
   ].filter((slip) => slip !== word);
 }
 
-/** What is said of a command line: undefined if it is accepted. */
+/** Returns the message that refuses a command line: undefined if it is accepted. */
 function refusal(
   words: readonly string[],
   directory: string,

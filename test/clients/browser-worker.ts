@@ -33,7 +33,7 @@ const INITIALIZE = {
   },
 };
 
-/** What both servers have. */
+/** The methods that both servers have. */
 interface Server {
   request(method: string, params?: object): Promise<{ readonly result?: unknown; readonly error?: unknown }>;
   notify(method: string, params?: object): void;

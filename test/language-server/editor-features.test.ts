@@ -67,7 +67,7 @@ function unlessRefused<T>(ask: () => T): T | Refusal {
   }
 }
 
-/** What each feature says about a row, as lines that a person can read. */
+/** The answer of each feature about a row, as lines that a person can read. */
 const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   definition: ({ document, offset, project }) => marked(document, definition(document, offset, project)),
   references: ({ document, offset }) => marked(document, references(document, offset, { includeDeclaration: false })),

@@ -195,7 +195,7 @@ t.test("every item that is taken is right at its place", slow(), (t) => {
           const { problems } = checkConfig(after.text, { directory });
           const here = problems.filter(
             ({ code, span }) =>
-              // What else an object needs is said at it; it is written next. So is what an operator compares with.
+              // Other members that an object needs are written next. So is the value that an operator compares with.
               code !== "config/missing-key" &&
               !(code.startsWith("query/") && (item.kind === KIND.keyword || item.kind === KIND.operator)) &&
               span.start < after.end &&

@@ -46,7 +46,7 @@ const INSTEAD = {
   sleep: "wait for what is to come with until (test/support/until.ts), or turn a TestClock",
 };
 
-/** What is wrong between the places found and the list: new places, and entries that are larger than what is there. */
+/** Returns how the current places differ from the list: new places, and entries that are larger than what is there. */
 export function clockFaults(current, listed) {
   const faults = [];
   for (const [key, places] of Object.entries(current)) {

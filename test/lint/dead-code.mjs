@@ -1,4 +1,4 @@
-// What nobody uses: exports that no other file imports, files that nothing reaches, packages that nothing names.
+// Finds unused code: exports that no other file imports, files that nothing reaches, packages that nothing names.
 // `node test/lint/dead-code.mjs` prints each with its place; `npm run lint` runs it. Reads the sources as biome formats
 // them, by their import and export lines: tools that parse TypeScript have dependencies that `npm ci` refuses.
 import { execFileSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** What is started by its path: by npm, by the bundler, by a process or a thread. */
+/** The files that are started by their path: by npm, by the bundler, by a process or a thread. */
 const ENTRIES = [
   /^cli\/(?:cli|main)\.ts$/,
   /^cli\/commands\/[\w-]+\.ts$/,
@@ -116,7 +116,7 @@ function importsIn(source) {
     const names = [...(all ? ["*"] : []), ...(own ? ["default"] : []), ...(list ? namesIn(list, "inner") : [])];
     imports.push({ specifier, names: names.length > 0 ? names : ["*"] });
   }
-  // What is imported late is destructured, or one of its exports is taken at once; else it may be all.
+  // A module that is imported late is destructured, or one of its exports is taken at once; else it may be all.
   const late =
     /(?:\{([^{}]*)\} = await )?import\(\s*"([^"]+)"\s*\)(?:\)?\.then\(\(\{([^{}]*)\}\)|\)?\.(?!then\b)(\w+))?/g;
   for (const [, before, specifier, then, member] of source.matchAll(late)) {

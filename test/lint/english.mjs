@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** What is looked for in a line, and what to write instead. */
+/** The patterns that are looked for in a line, and what to write instead. */
 const WORDS = [
   {
     pattern: /^\s*(?:\/\/|\/?\*+) ?Of\b|[.:;] Of (?:a|an|the|each|what|one|which)\b/,

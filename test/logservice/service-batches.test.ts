@@ -30,7 +30,7 @@ const search = async (service: TestService) =>
     truncated?: true;
   }[];
 
-/** What a long message becomes: as much of it as the limit takes, in whole characters. */
+/** The stored form of a long message: as much of it as the limit takes, in whole characters. */
 const CUT: readonly [title: string, message: string, kept: string][] = [
   ["of ASCII", "a".repeat(300 * 1024), "a".repeat(LIMITS.messageBytes)],
   ["one byte too long", "b".repeat(LIMITS.messageBytes + 1), "b".repeat(LIMITS.messageBytes)],

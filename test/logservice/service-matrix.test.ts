@@ -259,7 +259,7 @@ async function askersOf(service: TestService): Promise<readonly Asker[]> {
   ];
 }
 
-/** What removes names records that are not there, so that every asker finds the same. */
+/** Operations that remove name records that are not there, so that every asker finds the same. */
 const ABSENT: World = { project: "api", notification: "absent", alert: "absent", search: "absent" };
 
 function bodyOf(name: Name, world: World, team: string): unknown {

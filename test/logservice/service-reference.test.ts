@@ -18,7 +18,7 @@ function examplesOf(page: string, id: string): Record<string, string> {
 
 interface Row {
   readonly id: string;
-  /** What the example prints. */
+  /** The output of the example. */
   readonly prints: Readonly<Record<"sh" | "javascript", RegExp>>;
   /** The messages that the service has then, and had not before. */
   readonly adds?: Readonly<Record<"sh" | "javascript", readonly string[]>>;

@@ -12,7 +12,7 @@ import { randomOf } from "../support/random.ts";
 
 const NOW_MS = Date.parse("2024-05-01T14:00:00.123Z");
 
-/** What the service did of a body before there was a scan. */
+/** The reading of a body that the service used before there was a scan. */
 function parsed(body: Buffer): ScannedBatch | RpcError {
   try {
     const input = readInput("add_events", parseJson(body.toString()));

@@ -1,4 +1,4 @@
-// What goes over the wire, byte for byte where clients look at bytes: bodies, codings, zero values, numbers, names of
+// The bytes that go over the wire, exactly where clients look at bytes: bodies, codings, zero values, numbers, names of
 // fields, browsers, retries, limits on both sides, slow clients.
 
 import { once } from "node:events";

@@ -186,7 +186,7 @@ export function failedChecks(output) {
   );
 }
 
-/** What failed first, with tap's explanation, and the names of the others; the end of the output if nothing did. */
+/** Returns the first failure, with tap's explanation, and the names of the others; or the end of the output. */
 function failureText(output) {
   const lines = output.split("\n");
   const failed = lines.flatMap((line, index) => (/^ *not ok/.test(line) ? [index] : []));

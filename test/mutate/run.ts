@@ -17,12 +17,12 @@ import { canStrip, changed, type Mutant, mutantsOf } from "./operators.ts";
 import { type Chosen, Tree } from "./tree.ts";
 
 const FOLDERS = ["grammar", "schema", "language-server", "cli", "runtime", "logservice"];
-/** What the build makes or reads: nothing is built again here. */
+/** The files that the build makes or reads: nothing is built again here. */
 const BUILD_INPUT = /generated|\/build\/|^grammar\/\w+\/highlight\.ts$|^schema\/generate/;
-/** What makes a test one that a busy machine may fail. */
+/** The parts of a source that make a test one that a busy machine may fail. */
 const TIMED =
   /["'](?:node:)?(?:child_process|cluster|dgram|http2?|https|net|worker_threads)["']|\bsetTimeout\(|\bperformance\.now\(/;
-/** What is taken for the duration of a test that was not measured yet. */
+/** The assumed duration of a test that was not measured yet. */
 const UNKNOWN_MS = 2000;
 const UNKNOWN_TIMED_MS = 10_000;
 /** So many tests that run a place in their own process. */

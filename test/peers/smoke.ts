@@ -51,7 +51,7 @@ export function clientsOf(endpoint: string): Clients {
 
 export interface Step {
   readonly name: string;
-  /** What the documentation says comes of it. */
+  /** The result that the documentation says comes of it. */
   readonly documented: string;
   /** Where it says so. */
   readonly page: string;

@@ -664,7 +664,7 @@ t.test("targets with raw bytes, between others on one connection and in several 
       urls: [],
       status: /^HTTP\/1\.1 4/,
     },
-    // What was read of the line before cannot be had from the parser.
+    // Bytes that were read of the line before cannot be had from the parser.
     {
       name: "the line begins in an earlier packet",
       parts: ["GET /caf", `\xe9 HTTP/1.1\r\nHost: x\r\n\r\n`],

@@ -280,7 +280,7 @@ t.test("problems", (t) => {
   t.end();
 });
 
-/** What is unsound about the answer to a text: spans outside of it, an order that is none, fixes that do not fix. */
+/** Returns the faults in the answer to a text: spans outside of it, an order that is none, fixes that do not fix. */
 function sound(source: string, files?: Files): string[] {
   const { problems } = checkConfig(source, optionsOf(files));
   const wrong: string[] = [];
@@ -584,7 +584,7 @@ t.test("migration leaves nothing of the older dialect and adds no problem", (t) 
       const migrated = migrate(text);
       const before = count(text);
       const after = count(migrated.text);
-      // What cannot be migrated (an "enable" that is no boolean, a "lambda" that is no object) stays, and says so.
+      // Members that cannot be migrated (an "enable" that is no boolean, a "lambda" that is no object) stay, and are told.
       if (after.old > 0 && migrate(migrated.text).text !== migrated.text) throw new Error(`not at once: ${text}`);
       if (after.all > before.all) throw new Error(`${before.all} problems became ${after.all}: ${text}`);
       if (before.old > 0 && migrated.notes.length === 0 && migrated.text !== text) throw new Error(`unsaid: ${text}`);

@@ -119,7 +119,7 @@ const PATTERNS = [
 /** Names of the generated trees. No letter of several bytes: git's wildcards count bytes. */
 const TREE = ["a", "b", "ab", "b.js", "a.js", "lib", "x", ".a", ".env", "c d", "A", "[b", "#a", "!b", "a-"];
 
-/** What a name of a pattern may be. */
+/** The parts that a name of a pattern may consist of. */
 const PARTS = [
   ...["a", "b", "ab", "lib", "x", "a.js", "A", "c d", "a-", "\\a", "\\*"],
   ...["*", "*.js", "a*", "*b", "?", "??", "a?", "*a*", "**", "*.*"],

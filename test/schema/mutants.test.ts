@@ -143,7 +143,7 @@ t.test("slips are found where they are", slow(), (t) => {
   t.end();
 });
 
-/** What becomes of one slip, as a row that can be judged by eye: the kind, the place, what it looks like, what is said. */
+/** Describes one slip as a row that can be judged by eye: the kind, the place, what it looks like, what is said. */
 function rowOf({ mutant, restored }: Judged, problems: readonly Problem[]): string[] {
   const { kind, base, text, faulty } = mutant;
   const [at] = faulty;

@@ -1,5 +1,5 @@
-// What is said of a text does not depend on the versions before it: parses, meanings and findings are kept from one to the
-// next, and whatever is kept invites a difference. FUZZ_FACTOR multiplies the runs (TAP_TIMEOUT=600 with it).
+// The answers about a text do not depend on the versions before it: parses, meanings and findings are kept from one to
+// the next, and whatever is kept invites a difference. FUZZ_FACTOR multiplies the runs (TAP_TIMEOUT=600 with it).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

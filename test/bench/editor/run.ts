@@ -13,7 +13,7 @@ const SIZES = (process.env.SIZES ?? "10000,100000,1000000").split(",").map(Numbe
 const ROUNDS = Number(process.env.ROUNDS ?? 60);
 const EDITS = Number(process.env.EDITS ?? 10_000);
 const STARTS = 15;
-/** What the compiler of the engine needs to have seen everything once. */
+/** The rounds that the compiler of the engine needs to have seen everything once. */
 const WARM_UP_ROUNDS = 5;
 
 async function main(): Promise<void> {
@@ -106,7 +106,7 @@ async function cancellations(bytes: number): Promise<void> {
   await subject.client.stop();
 }
 
-/** What a keystroke and its diagnostics cost, whatever else runs on the machine. */
+/** Measures the processor time of a keystroke and its diagnostics, whatever else runs on the machine. */
 async function processorTime(bytes: number, rival: readonly string[]): Promise<void> {
   const spent: string[] = [];
   for (const subject of [new Subject("ours"), new Subject("rival", rival)]) {

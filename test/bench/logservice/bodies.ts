@@ -25,7 +25,7 @@ interface Template {
   readonly offsets: Uint32Array;
 }
 
-/** What differs in every event: the text before it in the JSON, and its digits. */
+/** The parts that differ in every event: the text before each in the JSON, and its digits. */
 const PLACES = [
   ['"timestamp":"', 24],
   [" for ", 6],

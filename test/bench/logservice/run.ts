@@ -30,7 +30,7 @@ const requestedEvents = numberOf("EVENTS", 1_000_000);
 const rounds = numberOf("ROUNDS", 9);
 const connections = numberOf("CONNECTIONS", 8);
 const kept = process.env.BENCH_DIRECTORY;
-// What comes in beside the reads would be in the way of the next run's answers.
+// Events that come in beside the reads would be in the way of the next run's answers.
 const besideSeconds = numberOf("BESIDE_SECONDS", kept === undefined ? 15 : 0);
 const isJson = process.argv.join(" ").includes("--format json");
 const began = performance.now();
@@ -65,7 +65,7 @@ const step = (text: string) => {
   ending.signal.throwIfAborted();
   say(text);
 };
-/** What is to be ended, the last one first. */
+/** The functions that end what was started, called from the last one to the first. */
 const open: (() => Promise<void> | void)[] = [];
 const running = bench();
 try {
@@ -76,7 +76,7 @@ try {
   process.exitCode = 1;
 } finally {
   for (const end of open.reverse()) await end();
-  // What is under way fails without them; until then it may write into the folder.
+  // Calls that are under way fail without them; until then they may write into the folder.
   await running.catch(() => {});
   if (kept === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

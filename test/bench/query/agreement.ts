@@ -1,4 +1,4 @@
-// What is counted, not timed: the generated parser against Ohm on random texts, and the golden file of bad queries.
+// Counts without times: the generated parser against Ohm on random texts, and the golden file of bad queries.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseQuery } from "../../../grammar/query/index.ts";

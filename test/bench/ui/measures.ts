@@ -1,4 +1,4 @@
-// What is measured in the page. Each gives milliseconds, one for each round or frame.
+// The measures taken in the page. Each gives milliseconds, one for each round or frame.
 import type { BrowserContext, Page } from "playwright-core";
 import { timeOf } from "../logservice/bodies.ts";
 import { EXPLORER, post, type UiService } from "./service.ts";
@@ -84,7 +84,7 @@ export async function typing(
 export interface Frames {
   /** From frame to frame. */
   readonly between: number[];
-  /** What the page did for a frame, until it was painted. */
+  /** The milliseconds of work that the page did for each frame, until it was painted. */
   readonly work: number[];
 }
 

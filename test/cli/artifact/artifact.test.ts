@@ -1,4 +1,4 @@
-// What a deployment holds: tool build on real folders, its archive read by other eyes and run as the platform runs it.
+// The content of a deployment: tool build on real folders, its archive read by others and run as the platform runs it.
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -37,7 +37,7 @@ import { unzip } from "../../support/unzip.ts";
 type File = string | { readonly link: string } | { readonly text: string; readonly mode: number };
 type Files = Readonly<Record<string, File>>;
 
-/** What the smallest deployment holds: the runtime, the app, tool.json and what the build writes beside it. */
+/** The size of the smallest deployment: the runtime, the app, tool.json and what the build writes beside it. */
 const OWN_BYTES = statSync(join(root, "dist/bin/runtime/bootstrap.cjs")).size + 117;
 
 const NODE_APP: Files = { "tool.json": '{ "name": "app" }', "app.js": "require('http')" };

@@ -1,4 +1,4 @@
-// What is between the command and the cloud: credentials, errors in words, names, what Git says.
+// The parts between the command and the cloud: credentials, errors in words, names, what Git says.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

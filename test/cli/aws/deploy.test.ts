@@ -30,7 +30,7 @@ const GIT = {
 const isPoll = (call: string) => call === "lambda.GetFunctionConfiguration";
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
-/** What a command printed with --format json, held against the schema of that command. */
+/** Parses the output of a command with --format json, and holds it against the schema of that command. */
 function parse(name: string, text: string) {
   const schema = JSON.parse(readFileSync(join(root, `cli/output/schemas/${name}.schema.json`), "utf8"));
   if (!ajv.validate(schema, JSON.parse(text))) throw new Error(`${name}: ${ajv.errorsText()} in ${text}`);

@@ -1,4 +1,4 @@
-// What users see while the cloud throttles calls.
+// The lines that users see while the cloud throttles calls.
 
 import t from "tap";
 import { openCloud } from "../../../cli/aws/clients.ts";

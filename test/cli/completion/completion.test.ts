@@ -18,7 +18,7 @@ const project: ProjectWords = {
   teams: ["acme", "shop"],
 };
 
-/** What begins as the last word does. */
+/** Returns the candidates that begin as the last word does. */
 function offered(line: string, commands: readonly Command[], from = project): string {
   const words = splitLine(line).slice(1);
   const result = complete(words, commands, from);

@@ -288,7 +288,7 @@ t.test("the list fits a terminal, and is whole elsewhere", (t) => {
   t.end();
 });
 
-/** What nobody may see. */
+/** A value that nobody may see. */
 const SECRET = "s3cr3t-v4lue";
 
 t.test("add, get, ls, rm and export", async (t) => {

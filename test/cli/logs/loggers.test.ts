@@ -74,7 +74,7 @@ const word = (line: string) => /"at (\w+)"/.exec(line)![1]!;
 /** The level that a program asked its logger for. */
 const requestedLevel = (line: string) => levelOf(word(line))!;
 
-/** What every reader must make of a line, of the time and the level as it keeps them. */
+/** Checks the entry that every reader must make of a line; the time and the level are as the reader keeps them. */
 function check(t: Test, { logger, from, to }: Recorded, line: string, entry: Entry, time: "own" | "now"): void {
   const { level, message, timestamp, fields } = entry;
   t.equal(levelOf(level), requestedLevel(line), `${logger}: the level is ${word(line)}: ${level}`);

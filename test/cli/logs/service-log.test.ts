@@ -60,7 +60,7 @@ t.test("levels are called as the language calls them, found or followed", async 
   t.equal(levels[0], "warn", "followed");
 });
 
-// What joins fetch to its signal may be collected once the headers have come: Ctrl-C was then heard by nothing that reads.
+// The listener of fetch at its signal may be collected once the headers have come: Ctrl-C then reached no reader.
 t.test("following ends with its signal, whatever was collected before", async (t) => {
   setFlagsFromString("--expose_gc");
   const collect = runInNewContext("gc") as () => void;

@@ -1,4 +1,4 @@
-// What runs in a function of the sandbox: its memory, its environment, its program, its code, and that nothing outlives it.
+// The insides of a function of the sandbox: its memory, environment, program and code, and that nothing outlives it.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -407,7 +407,7 @@ t.test("which program runs a runtime", async (t) => {
   }
 });
 
-/** What reads events as a runtime does, in Python's own library. */
+/** A reader of events as a runtime is one, in Python's own library. */
 const PYTHON_APP = `
 import json, os, platform, sys, urllib.request
 api = "http://" + os.environ["AWS_LAMBDA_RUNTIME_API"] + "/2018-06-01/runtime/invocation/"

@@ -82,7 +82,7 @@ for (const name of names) {
   });
 }
 
-/** What the operation was asked with `input` as our code reads it, and what the client makes of our answer with `output`. */
+/** A client; its calls return the operation and input as our code reads them, and its own reading of our `output`. */
 function clientOf(name: Name, model: Model) {
   const exported = require(services[name].client) as Record<string, unknown>;
   const Client = Object.entries(exported).find(([key]) => /^[A-Z]\w+Client$/.test(key))![1] as new (
@@ -229,7 +229,7 @@ const MAX_DEPTH = 5;
 /** Names the member of an output that is a stream of events. */
 const EVENTS = Symbol("events");
 
-/** What the client of S3 changes or checks on its own. */
+/** The members that the client of S3 changes or checks on its own. */
 const OF_CLIENT = new Set([
   "SSECustomerKey",
   "CopySourceSSECustomerKey",

@@ -155,7 +155,7 @@ async function furnish(world: World): Promise<void> {
   await world.commit();
 }
 
-/** What one can ask of the account. */
+/** Returns all answers of the account to questions about it. */
 async function pictureOf(world: World): Promise<object> {
   const { operations: lambda, state, layers } = world.service("lambda", REGION);
   const { operations: stacks } = world.service("cloudformation", REGION);
@@ -739,7 +739,7 @@ t.test("an event that a function was promised to get is delivered after a restar
   await world.commit();
   const Payload = Buffer.from(JSON.stringify({ file: output, go, text: "once " }));
   await world.run("Invoke", () => lambda.operations.Invoke({ FunctionName: NAME, InvocationType: "Event", Payload }));
-  // What a process that is killed now leaves behind.
+  // The files that a process leaves if it is killed now.
   const copy = join(folderOf(t), "copy");
   cpSync(folder, copy, { recursive: true });
   writeFileSync(go, "");

@@ -1,4 +1,4 @@
-// What the sandbox does by itself and writes down: figures of requests, alarms and their mails, schedules.
+// The work that the sandbox does and writes down by itself: figures of requests, alarms and their mails, schedules.
 
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-// What a service that is at fault, or hostile, makes of `tool team`: the real command with a service that answers anything.
+// The effect of a faulty or hostile service on `tool team`: the real command with a service that answers anything.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +22,7 @@ const CI = {
 };
 const ACCOUNT = { kind: "command", id: "tok_2", email: MEMBER.email, team_id: "acme", role: "owner", scopes: [] };
 
-/** What a service that works answers. */
+/** The answers of a service that works. */
 const ANSWERS: Readonly<Record<string, object>> = {
   get_account: { account: { ...ACCOUNT, teams: [TEAM] } },
   get_members: { members: [MEMBER] },

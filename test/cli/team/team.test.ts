@@ -414,7 +414,7 @@ t.test("members", async (t) => {
   }
   t.same(ben.kept(), { teams: {} }, "who removed themselves is signed out");
 
-  // What a removed person leaves.
+  // The tokens that a removed person leaves.
   const kim = await signedIn(t, service, { email: "kim@example.com", role: "admin" });
   t.equal((await kim.run("team ci")).code, 0);
   const removed = await ann.run("team members rm kim@example.com");

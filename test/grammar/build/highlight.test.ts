@@ -73,7 +73,7 @@ const languages: Record<string, Language> = {
   },
 };
 
-/** What differs between our tokens and the engine's, character by character; blanks and a template's page aside. */
+/** The differences between our tokens and the engine's, character by character; blanks and a template's page aside. */
 function differences({ highlight, table, scoped }: Language, source: string): string[] {
   const ours = painted(source.length, highlight(source));
   const types = typesOf(table);
@@ -89,7 +89,7 @@ function differences({ highlight, table, scoped }: Language, source: string): st
   });
 }
 
-/** What is wrong with the tokens of any text: order, overlap, gaps. */
+/** The flaws in the tokens of any text: order, overlap, gaps. */
 function flaws(source: string, tokens: readonly HighlightToken[]): string[] {
   let at = 0;
   const problems: string[] = [];
@@ -330,7 +330,7 @@ t.test("templates: each leaf that Ohm finds in an action has its colour at its p
   const leavesIn = (source: string) =>
     [...scan(source, 64)].flatMap(({ kind, span }) => {
       const text = source.slice(span.start, span.end);
-      // What is no action has other rules; rows show it.
+      // Text that is no action has other rules; rows show it.
       if (kind !== "action" || loadTemplate().match(text, "action").failed()) return [];
       return inAction(text).map((leaf) => ({
         ...leaf,
@@ -439,7 +439,7 @@ function usedMs(run: () => unknown): number {
   return (user + system) / 1000;
 }
 
-/** What the build makes of a grammar and its colours. */
+/** The machine that the build makes of a grammar and its colours. */
 const machineOf = (path: string, highlighting: Highlighting) =>
   createMachine(ohm.grammar(readFileSync(join(root, "grammar", path), "utf8")), highlighting, ohm.grammar);
 

@@ -104,7 +104,7 @@ t.test("an item leads to a text that can go on, at any offset of any query", slo
   t.end();
 });
 
-// What a text that only goes on cannot be cured of.
+// Problems that no added text can cure.
 const NEVER =
   /unknown-(?:column|function|stage)|duplicate-column|no-events|call-in|no-numbers|no-rows|bad-step|needless|term-after|foreign/;
 

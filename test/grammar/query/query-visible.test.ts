@@ -144,7 +144,7 @@ t.test("a regular expression finds the same", (t) => {
   t.end();
 });
 
-/** What was read, without where. */
+/** Returns a parsed query without its places. */
 function withoutPlaces(read: unknown): unknown {
   const places = ["source", "span", "operator", "operators"];
   return JSON.parse(JSON.stringify(read, (key, value) => (places.includes(key) ? undefined : value)) ?? "null");

@@ -25,7 +25,7 @@ const ANA = "ana@example.com";
 const EVIL = "https://evil.example.com";
 const OPERATIONS = Object.entries(rpcSchema.operations).map(([name, { scope }]) => ({ name, scope }));
 
-/** What a page elsewhere can make a browser send, or a request without a browser's headers. */
+/** The headers that a page elsewhere can make a browser send, or a request without a browser's headers. */
 const FOREIGN: readonly (readonly [name: string, headers: Visit["headers"] & object])[] = [
   ["no Origin", { origin: undefined, "sec-fetch-site": undefined }],
   ["no Origin, though the browser calls it ours", { origin: undefined, "sec-fetch-site": "same-origin" }],

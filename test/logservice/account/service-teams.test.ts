@@ -69,7 +69,7 @@ async function recordsOf({ db }: Records, team: string): Promise<unknown> {
   return { ...all, team: await db.selectFrom("teams").selectAll().where("id", "=", team).execute() };
 }
 
-/** What asks for something of the other team by its id: the body, and what is answered to it. */
+/** A request for something of the other team by its id: the body, and the status of the answer to it. */
 type Foreign = (own: Side, other: Side) => readonly [body: unknown, status: number];
 
 /** A body with the id of a record of the other team in one's own project of the same id. */

@@ -1,4 +1,4 @@
-// What an alert may ask, how its groups are named, and what a replay of it over the past says.
+// The queries that an alert may have, the names of its groups, and the results of a replay of it over the past.
 import t from "tap";
 import { checkAlertQuery, readAlertQuery } from "../../../logservice/alerts/alert-query.ts";
 import { listEpisodes } from "../../../logservice/alerts/episodes.ts";

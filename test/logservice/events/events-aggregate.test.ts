@@ -1,5 +1,5 @@
-// What the stages of queries give of stored events: random pipelines over odd events, in memory, in segments and half in
-// each, against the same stages over an array.
+// The results of the stages of queries on stored events: random pipelines over odd events, in memory, in segments and
+// half in each, against the same stages over an array.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

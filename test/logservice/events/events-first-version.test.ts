@@ -37,7 +37,7 @@ async function opened(directory: string) {
   return { store: await openEventsStore({ directory, reserveBytes: 0, log, nowMs }), lines };
 }
 
-/** What a search of everything gives, without ids that the store made. */
+/** Returns the results of a search of everything, without ids that the store made. */
 async function answered(store: EventsStore, project: string): Promise<unknown[]> {
   const range = { project, startMs: 0, stopMs: 4e12, query: undefined };
   const contents: unknown[] = [];

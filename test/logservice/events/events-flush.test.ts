@@ -1,5 +1,5 @@
-// What the events store does by itself: ends the journal's file, makes segments, merges them, and slows clients down. Faults
-// are made by what is in the folder, and by the end of processes.
+// The work that the events store does by itself: ends the journal's file, makes and merges segments, slows clients.
+// Faults are made by what is in the folder, and by the end of processes.
 import {
   existsSync,
   mkdirSync,

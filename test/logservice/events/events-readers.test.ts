@@ -1,4 +1,4 @@
-// What the engine keeps of the files that it has read, and when another one takes over.
+// The cache that the engine keeps of the files that it has read, and when another engine takes over.
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What a project's retention hides: events that have expired and are in the journal, or in a segment with newer ones.
+// The events that a project's retention hides: expired ones in the journal, or in a segment with newer ones.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What every events store answers, row for row: the predicate over an array, and DuckDB with its events in memory, in
+// The answers of every events store, row for row: the predicate over an array, and DuckDB with its events in memory, in
 // segments, and half in each.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -446,7 +446,7 @@ t.test("DuckDB answers what the predicate does, on events of every kind", slow()
   }
 });
 
-/** What is told of the events of a range, without sums' last digits, which differ by the order of the numbers. */
+/** The statistics of the events of a range, without sums' last digits, which differ by the order of the numbers. */
 async function statistics(one: EventsStore, range: Range, narrow: Range) {
   return {
     points: (await one.timeseries({ ...narrow, maxPoints: 61, signal: never })).points,
@@ -503,7 +503,7 @@ const odd = [
 
 const queries = [...searches.map(([query]) => query), ...odd];
 
-/** What a store names itself may be other than in another store. */
+/** Leaves out the ids that a store makes itself, which may be other than in another store. */
 function withoutMadeIds({ events }: { readonly events: readonly { readonly id: string }[] }) {
   return events.map(({ id, ...rest }) => ({ ...rest, id: id.startsWith("own-") ? id : undefined }));
 }

@@ -494,7 +494,7 @@ t.test("the mail with an invitation", async (t) => {
   t.end();
 });
 
-/** What each text of others may be; its markup, headers and reading order must not be. */
+/** Texts that others may send: none may become markup, a header or another reading order. */
 const HOSTILE = [
   "x\r\nBcc: eve@example.com\r\n\r\n<b>",
   "x\nSubject: other",

@@ -1,4 +1,4 @@
-// What each kind of target is sent: payloads by the published schemas of the receivers, mails as a parser reads them.
+// The messages that each kind of target is sent: payloads by the receivers' schemas, mails as a parser reads them.
 
 import { createHmac } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -204,7 +204,7 @@ The newest events:
         [...page.matchAll(/\b(?:href|src)="([^"]*)"/g)].filter(([, url]) => !url!.startsWith(`${ORIGIN}/t/acme`)),
         [],
       );
-      // What clients make links of: a scheme with slashes, or a dot or an @ between letters.
+      // The parts that clients make links of: a scheme with slashes, or a dot or an @ between letters.
       for (const text of [mail.subject!, mail.text!.replaceAll(ORIGIN, ""), page.replaceAll(ORIGIN, "")]) {
         t.notMatch(text, /https?:\/\/evil|evil\.example|pay@/);
         t.notMatch(text, /[\u0000\u202e]/);

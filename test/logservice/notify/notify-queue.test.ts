@@ -68,7 +68,7 @@ async function settled(queue: DeliveryQueue, world: World): Promise<void> {
   await unchanging("rest", () => world.deliveries());
 }
 
-/** What a receiver of webhooks was told: kind and alert. */
+/** The messages that a receiver of webhooks got, as lines: kind and alert. */
 const linesOf = (receiver: Receiver) =>
   receiver.bodies().map(({ type, alert }) => `${type.slice(6)} ${alert?.id ?? ""}`.trim());
 

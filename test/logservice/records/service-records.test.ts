@@ -333,7 +333,7 @@ t.test("secrets are masked, and a mask that is sent back keeps the secret", asyn
     return { slack_webhook_url, webhook_url, pagerduty_service_key };
   };
   const update = (more: object) => service.call("update_notification", { notification: { id, project_id, ...more } });
-  // What clients do whose records are structs: read, change one member, send all.
+  // Clients whose records are structs do this: read, change one member, send all.
   const read = (await service.call("get_notification", { project_id, notification_id: id })).json.notification;
   t.equal((await update({ ...read, name: "renamed" })).status, 204);
   t.strictSame(await kept(), secrets, "masks keep");

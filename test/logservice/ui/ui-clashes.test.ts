@@ -20,9 +20,9 @@ interface Row {
   readonly mine: string;
   readonly theirs: string;
   readonly open?: (window: Window) => Promise<void>;
-  /** What is saved elsewhere. */
+  /** The change that is saved elsewhere. */
   readonly change: (shop: Shop, window: Window) => Promise<unknown>;
-  /** What is saved. */
+  /** Reads the saved state. */
   readonly read: (shop: Shop, window: Window) => Promise<unknown>;
 }
 

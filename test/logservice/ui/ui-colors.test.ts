@@ -18,7 +18,7 @@ const TEXTS = ["ink", "soft", "faint", "accent", "string", "number", "key", "wor
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical"];
 const GROUNDS = ["bg", "panel", "hover", "tint", "error-tint", "warning-tint", "good-tint"];
 const BARS = ["bar", "bar-debug", "bar-warning", "bar-error", "bar-critical"];
-/** What only divides or adorns: nobody has to see it to use the page. */
+/** Colours that only divide or adorn: nobody has to see them to use the page. */
 const ADORNING = ["line", "tint-line"];
 
 const ROWS: readonly (readonly [colors: readonly string[], grounds: readonly string[], least: number])[] = [

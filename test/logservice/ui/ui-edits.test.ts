@@ -1,4 +1,4 @@
-// What is typed over a record that others change meanwhile: what is shown, what clashes, and how a clash ends.
+// Text typed over a record that others change meanwhile: what is shown, what clashes, and how a clash ends.
 import t from "tap";
 import { alertOf, NEW_ALERT } from "../../../logservice/ui/alerts/draft.ts";
 import { changesOf } from "../../../logservice/ui/data/changes.ts";

@@ -96,7 +96,7 @@ t.test("every view is shown again by its address", async () => {
   fc.assert(
     fc.property(view, (one) => {
       const isLive = one.isLive && "lastMs" in one.range;
-      // What nobody would see of a query is not kept.
+      // Characters of a query that nobody would see are not kept.
       const expected = {
         ...one,
         query: visibleQuery(one.query),

@@ -249,7 +249,7 @@ const responses = fc
     return { text, cuts };
   });
 
-/** What Node's client makes of bytes: the status, headers and body, or the failure. */
+/** Returns Node's client's reading of bytes: the status, headers and body, or the failure. */
 async function readByNode(server: Server): Promise<string> {
   const { port } = server.address() as AddressInfo;
   return new Promise((resolve) => {

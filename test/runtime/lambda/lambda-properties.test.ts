@@ -1,4 +1,4 @@
-// What holds for every event, and for every query and path: an event may contain anything.
+// Properties of every event, and of every query and path: an event may contain anything.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import fc from "fast-check";
 import t from "tap";

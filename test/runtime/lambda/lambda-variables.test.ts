@@ -39,7 +39,7 @@ interface Snapshot {
   readonly parts: readonly string[];
 }
 
-/** What a deploy stores for these values. */
+/** The snapshot that a deploy stores for these values. */
 function snapshotOf(values: unknown): Snapshot {
   const json = typeof values === "string" ? values : JSON.stringify(values);
   return packed(gzipSync(json), json);
@@ -201,7 +201,7 @@ t.test("a function without a snapshot asks nobody", async (t) => {
   );
 });
 
-/** What is stored, if it is not what the hash says, and what the function says then. */
+/** A stored snapshot that is not the one of the hash, and the message of the function then. */
 const DAMAGES: readonly [name: string, stored: (whole: Snapshot) => Snapshot, message: RegExp][] = [
   [
     "another part in place of one",
@@ -304,7 +304,7 @@ const REFUSALS: readonly [name: string, failure: Failure, message: RegExp, again
   ["every connection is cut", { drop: "before", times: ALWAYS }, /gives no answer \(\w+\)/, true],
 ];
 
-/** What is tried again takes five seconds to give up. */
+/** A call that is tried again takes five seconds to give up. */
 const ifLong = (isLong: boolean) => (isLong ? slow() : {});
 
 for (const [name, failure, message, again] of REFUSALS) {
@@ -319,7 +319,7 @@ for (const [name, failure, message, again] of REFUSALS) {
   });
 }
 
-/** What passes within the time. */
+/** Failures that pass within the time. */
 const PASSING: readonly [name: string, failure: Failure, calls: number][] = [
   ["throttled three times", { error: THROTTLING.any, times: 3 }, 4],
   ["429 once", { error: { code: "TooManyRequests", status: 429 } }, 2],
@@ -375,7 +375,7 @@ function pour(res: ServerResponse): void {
   more();
 }
 
-/** What a server does, what the function says, and whether it asks again. */
+/** The behaviour of a server, the message of the function, and whether it asks again. */
 const HOSTILE: readonly [name: string, listener: RequestListener, message: RegExp, again: boolean][] = [
   [
     "no answer",

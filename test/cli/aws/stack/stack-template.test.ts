@@ -60,7 +60,7 @@ const OPS = { name: "ops", type: "email", emails: ["ops@example.com"] } as const
 const alert = (more: object) =>
   ({ metric: "http.5xx", statistic: "sum", threshold: 1, action: "ops", ...more }) as const;
 
-/** What is written in tool.json beside the name, what is known, and what the stack of staging alone has of a type. */
+/** The settings beside the name, the state of the account, and the resources of a type in the stack of staging. */
 const ROWS: [name: string, config: Partial<Config>, account: Partial<Known>, type: string, expected: object[]][] = [
   [
     "no description",
