@@ -1,5 +1,5 @@
-// What two people, two teams and a CI do with a log service, with everything real: the command, the service in a process of
-// its own, a mail server, and Chromium. Each step begins with what the one before it left.
+// The work of two people, two teams and a CI with a log service, with everything real: the command, the service in a
+// process of its own, a mail server, and Chromium. Each step begins with what the one before it left.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -345,7 +345,7 @@ interface Ended<T> {
 
 const asEnded = async <T>(waited: Promise<T>): Promise<Ended<T>> => ({ value: await waited });
 
-/** What a person has open: a terminal that follows, and in the browser and by the token a long query, and a tail there. */
+/** Opens for a person a terminal that follows, and in the browser and by the token a long query, and a tail there. */
 async function openAll(t: Test, { service, ann }: Story, who: Person) {
   const { page } = who;
   await page.goto(service.url);

@@ -69,7 +69,7 @@ function start(world: World, clock: string): Child {
   };
 }
 
-/** What is wrong with what was told and with the episodes; the number of transitions. */
+/** Returns the faults in what was told and in the episodes; the number of transitions. */
 async function check(
   world: World,
   isEachTold: boolean,

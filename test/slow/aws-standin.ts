@@ -646,7 +646,7 @@ t.test("logs", async (t) => {
     const page = await find({ filterPattern: "{ $.n = 5 }", nextToken })();
     pages.push(page.messages);
     nextToken = page.nextToken;
-    // What comes meanwhile moves no page.
+    // Events that come meanwhile move no page.
     if (isFirst) append(group.logGroupName, "a", [{ timestamp: 1001, message: "before the token" }]);
   }
   t.same(pages, ["", "", "", "5"], "pages may be empty and yet not the last");
@@ -1065,7 +1065,7 @@ t.test("parameters without their values", async (t) => {
   do {
     const page = await ssm.describeParameters({ MaxResults: 5, ...(NextToken !== undefined && { NextToken }) });
     parameterNames.push(...(page.Parameters ?? []).map(({ Name = "" }) => Name));
-    // What is deleted meanwhile leaves nothing else out.
+    // A parameter that is deleted meanwhile leaves no other one out.
     if (NextToken === undefined) await ssm.deleteParameter({ Name: parameterNames[0]! });
     NextToken = page.NextToken;
   } while (NextToken !== undefined);

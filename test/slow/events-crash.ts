@@ -1,4 +1,4 @@
-// What is left of a store that was damaged, full, or opened twice, and what its parts do at their limits.
+// The remains of a store that was damaged, full, or opened twice, and its parts at their limits.
 import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -84,7 +84,7 @@ t.test("200 clients at once where the app takes ten connections", { skip }, asyn
   const { port, pid } = await startFailing(t, { environment: { MAX_CONNECTIONS: "10" } }, 20);
   await pid();
   const answers = await crowd(port, 200, 5);
-  // What such an app turns away, it turns away twice where the request may run twice.
+  // A request that such an app turns away, it turns away twice where the request may run twice.
   t.same(
     Object.keys(answers).filter((answer) => !["200", "502"].includes(answer)),
     [],

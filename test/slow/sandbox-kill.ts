@@ -52,7 +52,7 @@ async function start(folder: string): Promise<Running> {
   return { child, endpoint };
 }
 
-/** What a key may be: what an answer said, and what was asked for since without an answer. */
+/** The values that a key may have: the one that an answer said, and those asked for since without an answer. */
 class Expectations {
   readonly #values = new Map<string, Set<string>>();
   answered = 0;
@@ -256,7 +256,7 @@ class Clients {
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 10));
 
-/** What an account has under a key of `Expectations`. */
+/** Returns the value that an account has under a key of `Expectations`. */
 function actualOf(world: World, key: string): string {
   const [kind, name = "", version = ""] = key.split(" ");
   const lambdaFunction = world.service("lambda", REGION).state.functions.get(name);
@@ -326,7 +326,7 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, async (t) => {
     await exited;
     const problems = await ended;
 
-    // What is there at once, before anything goes on, and what becomes of it.
+    // The state at once, before anything goes on, and the one that it becomes.
     const said: string[] = [];
     const begin = performance.now();
     const world = openWorld({ folder, clock: new Clock({ speed: 500 }), report: (text) => void said.push(text) });

@@ -49,7 +49,7 @@ async function serving(t: Test, folder: string, use: (url: string) => Promise<vo
 }
 
 const START = ["service", "start", "--data", "data", "--address", "127.0.0.1:0"];
-/** What a start says of the notification by email. */
+/** The line of a start about the notification by email. */
 const UNTOLD = "warn: alerts cannot be told by email: no --smtp\n";
 const TOKENS = ["service", "token", "ls", "--data", "data"];
 const BACKUP = ["service", "backup", "copy", "--data", "data"];

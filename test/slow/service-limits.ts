@@ -11,7 +11,7 @@ import { listening, spawnTool, tool } from "../support/cli.ts";
 import { type Answer, SCOPES, sendTo } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-// What a timer may fire too early.
+// The time by which a timer may fire too early.
 const EARLY_MS = 20;
 
 const folder = mkdtempSync(join(tmpdir(), "service-limits-"));
@@ -110,7 +110,7 @@ t.test("requests: a burst, then the rate, held before they are refused", async (
 });
 
 /**
- * What was answered by status, with how long each was waited for at most; the first of many on one connection waits least.
+ * The answers by status, with how long each was waited for at most; the first of many on one connection waits least.
  */
 type Answers = Map<number, { readonly ms: number; readonly text: string }[]>;
 

@@ -162,7 +162,7 @@ t.test(`${SECONDS} seconds`, { skip: process.platform === "linux" ? false : "nee
       await until("the app of the edit", async () => (await app()).generation === String(environment));
     },
     async kill() {
-      // What it leaves behind goes with it.
+      // The processes that it leaves behind go with it.
       await send(world, { path: "/children" });
       const { pid } = await app();
       process.kill(pid, "SIGKILL");

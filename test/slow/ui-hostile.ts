@@ -136,7 +136,7 @@ async function listAndDetail(t: Test, { service }: World, window: Window): Promi
     await window.keys("ArrowUp");
   }
 
-  // What the button makes of the value must find just this event again.
+  // The query that the button makes of the value must find just this event again.
   await window.keys("x");
   for (const [row, { name, text, shows }] of ROWS.entries()) {
     // To load the page for each would take minutes.
@@ -158,7 +158,7 @@ async function listAndDetail(t: Test, { service }: World, window: Window): Promi
       t.equal(await window.evaluate(TURNED), "", `${name}: each character of the query is after the one before it`);
   }
 
-  // What is pasted, and what a link brings, finds the same and hides nothing.
+  // A query that is pasted, and one that a link brings, finds the same and hides nothing.
   for (const [row, { name, text, shows }] of ROWS.entries()) {
     // A quote would end the text, and a line end cannot be in one.
     if (/["\\\r\n*]/.test(text)) continue;
@@ -177,7 +177,7 @@ async function listAndDetail(t: Test, { service }: World, window: Window): Promi
   }
 }
 
-/** What is before the first character of the query that is drawn left of the one before it, on the same line. */
+/** The text before the first character of the query that is drawn left of the one before it, on the same line. */
 const TURNED = `(() => {
   const walker = document.createTreeWalker(document.querySelector(".query-mirror"), NodeFilter.SHOW_TEXT);
   const range = document.createRange();
@@ -270,7 +270,7 @@ async function large(t: Test, { service }: World, window: Window): Promise<void>
 }
 
 async function addresses(t: Test, { service }: World, window: Window): Promise<void> {
-  // What the grammar takes may mean nothing to the service, which says so.
+  // A query that the grammar takes may mean nothing to the service, which says so.
   window.faults.expect(/^400 POST .*\/(?:search|get_level_timeseries)$/);
   for (const { name, text } of ROWS) {
     const parameters = new URLSearchParams({

@@ -33,7 +33,7 @@ t.test("in chromium", { skip: requires("chromium") }, async (t) => {
   for (const [name, step] of Object.entries(STEPS)) {
     await t.test(name, async (t) => {
       await step(t, scene);
-      // What was refused and cut is what this is about.
+      // The test itself refuses and cuts requests.
       world.faults();
     });
   }
@@ -101,7 +101,7 @@ async function withoutWorker(t: Test, { world, window }: Scene): Promise<void> {
   t.pass("before what checks it was there");
 }
 
-/** What becomes of an answer: it is cut off after so many bytes, at its end if it `isDone`, or held back. */
+/** The fate of an answer: it is cut off after so many bytes, at its end if it `isDone`, or held back. */
 interface Trouble {
   readonly bytes?: number;
   readonly isDone?: boolean;

@@ -1,5 +1,5 @@
-// What people do with the web UI, from the first sign-in to an alert that is told, in thirty steps: in Chromium and in
-// Firefox, with everything real: the command in a process of its own, a mail server, a receiver of webhooks, curl.
+// The work of people with the web UI, from the first sign-in to an alert that is told, in thirty steps: in Chromium and
+// in Firefox, with everything real: the command in a process of its own, a mail server, a receiver of webhooks, curl.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
@@ -17,7 +17,7 @@ import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
 
-/** What each step leaves for those that follow. */
+/** The results that each step leaves for those that follow. */
 interface Scenario extends World {
   readonly ann: Window;
   /** The token that the page made for sending. */
@@ -403,7 +403,7 @@ async function eventLink(t: Test, { ann, bob }: Scenario): Promise<void> {
   await ann.pressAt('.event[data-row="1"] time');
   await ann.press("button", "Copy link", ".detail");
   await ann.shows("Link copied");
-  // What was copied is read as a person does: by pasting it.
+  // The copied text is read as a person does: by pasting it.
   await ann.keys("Control+k");
   await ann.sees("combobox", "Page, project or saved search");
   await ann.keys("Control+v");

@@ -27,7 +27,7 @@ export interface ConfigMutant {
   readonly openOrGone: Path | undefined;
 }
 
-/** What an operator makes of a text. */
+/** The change that an operator makes to a text. */
 interface Fault {
   readonly edits: readonly TextEdit[];
   readonly open?: readonly Path[];
@@ -1025,7 +1025,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
       const items = (memberOf(root, "actions")!.value as ArrayNode).items;
       const other = items.find((_, i) => i !== site.path[1])!;
       const name = memberOf(other, "name")!.value as { value: string };
-      // What alerts were told by the name is open too.
+      // If alerts refer to the name, the action that they mean is open, too.
       const used = (memberOf(root, "alerts")?.value as ArrayNode | undefined)?.items.some(
         (alert) => (memberOf(alert, "action")?.value as { value?: string })?.value === str(site),
       );

@@ -90,7 +90,7 @@ export async function openApp(t: Test, config: object, options: AwsOptions = {})
   return { aws, app, configure: (one) => app.write(text(one)) };
 }
 
-/** What owners of domains do, and the apply after it. */
+/** Does what owners of domains do, and the apply after it. */
 export async function issueAll(aws: Aws, app: AppFolder): Promise<void> {
   const acm = aws.state.service("acm", "us-east-1");
   for (const arn of acm.certificates.keys()) acm.issue(arn);

@@ -12,7 +12,7 @@ export interface Editor {
   /** The Debian packages that it comes in. */
   readonly packages: string;
   readonly argv: readonly string[];
-  /** What it cannot show as others do. */
+  /** The steps that it cannot show as others do. */
   readonly differs?: Differences;
 }
 

@@ -16,7 +16,7 @@ export interface LspClient {
   /** Everything that the server sent, in order. */
   readonly received: readonly Message[];
   stderr(): string;
-  /** What was on stdout and is not a message; the protocol allows nothing. */
+  /** Returns the text on stdout that is not a message; the protocol allows none. */
   noise(): string;
   /** Sends a request and waits for its answer. */
   request(method: string, params?: unknown): Promise<Message>;

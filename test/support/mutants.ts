@@ -56,7 +56,7 @@ interface Site {
   /** The object that it is a member of. */
   readonly object?: ObjectNode;
   readonly member?: Member;
-  /** What the schema says about that object. */
+  /** The schema of that object. */
   readonly owner?: Schema;
 }
 

@@ -18,7 +18,7 @@ import { byOhm } from "./ohm-actions.ts";
 
 export interface Subject {
   readonly name: string;
-  /** What each of the two says: a value, or undefined for a text that it does not accept. */
+  /** The answer of each of the two: a value, or undefined for a text that it does not accept. */
   readonly generated: (text: string) => { readonly value: unknown } | undefined;
   readonly ohm: (text: string) => { readonly value: unknown } | undefined;
   readonly seeds: readonly string[];

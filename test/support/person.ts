@@ -19,7 +19,7 @@ export interface Person {
   spawn(words: string): Running;
   /** `tool team login`, once it shows its code. */
   beginLogin(words: string): Promise<Running & { readonly code: string }>;
-  /** What the file holds. */
+  /** Returns the content of the file. */
   kept(): Kept;
 }
 

@@ -1,5 +1,6 @@
-// What the stages of a query give of an array of entries, evaluated in the plainest way: whole arrays, one stage after the
-// other, exact values, no streaming. Written apart from grammar/query/pipe; only the parsed tree and the predicate are shared.
+// The results of the stages of a query on an array of entries, evaluated in the plainest way: whole arrays, one stage
+// after the other, exact values, no streaming. Written apart from grammar/query/pipe; only the parsed tree and the
+// predicate are shared.
 import type { Entry } from "../../grammar/entry.ts";
 import {
   compilePredicate,

@@ -32,7 +32,7 @@ export interface Project {
 }
 
 export interface Running extends RunningServer {
-  /** What it was started with, for a change of some of it. */
+  /** The options that it was started with, for a change of some of them. */
   readonly options: ServeOptions;
   readonly directory: string;
   readonly entries: Entry[];
@@ -122,12 +122,12 @@ export async function start(t: Test, project: Project): Promise<Running> {
   return { ...server, options, close, directory, entries, entry };
 }
 
-/** What a tool.json with this configuration comes to. */
+/** Returns the configuration that a tool.json with these settings comes to. */
 export function configOf(project: Project): ResolvedConfig {
   return withDefaults(checkedConfig(project), { env: {} });
 }
 
-/** What the project's tool.json says. */
+/** Returns the settings of the project's tool.json. */
 export function writtenConfig(project: Project): Config {
   return { name: "test", type: commandOf(project) === undefined ? "static" : "server", ...project.config };
 }

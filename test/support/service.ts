@@ -38,7 +38,7 @@ export interface TestService {
   readonly directory: string;
   /** May do everything. */
   readonly owner: string;
-  /** What the service wrote into its log. */
+  /** The lines that the service wrote into its log. */
   readonly logged: string[];
   /** Ends the service and keeps its directory, so that another one can be started over it. */
   stop(): Promise<void>;

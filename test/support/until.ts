@@ -33,7 +33,7 @@ export async function until<T>(what: string, ask: () => T | Promise<T>, seen?: (
   }
 }
 
-/** What a promise resolves to; an error as that of `until` if it never is settled. */
+/** Resolves as the promise does; fails with an error as that of `until` if it is never settled. */
 export function within<T>(what: string, promise: Promise<T>, seen?: () => unknown): Promise<T> {
   let isSettled = false;
   const hung = until(what, () => isSettled, seen).then(() => promise);

@@ -6,7 +6,7 @@ import type { CodeServer } from "./code-server.ts";
 import { locate } from "./locate.ts";
 import { until } from "./until.ts";
 
-/** What one answer of the editor may take on a busy machine; starting it takes most. */
+/** The time that one answer of the editor may take on a busy machine; starting it takes most. */
 const WAIT_MS = 20_000;
 
 /** Tall, so that lists and texts of the tests are shown as a whole: VS Code makes only the rows that are seen. */
@@ -249,7 +249,7 @@ export class VscodeWindow {
     return (await hover.innerText()).trim();
   }
 
-  /** What the hover at the cursor says; closes it again. */
+  /** Returns the text of the hover at the cursor; closes it again. */
   async hover(): Promise<string> {
     const text = await this.showHover();
     await this.page.keyboard.press("Escape");

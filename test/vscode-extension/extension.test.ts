@@ -403,7 +403,7 @@ t.test("the server in a thread", async (t) => {
     t.equal(await server.exited, 0);
   });
 
-  // What is typed into the query box, a letter or a word at a time, and `>`: the first suggestion taken.
+  // The keys typed into the query box, a letter or a word at a time, and `>`: the first suggestion taken.
   const rows: [typed: readonly string[], query: string][] = [
     [["statu", ">"], "status "],
     [["statu", ">", ">= 50", ">"], "status >= 500 "],

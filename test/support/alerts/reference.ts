@@ -1,4 +1,4 @@
-// What an alert tells, by looking at its whole history again for each slot: slow, plain, and without the state machine.
+// The messages of an alert, from its whole history, read again for each slot: slow, plain, without the state machine.
 import type { Outcome, Rule } from "../../../logservice/alerts/state.ts";
 
 export interface Past {

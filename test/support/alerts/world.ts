@@ -42,7 +42,7 @@ export interface World {
   log(atMs: number, count: number, fields?: Readonly<Record<string, unknown>>, level?: string): Promise<void>;
   /** Sets the clock to the moment when each minute up to a time is evaluated, and evaluates. */
   runUntil(evaluator: Evaluator, timeMs: number): Promise<void>;
-  /** What is to be told, in its order. */
+  /** Returns the messages that are to be told, in their order. */
   deliveries(): Promise<ToldRow[]>;
   /** The same as lines: kind, group, end of the slot, value. */
   deliveryLines(): Promise<string[]>;

@@ -1,4 +1,4 @@
-// What must hold of a store whose files were damaged: what it answers, what it says is missing, what it keeps.
+// The rules for a store whose files were damaged: what it answers, what it says is missing, what it keeps.
 import { join } from "node:path";
 import { parseQuery, type Query } from "../../../grammar/query/index.ts";
 import type { EventsStore, Loss, Range } from "../../../logservice/events/store.ts";
@@ -25,7 +25,7 @@ const MOST_READ = 2000;
 /** More events than that are read in one page, which takes less time than many. */
 const MOST_PAGED = 200;
 
-/** What is wrong with the answers of a store; empty if nothing is. */
+/** Returns the faults in the answers of a store; empty if there are none. */
 export async function wrongAnswers(store: EventsStore, expected: Expected): Promise<string[]> {
   const projectsByText = new Map<string, string[]>();
   for (const [project, numbers] of expected.events) {
@@ -125,7 +125,7 @@ async function wrongOf(
   ];
 }
 
-/** What is wrong with the numbers of the readers, those together that say the same. */
+/** Returns the faults in the numbers of the readers, those together that say the same. */
 function grouped(numbers: Readonly<Record<string, number>>, wrongOf: (number: number) => string | undefined): string[] {
   const readers = new Map<string, string[]>();
   for (const [reader, number] of Object.entries(numbers)) {
@@ -222,7 +222,7 @@ export function wronglyDeleted(
   const wrong: string[] = [];
   for (const [hash, path] of before) {
     if (after.has(hash) || !HOLDS_EVENTS.test(path) || hash === EMPTY) continue;
-    // What was being written goes if all that it was made of is there.
+    // A file that was being written goes if all that it was made of is there.
     const [, project = ""] = /projects\/([^~]+)~.*\.new$/.exec(path) ?? [];
     if (project !== "" && !isTouched(project)) continue;
     const frames = held.framesOfHash(hash);

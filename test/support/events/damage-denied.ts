@@ -62,7 +62,7 @@ class Served {
   }
 }
 
-/** What is wrong with one case; empty if nothing is. */
+/** Returns the faults of one case; empty if there are none. */
 export async function runDenied(rich: RichStore, row: DeniedCase): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "events-denied-"));
   const directory = join(home, "store");
@@ -77,7 +77,7 @@ export async function runDenied(rich: RichStore, row: DeniedCase): Promise<strin
     chmodSync(path, row.mode);
     await served.ready;
     const allow = () => {
-      // What could be read again may be flushed or merged, and gone, by now; what was in it is checked at the end.
+      // A file that could be read again may be flushed or merged, and gone, by now; its events are checked at the end.
       if (existsSync(path)) chmodSync(path, 0o755);
     };
     await (row.isRefused
@@ -167,7 +167,7 @@ async function answered({ rich, row, served, directory, wrong }: Denied, allow: 
     const lines = await served.get({ do: "lines" });
     if (!lines.some((line) => line.includes(file))) wrong.push(`no line of the log names ${file}: ${lines.join("; ")}`);
     allow();
-    // What could not be read at the start is read at the next one.
+    // A file that could not be read at the start is read at the next one.
     if (row.mode === 0) {
       await served.get({ do: "close" });
       await served.get({ do: "open", directory });

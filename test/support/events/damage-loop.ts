@@ -29,7 +29,7 @@ const COPY_ROUNDS = 10;
 const READ = ["alpha", "beta", "again", "fresh"] as const;
 const never = new AbortController().signal;
 
-/** What was acknowledged in a directory since its copy was made. */
+/** The events that were acknowledged in a directory since its copy was made. */
 interface Model {
   readonly events: Map<string, Set<number>>;
   /** Those that a fault may have taken. They may be there, or missing and told. */
@@ -172,7 +172,7 @@ async function loaded(directory: string, model: Model, ms: number): Promise<void
   model.batch = next + 1;
 }
 
-/** What is wrong with the answers of all projects, and which events were found. */
+/** Returns the faults in the answers of all projects, and the numbers of the events that were found. */
 async function wrongStore(store: EventsStore, model: Model) {
   const texts: string[] = [];
   const eventNumbers = new Map<string, Set<number>>();

@@ -21,7 +21,7 @@ export interface OpenCase {
   /** Whether nothing tells of it until all files are read. */
   readonly isSilent?: boolean;
   readonly lost?: (rich: RichStore) => readonly number[];
-  /** What `losses()` names in the end. */
+  /** The name that `losses()` has in the end. */
   readonly losses?: (rich: RichStore) => string;
   /** Puts it back while the store is closed. */
   readonly putBack?: (directory: string, rich: RichStore) => void;
@@ -31,7 +31,7 @@ export interface OpenCase {
 const NOTICED_MS = 3000;
 const never = new AbortController().signal;
 
-/** What is wrong with one case; empty if nothing is. */
+/** Returns the faults of one case; empty if there are none. */
 export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "events-open-"));
   const directory = join(home, "store");
@@ -256,7 +256,7 @@ export const openRows: readonly OpenCase[] = [
     name: "a project's folder: moved away",
     isFlushed: true,
     damage: (directory, rich) => renameSync(join(directory, rich.paths.folderOf("alpha")), join(directory, "away")),
-    // What was flushed from the journal is there, too.
+    // The events that were flushed from the journal are there, too.
     lost: (rich) => [...rich.events.get("alpha")!],
     losses: (rich) => basename(rich.paths.folderOf("alpha")),
     // Over the folder that was made again.

@@ -11,7 +11,7 @@ export interface Case {
   readonly name: string;
   /** The directory that is copied; the one that was closed, if not given. */
   readonly from?: (rich: RichStore) => string;
-  /** What was acknowledged there. */
+  /** The events that were acknowledged there. */
   readonly events?: (rich: RichStore) => Numbers;
   /** Damages the copy. */
   readonly damage: (directory: string, rich: RichStore) => void;
@@ -25,7 +25,7 @@ export interface Case {
   readonly extra?: (rich: RichStore) => readonly (readonly [string, readonly number[]])[];
   /** Projects that may be told of a loss, though nothing of theirs is lost: nobody can know. */
   readonly mayTell?: readonly string[];
-  /** What a line of the log names: any of these. */
+  /** The names of which a line of the log has any. */
   readonly logged?: (rich: RichStore) => readonly string[];
   /** The open is refused with such a message, and changes nothing. */
   readonly refused?: RegExp;
@@ -58,7 +58,7 @@ export async function openLogged(directory: string, options: Partial<EventsStore
   return { store, lines };
 }
 
-/** What is wrong with one case; empty if nothing is. */
+/** Returns the faults of one case; empty if there are none. */
 export async function runCase(rich: RichStore, row: Case): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "events-damaged-"));
   const directory = join(home, "store");

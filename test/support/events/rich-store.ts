@@ -68,7 +68,7 @@ export interface RichStore {
   /** The same store before the last batches: with nothing in its journal it is opened faster. */
   readonly flushed: string;
   readonly earlier: Earlier;
-  /** What was acknowledged, and not deleted. */
+  /** The events that were acknowledged, and not deleted. */
   readonly events: Numbers;
   readonly flushedEvents: Numbers;
   /** Events of deleted projects: nobody keeps them. */
@@ -185,7 +185,7 @@ export async function buildRichStore(): Promise<RichStore> {
 
 type Batches = readonly (readonly [project: string, numbers: readonly number[]])[];
 
-/** What is in the journal at the end: of the first file more than it takes to end it, then of the next. */
+/** The batches in the journal at the end: of the first file more than it takes to end it, then of the next. */
 function last(batch: number): readonly [Batches, Batches] {
   let next = batch;
   const one = (project: string, count: number) => [project, numbersOf(next++, count)] as const;

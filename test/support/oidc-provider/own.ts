@@ -47,7 +47,7 @@ export interface OwnProvider {
   fault: Fault;
   /** Signs with another key from now on, the only one that is published. */
   replaceKey(): void;
-  /** What a browser brings back from the provider's page. */
+  /** Returns the address that a browser brings back from the provider's page. */
   callback(url: string): URL;
 }
 

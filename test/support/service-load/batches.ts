@@ -54,8 +54,8 @@ const canonical = (value: object): string =>
   );
 
 /**
- * What is wrong with the events that were found of these batches: they are to be there whole and once, or, where no answer
- * came, not at all. What was not known is known afterwards.
+ * Returns the faults in the events that were found of these batches: they are to be there whole and once, or, where no
+ * answer came, not at all. Doubtful states are known afterwards.
  */
 export function settle(batches: ReadonlyMap<number, Batch>, events: readonly Event[]): string[] {
   const wrong: string[] = [];

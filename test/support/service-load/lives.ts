@@ -6,7 +6,7 @@ const EVENTS = 30;
 const ALWAYS = { project_id: ID, start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
 
 export class Lives {
-  /** What is to be done next; after a crash the step that was done last may be done or not. */
+  /** The next step; after a crash the step that was done last may be done or not. */
   #step: "add" | "fill" | "remove" = "add";
   #isUnderWay = false;
   #life = 0;

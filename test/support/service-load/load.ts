@@ -14,7 +14,7 @@ export class Load {
   readonly #random: Random;
   readonly #from: number;
   readonly batches = new Map<number, Batch>();
-  /** What the service should not have answered or shown. */
+  /** The answers and events that the service should not have given or shown. */
   readonly wrong: string[] = [];
   /** The batches that a search or a tail showed before the end. */
   readonly visibleBatches = new Set<number>();
@@ -71,7 +71,7 @@ export class Load {
     if (this.#wanted !== undefined && this.#acknowledged >= this.#wanted.count) this.#wanted.resolve();
   }
 
-  /** What is counted is all that was acknowledged before, and nothing that was not yet sent. */
+  /** The count has all that was acknowledged before, and nothing that was not yet sent. */
   async count(): Promise<void> {
     const begun = this.next;
     const acknowledged = sizeOf([...this.batches.values()].filter(({ state }) => state === "there"));

@@ -15,7 +15,7 @@ interface Shelf {
 
 const NAMES = ["ash", "birch", "cedar", "elm", "fir"];
 
-/** What one client knows about its records. */
+/** The knowledge of one client about its records. */
 export class Records {
   readonly #shelf: Shelf;
   readonly #random: Random;
@@ -50,7 +50,7 @@ export class Records {
     this.#changes++;
   }
 
-  /** What is wrong with the records as they are; the change in doubt was made, or was not. */
+  /** Returns the faults in the records as they are; the change in doubt was made, or was not. */
   async check(client: RpcClient): Promise<string[]> {
     const { kind } = this.#shelf;
     const entries = await this.#shelf.list(client);

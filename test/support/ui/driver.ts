@@ -1,4 +1,4 @@
-// What a test needs of a browser, in as few words as two libraries can both say.
+// The operations that a test needs of a browser, in as few words as two libraries can both say.
 import type { Faults } from "./faults.ts";
 
 export interface BrowserDriver {
@@ -28,7 +28,7 @@ export interface PageDriver {
   url(): string;
   /** The value of an expression in the page, which must be JSON. */
   evaluate<T>(expression: string): Promise<T>;
-  /** What the accessibility tree has with this role and exactly this name, below what a selector selects. */
+  /** Returns the elements of the accessibility tree with this role and exactly this name, in what a selector selects. */
   byRole(role: string, name: string, within?: string): Promise<readonly PageElement[]>;
   bySelector(selector: string): Promise<readonly PageElement[]>;
   /** Presses a key, such as `Enter` or `Control+k`. */

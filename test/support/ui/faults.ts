@@ -1,6 +1,6 @@
-// What goes wrong in a page without showing: errors on its console, refused requests, breaches of its policy.
+// The faults of a page that do not show: errors on its console, refused requests, breaches of its policy.
 
-/** What a page may meet without a test that fails. */
+/** A fault that a page may have without failing the test. */
 export type Expected = RegExp;
 
 /** Gathers what went wrong in the pages of a person. */
@@ -45,7 +45,7 @@ export class Faults {
       this.add(`no answer (${reason}): ${url}`);
   }
 
-  /** What was found since the last time. */
+  /** Returns the faults since the last time. */
   take(): readonly string[] {
     const faults = this.#faults;
     this.#faults = [];

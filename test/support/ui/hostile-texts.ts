@@ -2,7 +2,7 @@
 
 export interface HostileText {
   readonly text: string;
-  /** What must be read in the place of what would hide. */
+  /** The text that must be read in the place of characters that would hide. */
   readonly shows: string;
 }
 
@@ -46,7 +46,7 @@ export const HOSTILE_TEXTS: Readonly<Record<string, HostileText>> = {
 /** Names that objects of JavaScript have anyway. */
 export const PROTOTYPE_NAMES = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf"];
 
-/** What nobody would see: control characters and those that only format, but not the joiner of emoji. */
+/** The characters that nobody would see: control characters and those that only format, but not the joiner of emoji. */
 const UNSEEN =
   "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e" +
   "\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]|\\r(?!\\n)";

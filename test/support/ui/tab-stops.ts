@@ -2,15 +2,15 @@
 import type { ChromiumPage } from "./chromium.ts";
 
 export interface TabStops {
-  /** What was reached, in its order. */
+  /** The elements that were reached, in their order. */
   readonly stops: readonly string[];
-  /** What can be pressed or typed into, and was not reached. */
+  /** The elements that can be pressed or typed into, and were not reached. */
   readonly missing: readonly string[];
-  /** What was reached before what is above it in the page. */
+  /** The elements that were reached before those above them in the page. */
   readonly disordered: readonly string[];
-  /** What looks the same with the focus and without. */
+  /** The elements that look the same with the focus and without. */
   readonly unseen: readonly string[];
-  /** What was outside of the window, or under something else, while it had the focus. */
+  /** The elements that were outside of the window, or under something else, while they had the focus. */
   readonly hidden: readonly string[];
 }
 

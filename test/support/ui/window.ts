@@ -111,7 +111,7 @@ export class Window {
     return this.driver.write(text);
   }
 
-  /** What is written in it, as it is laid out. */
+  /** Returns the text of an element, as it is laid out. */
   text(selector = "body"): Promise<string> {
     return this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ""`);
   }
