@@ -128,7 +128,7 @@ async function wrongAfter(
     ...(!row.isShort && { deep }),
     ...(damaged !== undefined && { fullyChecked: new Set([...damaged, ...touched]) }),
   };
-  const quick = { events, isMissing, asked: touched };
+  const quick = { events, isMissing, fullyChecked: touched };
   const before = contentsOf(directory, rich.held);
   let losses: string[] | undefined;
 

@@ -28,7 +28,7 @@ export interface PageDriver {
   url(): string;
   /** The value of an expression in the page, which must be JSON. */
   evaluate<T>(expression: string): Promise<T>;
-  /** Returns the elements of the accessibility tree with this role and exactly this name, in what a selector selects. */
+  /** Returns the elements of the accessibility tree with this role and exactly this name, below a selected element. */
   byRole(role: string, name: string, within?: string): Promise<readonly PageElement[]>;
   bySelector(selector: string): Promise<readonly PageElement[]>;
   /** Presses a key, such as `Enter` or `Control+k`. */
