@@ -17,7 +17,8 @@ const EXEMPT =
   /^grammar\/units\/clock\.ts$|^logservice\/ui\/|^cli\/build\/|\.generated\.|^test\/(?:bench|apps|fixtures|mutate|pictures|loop|lint)\/|^test\/support\/until\.ts$/;
 
 const READS = /\bperformance\.now\b|\bDate\.now\b|\bnew Date\(\)|\bhrtime\b/;
-const WAITS = /(?<![.\w])(?:setTimeout|setInterval)\(|\bsetTimeout\b.*\bfrom "node:timers\/promises"/;
+const WAITS =
+  /(?<![.\w])(?:setTimeout|setInterval)\(|\bAbortSignal\.timeout\(|\bsetTimeout\b.*\bfrom "node:timers\/promises"/;
 /** A duration that was measured, held against a bound. */
 const BOUND =
   /(?:performance\.now\(\)|Date\.now\(\)|hrtime\(?\)?) *(?:-|[<>]=?)[^;]*[<>]|[<>]=? *(?:performance\.now|Date\.now)|\b(?:ms|took\w*|elapsed\w*|\w*tookMs|durationMs|cancelledMs) *[<>]=? *[\d_]{2,}/;

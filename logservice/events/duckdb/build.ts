@@ -1,6 +1,6 @@
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { canBeColumn, columnOf } from "../../../grammar/query/sql/columns.ts";
+import { canBeColumn, sqlColumnOf } from "../../../grammar/query/sql/columns.ts";
 import type { Clock } from "../../../grammar/units/clock.ts";
 import { syncDirectory } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
@@ -153,7 +153,7 @@ async function build(
 ): Promise<SegmentFacts> {
   if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
   const columns = columnsOf(summary);
-  const typed = columns.map(({ path, type }) => `${readFrom(path)} as ${columnOf(path, type)}`);
+  const typed = columns.map(({ path, type }) => `${readFrom(path)} as ${sqlColumnOf(path, type)}`);
   // Sorted while the rows are narrow: with their typed columns that takes a third more of all the time.
   const sorted = isSorted ? `(${select})` : `(${select} order by t desc, q desc)`;
   const source =

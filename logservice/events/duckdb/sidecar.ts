@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { type ColumnType, columnOf } from "../../../grammar/query/sql/columns.ts";
+import { type ColumnType, sqlColumnOf } from "../../../grammar/query/sql/columns.ts";
 import { codeOf, writeDurably } from "../durable.ts";
 import { minuteOf } from "../instant.ts";
 import { addToSummary, emptySummary, printSummary, readSummary, type Summary } from "../summary/summary.ts";
@@ -99,10 +99,10 @@ export async function rebuildSidecar(connection: DuckDBConnection, path: string,
   await writeSidecar(path, { columns, summary, hasTruncated, segment });
 }
 
-/** A column that `columnOf` named. */
+/** A column that `sqlColumnOf` named. */
 function columnNamed(name: string): Column[] {
   const found = /^(string|number|boolean):(.+)$/.exec(name);
   if (found === null) return [];
   const column = { path: found[2]!.split("."), type: found[1] as ColumnType };
-  return columnOf(column.path, column.type) === `"${name}"` ? [column] : [];
+  return sqlColumnOf(column.path, column.type) === `"${name}"` ? [column] : [];
 }

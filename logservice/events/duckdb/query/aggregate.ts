@@ -1,4 +1,4 @@
-import { bothSql, FALSE, type Sql, type SqlValue, sql, TRUE } from "../../../../grammar/query/sql/condition.ts";
+import { bothSql, SQL_FALSE, SQL_TRUE, type Sql, type SqlValue, sql } from "../../../../grammar/query/sql/condition.ts";
 import { yieldToLoop } from "../../event-loop.ts";
 import type { MemtableView } from "../../memtables.ts";
 import type { Event } from "../../store.ts";
@@ -46,7 +46,7 @@ export interface Select {
 }
 
 /** The statement for segments without an event that counts. */
-export const NOTHING: Statement = { text: "", before: [], except: FALSE };
+export const NOTHING: Statement = { text: "", before: [], except: SQL_FALSE };
 
 export async function aggregate(context: QueryContext, { rows, ...accumulator }: Aggregate): Promise<void> {
   const { pool, signal } = context;
@@ -117,7 +117,7 @@ export async function gather<Said>(
   const parts: Part<Said>[] = [];
   for (const { segments, asked: group } of groups) {
     const { condition, asked } = group;
-    if (asked === "nothing" || condition.upper === FALSE) continue;
+    if (asked === "nothing" || condition.upper === SQL_FALSE) continue;
     await open(context, segments);
     const eachEvent = async (where: Sql) => {
       const isExact = condition.upper === condition.lower;
@@ -132,13 +132,14 @@ export async function gather<Said>(
     }
     const { said, except } = asked;
     const counted = bothSql(condition.lower, not(except));
-    if (condition.lower !== FALSE) parts.push({ segments, said, counted });
+    if (condition.lower !== SQL_FALSE) parts.push({ segments, said, counted });
     const isExact = condition.upper === condition.lower;
-    if (isExact && except === FALSE) continue;
+    if (isExact && except === SQL_FALSE) continue;
     // Events between the bounds, and those that SQL does not count right.
     await eachEvent(isExact ? bothSql(condition.upper, except) : bothSql(condition.upper, not(counted)));
   }
   return parts;
 }
 
-const not = (a: Sql): Sql => (a === FALSE ? TRUE : a === TRUE ? FALSE : sql(`(not ${a.text})`, ...a.values));
+const not = (a: Sql): Sql =>
+  a === SQL_FALSE ? SQL_TRUE : a === SQL_TRUE ? SQL_FALSE : sql(`(not ${a.text})`, ...a.values);

@@ -1,4 +1,4 @@
-import { eitherSql, FALSE } from "../../../../grammar/query/sql/condition.ts";
+import { eitherSql, SQL_FALSE } from "../../../../grammar/query/sql/condition.ts";
 import { discoveredType, eachElement, eachField, fieldName } from "../../field-paths.ts";
 import { compareText } from "../../order.ts";
 import { type DiscoveredField, type DiscoveredType, MAX_DISCOVERED_FIELDS } from "../../store.ts";
@@ -113,7 +113,7 @@ function countedFields(segment: Segment): Statement | undefined {
 }
 
 /** Counts each event: a column that no event lacks need not be read. */
-const EACH: Statement = { text: "*", before: [], except: FALSE };
+const EACH: Statement = { text: "*", before: [], except: SQL_FALSE };
 
 /** The name under which all events are counted. */
 const ALL = "all";

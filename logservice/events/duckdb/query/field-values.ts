@@ -1,6 +1,6 @@
 import type { Target } from "../../../../grammar/query/index.ts";
-import { type ColumnType, columnOf, jsonPath } from "../../../../grammar/query/sql/columns.ts";
-import { FALSE, type Sql, sql } from "../../../../grammar/query/sql/condition.ts";
+import { type ColumnType, jsonPath, sqlColumnOf } from "../../../../grammar/query/sql/columns.ts";
+import { SQL_FALSE, type Sql, sql } from "../../../../grammar/query/sql/condition.ts";
 import type { Event } from "../../store.ts";
 import { allFields } from "../../summary/summary.ts";
 import type { Segment } from "../segment.ts";
@@ -18,10 +18,10 @@ export function ofField(
     if (type !== "string") return NOTHING;
     // Few events store a time as text. The times of all others are made from nanoseconds.
     if (field.name === "timestamp") return undefined;
-    return statement(sql(field.name === "id" ? ID : field.name), FALSE);
+    return statement(sql(field.name === "id" ? ID : field.name), SQL_FALSE);
   }
   const column = segment.columns.get(JSON.stringify(field.path));
-  if (column !== undefined) return column === type ? statement(sql(columnOf(field.path, type)), FALSE) : NOTHING;
+  if (column !== undefined) return column === type ? statement(sql(sqlColumnOf(field.path, type)), SQL_FALSE) : NOTHING;
   const path = jsonPath(field.path);
   if (path === undefined) return undefined;
   const key = pathKey(field);
@@ -35,7 +35,7 @@ export function ofField(
         ? sql(`try_cast(${json} as double)`, path)
         : sql(`(case ${json} when 'true' then true when 'false' then false end)`, path);
   const hasLists = known === undefined || known.plain < known.present;
-  return statement(value, hasLists ? sql(`coalesce(starts_with(${json}, '['), false)`, path) : FALSE);
+  return statement(value, hasLists ? sql(`coalesce(starts_with(${json}, '['), false)`, path) : SQL_FALSE);
 }
 
 /** The key of a path in summaries; paths with an index have none. */

@@ -1,6 +1,6 @@
 import type { Expr, Query, Value } from "../../../../grammar/query/index.ts";
 import { target } from "../../../../grammar/query/index.ts";
-import { columnOf } from "../../../../grammar/query/sql/columns.ts";
+import { sqlColumnOf } from "../../../../grammar/query/sql/columns.ts";
 import { generatedId } from "../../journal/line.ts";
 import { type BloomFilter, DamagedFilter, lookUp, OWN_IDS, readFilter } from "../bloom-filter.ts";
 import type { ConnectionPool } from "../connection-pool.ts";
@@ -113,7 +113,7 @@ async function narrowOne(
   const runs = sequences.map(() => true);
   for (const { path, texts } of demands) {
     if (path !== undefined && segment.columns.get(JSON.stringify(path)) !== "string") continue;
-    const name = path === undefined ? OWN_IDS : columnOf(path, "string").slice(1, -1);
+    const name = path === undefined ? OWN_IDS : sqlColumnOf(path, "string").slice(1, -1);
     const found = await lookUp(
       filter,
       name,

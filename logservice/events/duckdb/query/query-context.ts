@@ -1,7 +1,7 @@
 import type { Query } from "../../../../grammar/query/index.ts";
 import { compilePredicate } from "../../../../grammar/query/index.ts";
 import type { ColumnType, EventColumns } from "../../../../grammar/query/sql/columns.ts";
-import { bothSql, type Condition, type Sql, sql } from "../../../../grammar/query/sql/condition.ts";
+import { bothSql, type Sql, type SqlCondition, sql } from "../../../../grammar/query/sql/condition.ts";
 import { querySql } from "../../../../grammar/query/sql/query-sql.ts";
 import { Yielder } from "../../event-loop.ts";
 import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../../instant.ts";
@@ -93,7 +93,7 @@ function fieldOf(
 const LARGE_BYTES = 32 * 1024;
 
 /** The selection as SQL over a segment: the query, and the range if the segment extends beyond it. */
-export function conditionOf({ selection, nowMs }: QueryContext, segment: Segment): Condition {
+export function conditionOf({ selection, nowMs }: QueryContext, segment: Segment): SqlCondition {
   const query: Query = selection.range.query ?? { source: "", expr: undefined };
   const said = querySql(query, { nowMs, columns: columnsOf(segment), firstInstant: firstNanosecond });
   if (covers(selection, segment)) return said;

@@ -1,4 +1,4 @@
-import { type Condition, FALSE } from "../../../../grammar/query/sql/condition.ts";
+import { SQL_FALSE, type SqlCondition } from "../../../../grammar/query/sql/condition.ts";
 import { Yielder } from "../../event-loop.ts";
 import type { StoredEvent } from "../../journal/line.ts";
 import type { MemtableView } from "../../memtables.ts";
@@ -46,7 +46,7 @@ async function find(context: QueryContext, bounds: PageBounds): Promise<Found> {
     const groups = groupBy(waiting.splice(0, count), (segment) => conditionOf(context, segment));
     const pages = await Promise.all(
       groups
-        .filter(({ asked }) => asked.upper !== FALSE)
+        .filter(({ asked }) => asked.upper !== SQL_FALSE)
         .map(async ({ asked, segments }) => {
           await open(context, segments);
           return pageOfSegments(context, segments, asked, bounds);
@@ -121,7 +121,7 @@ async function readOrdered(
 async function pageOfSegments(
   context: QueryContext,
   segments: readonly Segment[],
-  { upper, lower }: Condition,
+  { upper, lower }: SqlCondition,
   bounds: PageBounds,
 ): Promise<Found> {
   if (upper === lower) return firstRows(context, segments, upper, bounds);

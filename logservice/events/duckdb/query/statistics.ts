@@ -1,5 +1,5 @@
 import { LEVELS, type Level, levelOf, severity, type Target } from "../../../../grammar/query/index.ts";
-import { FALSE } from "../../../../grammar/query/sql/condition.ts";
+import { SQL_FALSE } from "../../../../grammar/query/sql/condition.ts";
 import { eachElement } from "../../field-paths.ts";
 import { histogramSteps, stepTime } from "../../histogram-steps.ts";
 import { nanosecondsOf } from "../../instant.ts";
@@ -15,7 +15,7 @@ export async function count(context: QueryContext): Promise<number> {
       total += eventsOfLevels(summary, levels);
       return true;
     },
-    sql: () => ({ text: "count(*)::double %", before: [], except: FALSE }),
+    sql: () => ({ text: "count(*)::double %", before: [], except: SQL_FALSE }),
     rows: ([counts]) => {
       for (const one of counts as number[]) total += one;
     },
@@ -58,7 +58,7 @@ export async function histogram(context: QueryContext, maxPoints: number): Promi
       sql: () => ({
         text: `((t - ?::bigint) // ?::bigint)::integer, severity::integer, count(*)::double % group by all`,
         before: [first, step],
-        except: FALSE,
+        except: SQL_FALSE,
       }),
       rows: ([places, levels, totals]) => {
         for (let i = 0; i < places!.length; i++) {

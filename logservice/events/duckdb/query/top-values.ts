@@ -1,5 +1,5 @@
 import { LEVELS, levelOf, type Target } from "../../../../grammar/query/index.ts";
-import { FALSE, type Sql, type SqlValue } from "../../../../grammar/query/sql/condition.ts";
+import { SQL_FALSE, type Sql, type SqlValue } from "../../../../grammar/query/sql/condition.ts";
 import { eachElement } from "../../field-paths.ts";
 import { compareText } from "../../order.ts";
 import { tooMuch } from "../../store.ts";
@@ -39,7 +39,7 @@ export async function topValues(context: QueryContext, { field, type, limit }: T
         : addField(known, fieldsOfLevels(summary, levels), key, type),
     sql: (segment) =>
       isLevel
-        ? grouped(LEVEL_NAME, [], FALSE)
+        ? grouped(LEVEL_NAME, [], SQL_FALSE)
         : ofField(field, segment, type, (value, list) => grouped(value.text, value.values, list)),
     event: ({ event }) => {
       const here = new Set<string>();

@@ -1,6 +1,7 @@
 import {
   aggregatesOf,
   type Column,
+  columnIndex,
   columnName,
   type Expr,
   type FunctionKind,
@@ -8,7 +9,6 @@ import {
   groupsOf,
   outputOf,
   type Pipe,
-  placeOf,
   type RowColumn,
   stepFor,
   type Target,
@@ -149,7 +149,7 @@ function havingOf(
     return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
   }
   if (expr.kind !== "comparison" || expr.value.kind !== "number") return undefined;
-  const place = placeOf(columns, columnName(expr.field));
+  const place = columnIndex(columns, columnName(expr.field));
   return isNumber(place) ? [{ place, operator: expr.op, number: expr.value.value }] : undefined;
 }
 
@@ -168,7 +168,7 @@ function ordering(pipes: readonly Pipe[], columns: readonly RowColumn[]): Pick<G
   const order =
     sort?.kind === "sort"
       ? sort.keys.map(({ column, direction }) => ({
-          place: placeOf(columns, columnName(column)),
+          place: columnIndex(columns, columnName(column)),
           isDescending: direction === "desc",
         }))
       : [];

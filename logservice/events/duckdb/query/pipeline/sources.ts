@@ -1,7 +1,7 @@
 // How SQL reads what stages name, of the events of a segment.
 import type { Target } from "../../../../../grammar/query/index.ts";
-import { type ColumnType, columnOf, jsonPath } from "../../../../../grammar/query/sql/columns.ts";
-import { eitherSql, FALSE, type Sql, sql } from "../../../../../grammar/query/sql/condition.ts";
+import { type ColumnType, jsonPath, sqlColumnOf } from "../../../../../grammar/query/sql/columns.ts";
+import { eitherSql, SQL_FALSE, type Sql, sql } from "../../../../../grammar/query/sql/condition.ts";
 import { allFields, hasInside } from "../../../summary/summary.ts";
 import type { Segment } from "../../segment.ts";
 import { ID } from "../../segment-schema.ts";
@@ -51,7 +51,7 @@ export function sourcesOf(
   if (![...groups, ...values].every((source) => source !== undefined)) return undefined;
   return {
     said: { jsons, by: groups as Source[], inputs: values as Source[] },
-    except: except.length === 0 ? FALSE : eitherSql(except),
+    except: except.length === 0 ? SQL_FALSE : eitherSql(except),
   };
 }
 
@@ -75,7 +75,7 @@ function sourceOf(segment: Segment, place: Target): Source | undefined {
   const type = columnsOf(segment).typeOf(place.path);
   if (type === "absent") return { type, text: "null" };
   if (type === "unread") return undefined;
-  if (type !== undefined) return { type, text: columnOf(place.path, type) };
+  if (type !== undefined) return { type, text: sqlColumnOf(place.path, type) };
   const path = jsonPath(place.path);
   return path === undefined ? undefined : { type: "json", text: path };
 }
