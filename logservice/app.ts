@@ -20,7 +20,7 @@ import { FAVICON_PATH } from "./html/head.ts";
 import { INLINE_STYLE_POLICY } from "./html/headers.ts";
 import { RequestBodies } from "./http/body.ts";
 import { runExchange, runHandler, type ServiceLog } from "./http/exchange.ts";
-import { Metrics } from "./http/metrics.ts";
+import { RequestMetrics } from "./http/metrics.ts";
 import { QuerySlots } from "./http/query-slots.ts";
 import { readLines, readPlainLines } from "./http/read-lines.ts";
 import { RequestRate } from "./http/request-rate.ts";
@@ -33,7 +33,7 @@ import { eventsKeyOf, type ProjectMode } from "./records/projects.ts";
 import { append, type BatchKey, reportOf } from "./rpc/append.ts";
 import type { Service } from "./rpc/call.ts";
 import { operations } from "./rpc/operations.ts";
-import { readBody, textOf } from "./rpc/read-body.ts";
+import { bodyText, readBody } from "./rpc/read-body.ts";
 import { readQuery } from "./rpc/read-range.ts";
 import { Repeats } from "./rpc/repeats.ts";
 import { addUi, isForPerson } from "./web/routes.ts";
@@ -52,7 +52,7 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 
 /** Makes the handler of all HTTP requests. */
 export function createApp(service: Service, { limits, version, log, stopping, trusted }: AppOptions): RequestHandler {
-  const metrics = new Metrics();
+  const metrics = new RequestMetrics();
   const { clock } = service;
   const rate = new RequestRate(limits, clock);
   const queries = new QuerySlots(limits, clock);
@@ -173,7 +173,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
               exchange = service.exchanges.open(hash, end);
               return exchange;
             },
-            known({ team, actor }) {
+            granted({ team, actor }) {
               who = { team_id: team, actor };
             },
           });
@@ -227,7 +227,7 @@ export function createApp(service: Service, { limits, version, log, stopping, tr
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
     const report = await bodies.receive(request, signal, async (body) => {
       signal.throwIfAborted();
-      const text = textOf(body);
+      const text = bodyText(body);
       const nowMs = service.nowMs();
       const read = (mode: ProjectMode) => (mode === "plain_text" ? readPlainLines : readLines)(text, nowMs);
       return reportOf(

@@ -7,11 +7,11 @@ import type { TeamScope } from "./access/roles.ts";
 import { sessionGrantOf } from "./access/session-grant.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
 import { grantOf } from "./access/tokens.ts";
-import { hashOf } from "./account/sign-in.ts";
+import { secretHash } from "./account/sign-in.ts";
 import { RpcError } from "./error.ts";
 import type { Service } from "./rpc/call.ts";
 
-/** What a request must be allowed to. */
+/** The scope that a request needs. */
 export type Needed = Scope | TeamScope | typeof ANY_SCOPE | typeof PERSON_SCOPE | typeof PUBLIC_SCOPE;
 
 export interface Admission {
@@ -23,11 +23,11 @@ export interface Admission {
   /** Registers the exchange before its credential is looked up. */
   register(hash: string): OpenExchange;
   /** Called with the grant as soon as it is known. */
-  known(grant: Grant): void;
+  granted(grant: Grant): void;
 }
 
 /** Finds out who sends a request. What that may do is looked at next, after the rate of its requests. */
-export async function authenticate({ service, request, needed, team, register, known }: Admission): Promise<Grant> {
+export async function authenticate({ service, request, needed, team, register, granted }: Admission): Promise<Grant> {
   const { address } = service.account;
   if (needed === PUBLIC_SCOPE) {
     address.requireHost(request, { isProgram: true });
@@ -39,7 +39,7 @@ export async function authenticate({ service, request, needed, team, register, k
   for (;;) {
     const { removals } = service.exchanges;
     const grant = await lookUp(service, credential, team);
-    if (grant !== undefined) known(grant);
+    if (grant !== undefined) granted(grant);
     // A member who was removed meanwhile would not be found by what was granted.
     if (removals !== service.exchanges.removals) continue;
     if (grant === undefined) throw credential.kind === "session" ? SESSION_ENDED : UNKNOWN_TOKEN;
@@ -67,7 +67,7 @@ function credentialOf({ account: { address } }: Service, request: IncomingMessag
   if (cookie !== undefined) {
     address.requireHost(request);
     address.requireOrigin(request);
-    return { kind: "session", hash: hashOf(cookie) };
+    return { kind: "session", hash: secretHash(cookie) };
   }
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
   if (token === undefined) {
@@ -87,11 +87,11 @@ function lookUp(service: Service, { kind, hash }: Credential, team: string | und
 }
 
 /** Throws unless the grant is for the team that is named, and names one if something of a team is asked for. */
-function requireTeam({ kind, team, person }: Grant, named: string | undefined, needed: Needed): void {
-  if (named !== undefined && named !== team) {
+function requireTeam({ kind, team, person }: Grant, teamId: string | undefined, needed: Needed): void {
+  if (teamId !== undefined && teamId !== team) {
     // The same whether there is such a team: nobody learns of the teams of others.
     const whose = kind === "session" ? "you are not in the team" : "this token is not of the team";
-    throw new RpcError("forbidden", `${whose} ${JSON.stringify(named)}`);
+    throw new RpcError("forbidden", `${whose} ${JSON.stringify(teamId)}`);
   }
   if (team !== "" || needed === ANY_SCOPE || needed === PERSON_SCOPE || person === undefined) return;
   throw new RpcError("invalid", "X-Team: is required: you are in several teams or in none; get_teams lists them");

@@ -7,7 +7,7 @@ import { readSignUp } from "../account/sign-up.ts";
 import { OperatorError } from "../error.ts";
 import type { StartOptions } from "../start.ts";
 
-/** What the operator says about signing in, as it was written. */
+/** The operator's options for signing in, as they were written. */
 export interface PeopleOptions {
   readonly publicUrl?: string | undefined;
   readonly signUp?: string | undefined;

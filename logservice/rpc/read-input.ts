@@ -161,13 +161,13 @@ let knownPatterns: Map<string, string> | undefined;
 /** The messages for patterns: what the schema says about each of them in `x-must`. */
 function patternWords(): Map<string, string> {
   if (knownPatterns !== undefined) return knownPatterns;
-  const found = new Map<string, string>();
+  const words = new Map<string, string>();
   const visit = (schema: ValueSchema) => {
-    if (schema.pattern !== undefined) found.set(schema.pattern, schema["x-must"] ?? "is not valid");
+    if (schema.pattern !== undefined) words.set(schema.pattern, schema["x-must"] ?? "is not valid");
     if (schema.items !== undefined) visit(schema.items);
     for (const part of Object.values(schema.properties ?? {})) visit(part);
   };
   for (const definition of Object.values(rpcSchema.definitions)) visit(definition);
-  knownPatterns = found;
-  return found;
+  knownPatterns = words;
+  return words;
 }

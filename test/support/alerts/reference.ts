@@ -1,8 +1,8 @@
 // The messages of an alert, from its whole history, read again for each slot: slow, plain, without the state machine.
-import type { Outcome, Rule } from "../../../logservice/alerts/state.ts";
+import type { Rule, SlotOutcome } from "../../../logservice/alerts/state.ts";
 
 export interface Past {
-  readonly outcome: Outcome;
+  readonly outcome: SlotOutcome;
   readonly isMuted: boolean;
 }
 
