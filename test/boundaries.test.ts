@@ -22,7 +22,7 @@ interface Import {
 }
 
 function importsOf(folder: string): Import[] {
-  const found: Import[] = [];
+  const imports: Import[] = [];
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true, recursive: true })) {
     if (!entry.isFile() || !/\.(tsx?|mjs)$/.test(entry.name)) continue;
     const path = join(entry.parentPath, entry.name);
@@ -32,10 +32,10 @@ function importsOf(folder: string): Import[] {
       /^\s*(?:import|export)\b[^'";]*?\bfrom\s+["']([^"']+)["']|^\s*import\s+["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)|\brequire\(\s*["']([^"']+)["']\s*\)/gm;
     for (const match of source.matchAll(pattern)) {
       const specifier = match[1] ?? match[2] ?? match[3] ?? match[4];
-      if (specifier !== undefined) found.push({ file: relative(root, path), specifier });
+      if (specifier !== undefined) imports.push({ file: relative(root, path), specifier });
     }
   }
-  return found;
+  return imports;
 }
 
 for (const [folder, allowed] of Object.entries(ALLOWED)) {
@@ -195,7 +195,7 @@ t.test("the editor's interface is imported by vscode-extension only, and the ser
       if (folder === "vscode-extension" && specifier.startsWith("../")) {
         const owner = specifier.endsWith("/node.ts") ? "server-worker" : "run-for-server";
         t.equal(file, `vscode-extension/${owner}.ts`, `${file} imports ${specifier}`);
-        // What the thread is asked to run, and how a program is run: nothing of the server itself.
+        // The code that the thread is asked to run, and how a program is run: nothing of the server itself.
         t.match(specifier, /^\.\.\/language-server\/(node|node-program|host)\.ts$/);
       }
     }

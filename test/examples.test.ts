@@ -85,12 +85,12 @@ for (const [example, rows] of Object.entries(rowsByExample)) {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const found = logged
+    const lines = logged
       .split("\n")
       .filter(Boolean)
       .map((line) => JSON.parse(line).fields.status);
     t.same(
-      found,
+      lines,
       rows.map(({ status }) => status).filter((status) => status >= 400),
       "tool logs 'status >= 400' finds each failed request, in order",
     );

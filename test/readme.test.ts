@@ -10,7 +10,7 @@ import { requires } from "./support/require.ts";
 
 const skip = requires("bash") || requires("curl") || requires("script");
 
-/** What is typed into terminals there, and what it prints, one after the other. */
+/** The lines typed into terminals there, and the lines printed, one after the other. */
 function blocksOf(heading: string): { readonly typed: string[]; readonly printed: string[] } {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const section = readme.slice(readme.indexOf(`## ${heading}\n`)).split(/\n## /)[0]!;

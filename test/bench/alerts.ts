@@ -109,12 +109,12 @@ async function ingest(): Promise<void> {
 const ingesting = ingest();
 
 async function searchesUntil(isDone: () => boolean): Promise<number[]> {
-  const found: number[] = [];
+  const durations: number[] = [];
   while (!isDone()) {
-    found.push(await search(keys[found.length % keys.length]!));
+    durations.push(await search(keys[durations.length % keys.length]!));
     await sleep(5);
   }
-  return found;
+  return durations;
 }
 
 await evaluator.pass();

@@ -1,4 +1,4 @@
-// What making an archive costs beside yazl, archiver and the system's zip: node dist/test/bench/artifact.js
+// The cost of making an archive, compared with yazl, archiver and the system's zip: node dist/test/bench/artifact.js
 //
 // 12,700 files of 74 MB, copied from this project's packages. Each is a process of its own, timed by the clock from its
 // start to its end, in turns; medians. The rivals are installed where nothing else finds them: node_modules/.cache/rivals.

@@ -1,4 +1,4 @@
-// What deploying costs of its own, on the stand-in of the cloud: calls, the command's time, the start before the first
+// The cost of deploying itself, on the stand-in of the cloud: calls, the command's time, the start before the first
 // call. `node dist/test/bench/deploy.js`, on a quiet machine.
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";

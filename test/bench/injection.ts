@@ -1,4 +1,4 @@
-// What inserting into a page costs beside lol-html compiled to WebAssembly: node dist/test/bench/injection.js
+// The cost of inserting into a page, compared with lol-html compiled to WebAssembly: node dist/test/bench/injection.js
 //
 // Both get the same page in chunks of 16 KB and insert the same two elements; CPU time, in turns, medians. The dense page
 // has a tag every 20 bytes, the plain one is mostly text, the app page mostly script.

@@ -1,4 +1,4 @@
-// What a look-up of a path costs at 10, 100 and 1,000 rules: node dist/test/bench/route.js
+// The cost of looking up a path at 10, 100 and 1,000 rules: node dist/test/bench/route.js
 //
 // "same traffic" asks all sizes for the same paths, those of the ten rules that all have: what more rules cost by
 // themselves. "all rules asked" spreads the paths over all rules of a size: there the processor's caches and branch
@@ -45,20 +45,20 @@ export function main(print: (line: string) => void): void {
 }
 
 function time(candidates: readonly Candidate[], look: (table: RouteTable<number>, path: string) => boolean): void {
-  let found = 0;
+  let hits = 0;
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
     for (const { table, paths, roundsNs } of candidates) {
       const start = performance.now();
-      for (let i = 0; i < LOOKUPS_PER_ROUND; i++) if (look(table, paths[i % paths.length]!)) found++;
+      for (let i = 0; i < LOOKUPS_PER_ROUND; i++) if (look(table, paths[i % paths.length]!)) hits++;
       const ns = ((performance.now() - start) * 1e6) / LOOKUPS_PER_ROUND;
       if (round >= 0) roundsNs.push(ns);
     }
   }
-  if (found === 0) throw new Error("nothing matched: this would time something else");
+  if (hits === 0) throw new Error("nothing matched: this would time something else");
 }
 
 /** Rules as sites have them: pages that moved, sections with params, sections with a splat, some by extension. */
-function candidate(size: number, asked: number, headers: boolean): Candidate {
+function candidate(size: number, usedRules: number, headers: boolean): Candidate {
   const next = random(1);
   const words = ["docs", "blog", "api", "help", "news", "shop", "team", "jobs", "guide", "legal", "press", "events"];
   const word = () => words[Math.floor(next() * words.length)]!;
@@ -86,7 +86,7 @@ function candidate(size: number, asked: number, headers: boolean): Candidate {
   // Four of five paths match; the same number of paths for every size, so
   // that the sizes differ in rules only. The list is long enough that no branch predictor learns it by heart.
   const paths = Array.from({ length: 1000 }, () => {
-    const rule = rules[Math.floor(next() * asked)]!;
+    const rule = rules[Math.floor(next() * usedRules)]!;
     return next() < 0.8 ? rule.path() : `/${word()}/missing/${Math.floor(next() * 1e6)}`;
   });
   return { size, table, paths, roundsNs: [] };

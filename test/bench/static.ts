@@ -1,4 +1,4 @@
-// What a small file costs beside sirv and beside a bare server that only writes it: node dist/test/bench/static.js
+// The cost of a small file, compared with sirv and a bare server that only writes it: node dist/test/bench/static.js
 //
 // Each server is a process of its own with the same file of 1 KB; the CPU time that it takes for a request is what
 // counts, in turns, medians. Ours runs the whole pipeline, entries off, and asks the file system for each request.
@@ -25,7 +25,7 @@ export async function main(print: (line: string) => void): Promise<void> {
     for (const name of SERVERS) {
       const child = fork(fileURLToPath(import.meta.url), [name]);
       try {
-        const { port } = await told<{ port: number }>(child);
+        const { port } = await nextMessage<{ port: number }>(child);
         await load(port, REQUESTS / 5);
         const before = await cpuUsOf(child);
         await load(port, REQUESTS);
@@ -106,13 +106,13 @@ function load(port: number, requests: number): Promise<unknown> {
 }
 
 async function cpuUsOf(child: ChildProcess): Promise<number> {
-  const answer = told<NodeJS.CpuUsage>(child);
+  const answer = nextMessage<NodeJS.CpuUsage>(child);
   child.send("cpu");
   const { user, system } = await answer;
   return user + system;
 }
 
-function told<T>(child: ChildProcess): Promise<T> {
+function nextMessage<T>(child: ChildProcess): Promise<T> {
   return new Promise((resolve) => child.once("message", (message) => resolve(message as T)));
 }
 

@@ -1,4 +1,4 @@
-// What is installed: dist/bin, small and complete.
+// The installed files: dist/bin, small and complete.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import t from "tap";

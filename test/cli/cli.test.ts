@@ -30,7 +30,7 @@ interface ReadRow {
 }
 
 const record = recorderOf("argv.json", vectors);
-/** What a row may expect. */
+/** The default expectations of a row. */
 const NOTHING_READ = { command: undefined, help: undefined, version: undefined, unknown: undefined };
 const NOTHING_ELSE = { misuse: undefined, hint: undefined, globals: undefined };
 
@@ -261,7 +261,7 @@ t.test("validate --fix makes the fixes that are certain, and says which", async 
       0,
       /memroy/,
     ],
-    // What only the user can know stays, with its fix in the document.
+    // Settings that only the user can decide stay, with their fix in the document.
     [
       '{ "name": "app", "function": { "memory": 64 } }',
       '{ "name": "app", "function": { "memory": 64 } }',

@@ -1,4 +1,4 @@
-// What a hint says to write is accepted where it is written: the texts of hints and fixes are tried out.
+// Texts that a hint says to write are accepted where they are written: the texts of hints and fixes are tried out.
 import t from "tap";
 import { readArgv } from "../../cli/argv.ts";
 import { createContext } from "../../cli/context.ts";
@@ -43,7 +43,7 @@ function refusedFixes(parse: Parse, sources: readonly string[]) {
   for (const source of new Set(sources)) {
     const before = problemsOf(parse, source);
     for (const problem of before) {
-      // What else was wrong there stays.
+      // Other problems there stay.
       const others = before.filter((other) => other !== problem).map(({ code }) => code);
       for (const { title, edits } of fixesOf(problem)) {
         count++;
@@ -91,15 +91,15 @@ t.test("fixes of queries and routes taken one after the other never lead back", 
 
 /** The texts that a hint gives as they are to be written: after "write" and "such as", and quoted ones with stars. */
 function textsIn(hint: string): string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   for (const [, text] of hint.matchAll(
     /(?:^write|such as|^did you mean) (.+?)(?=\?$|; | to compare|, which|, or |, 1\.5mb| for |$)/g,
   )) {
     if (!/\.\.\.|^(?:an? |the |one |it |what |at |and between|field |\) |\/ |")|^the option/.test(text!))
-      found.push(text!);
+      texts.push(text!);
   }
-  for (const [text] of hint.matchAll(/"\*.*?\*"(?= to search| in double)/g)) found.push(text);
-  return found;
+  for (const [text] of hint.matchAll(/"\*.*?\*"(?= to search| in double)/g)) texts.push(text);
+  return texts;
 }
 
 t.test("what the hint of a query tells to write is accepted", (t) => {
@@ -187,7 +187,7 @@ function slips(word: string): string[] {
   ].filter((slip) => slip !== word);
 }
 
-/** What is said of a command line: undefined if it is accepted. */
+/** Returns the message that refuses a command line: undefined if it is accepted. */
 function refusal(
   words: readonly string[],
   directory: string,

@@ -148,11 +148,11 @@ t.test("every command gets each of its words and flags", (t) => {
       [...command.name.split(" "), ...needed],
       [...command.name.split(" "), ...written, ...needed],
     ]) {
-      const asked = readArgv(argv, describeTable());
+      const result = readArgv(argv, describeTable());
       // `tool help` and its words are read before any command.
-      if (asked.kind === "help") continue;
-      if (asked.kind !== "command") return t.fail(`${argv.join(" ")}: ${asked.kind}`);
-      const read = readOptions(TABLE, command.name as CommandName, asked.argv);
+      if (result.kind === "help") continue;
+      if (result.kind !== "command") return t.fail(`${argv.join(" ")}: ${result.kind}`);
+      const read = readOptions(TABLE, command.name as CommandName, result.argv);
       if (!read.ok) return t.fail(`${argv.join(" ")}: ${read.problems[0]!.message}`);
       t.strictSame(Object.keys(read.value).sort(), [...words, ...flags].sort(), argv.join(" "));
     }

@@ -1,4 +1,4 @@
-// What the command says on Windows: which commands need WSL, and that the others work.
+// The messages of the command on Windows: which commands need WSL, and that the others work.
 import { join } from "node:path";
 import t from "tap";
 import { describeTable } from "../../cli/table.ts";

@@ -33,7 +33,7 @@ const INITIALIZE = {
   },
 };
 
-/** What both servers have. */
+/** The methods that both servers have. */
 interface Server {
   request(method: string, params?: object): Promise<{ readonly result?: unknown; readonly error?: unknown }>;
   notify(method: string, params?: object): void;
@@ -110,8 +110,8 @@ t.test("the server in a Web Worker", { skip }, async (t) => {
     t.strictSame(ofQuery[0].params, ofQuery[1].params, "the same diagnostics of a query");
 
     for (const [name, method, params, shows] of REQUESTS) {
-      const asked = { textDocument: { uri: CONFIG }, ...params };
-      const [one, other] = await both(({ request }) => request(`textDocument/${method}`, asked));
+      const fullParams = { textDocument: { uri: CONFIG }, ...params };
+      const [one, other] = await both(({ request }) => request(`textDocument/${method}`, fullParams));
       t.match(JSON.stringify(one.result ?? one.error), shows, name);
       t.strictSame([one.result, one.error], [other.result, other.error], `${name}: the same`);
     }

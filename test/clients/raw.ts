@@ -96,10 +96,10 @@ t.test("the scenario over stdio", async (t) => {
       const position = edit(step);
       const range = { start: position, end: position };
       const context = { diagnostics: await diagnostics() };
-      const found = await ask<(CodeAction | Command)[]>("textDocument/codeAction", { range, context });
-      const picked = found.find(({ title }) => title === step.pick) as CodeAction;
+      const codeActions = await ask<(CodeAction | Command)[]>("textDocument/codeAction", { range, context });
+      const picked = codeActions.find(({ title }) => title === step.pick) as CodeAction;
       apply(editsOf(picked.edit!, uri));
-      return { titles: found.map(({ title }) => title), problems: await problems() };
+      return { titles: codeActions.map(({ title }) => title), problems: await problems() };
     },
     async complete(step) {
       const position = edit(step);
@@ -115,8 +115,8 @@ t.test("the scenario over stdio", async (t) => {
       return { hover: (contents as MarkupContent).value };
     },
     async definition(step) {
-      const found = await ask<Location | Location[]>("textDocument/definition", { position: edit(step) });
-      const [location] = Array.isArray(found) ? found : [found];
+      const locations = await ask<Location | Location[]>("textDocument/definition", { position: edit(step) });
+      const [location] = Array.isArray(locations) ? locations : [locations];
       return { at: place(location!.range.start) };
     },
     async rename(step) {

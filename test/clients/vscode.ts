@@ -91,7 +91,7 @@ t.test("VS Code", { skip: requiresCodeServer() }, async (t) => {
 function pictured<T extends Record<string, (step: Step) => Promise<object>>>(window: VscodeWindow, actions: T) {
   return Object.fromEntries(
     Object.entries(actions).map(([name, action]) => {
-      const shown = async (step: Step) => {
+      const picturedAction = async (step: Step) => {
         try {
           return await action(step);
         } catch (error) {
@@ -99,7 +99,7 @@ function pictured<T extends Record<string, (step: Step) => Promise<object>>>(win
           throw error;
         }
       };
-      return [name, shown];
+      return [name, picturedAction];
     }),
   );
 }

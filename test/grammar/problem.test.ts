@@ -131,10 +131,10 @@ t.test("a line of a megabyte with many problems", (t) => {
   const lines = new LineIndex(source);
   for (let i = 0; i < 500; i++) {
     const start = i * 2000 + 1;
-    const shown = renderProblem(problem(start, start + 3), { source, file: "f", columns: 60, lines }).split("\n");
-    t.equal(shown[0], `f:1:${start + 1}: error: something is wrong [test/code]`);
-    t.match(shown[1], /^ {2}1 \| \u2026?.*"a":.*\u2026$/);
-    t.equal(shown[1]!.slice(shown[2]!.indexOf("^")).slice(0, 3), '"a"');
+    const output = renderProblem(problem(start, start + 3), { source, file: "f", columns: 60, lines }).split("\n");
+    t.equal(output[0], `f:1:${start + 1}: error: something is wrong [test/code]`);
+    t.match(output[1], /^ {2}1 \| \u2026?.*"a":.*\u2026$/);
+    t.equal(output[1]!.slice(output[2]!.indexOf("^")).slice(0, 3), '"a"');
   }
   t.end();
 });

@@ -1,4 +1,4 @@
-// What documents say of files, settings and steps, held against what is there.
+// The statements of documents about files, settings and steps, held against what is there.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -53,7 +53,7 @@ t.test("EDITORS.md names every setting and every language", (t) => {
     if (/^VS Code|^Sublime/.test(title)) continue;
     for (const word of [/json/, /logq|toolquery/, /toolignore/, /html/]) t.match(body, word, `${title}: ${word}`);
   }
-  // What is JSON or Lua, and the like, is closed.
+  // Code blocks of JSON, Lua and the like are closed.
   for (const [, code] of text.matchAll(/```json\n([\s\S]*?)```/g)) t.doesNotThrow(() => JSON.parse(code!), code!);
   t.end();
 });

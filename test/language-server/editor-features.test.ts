@@ -67,7 +67,7 @@ function unlessRefused<T>(ask: () => T): T | Refusal {
   }
 }
 
-/** What each feature says about a row, as lines that a person can read. */
+/** The answer of each feature about a row, as lines that a person can read. */
 const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   definition: ({ document, offset, project }) => marked(document, definition(document, offset, project)),
   references: ({ document, offset }) => marked(document, references(document, offset, { includeDeclaration: false })),
@@ -79,12 +79,12 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
     });
   },
   linkedEditing: ({ document, offset }) => {
-    const found = linkedEditing(document, offset);
-    return found === undefined
+    const result = linkedEditing(document, offset);
+    return result === undefined
       ? ["nothing"]
       : marked(
           document,
-          found.ranges.map((range) => ({ uri: document.uri, range })),
+          result.ranges.map((range) => ({ uri: document.uri, range })),
         );
   },
   rename: ({ document, offset }, { ask }) => {
@@ -156,8 +156,8 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   lens: ({ document }) => {
     return codeLens(document).map(({ range, command }) => {
       const { uri: _uri, ...args } = command!.arguments?.[0] ?? {};
-      const asked = command!.command === "" ? "" : ` [${command!.command} ${JSON.stringify(args)}]`;
-      return `${range.start.line + 1}: ${command!.title}${asked}`;
+      const commandText = command!.command === "" ? "" : ` [${command!.command} ${JSON.stringify(args)}]`;
+      return `${range.start.line + 1}: ${command!.title}${commandText}`;
     });
   },
   colors: ({ document }) => {
@@ -221,9 +221,9 @@ for (const [feature, rows] of Object.entries(vectors)) {
   t.test(feature, (t) => {
     for (const row of rows) {
       const it = fixture(row.text.join("\n"), { kind: row.kind ?? "config", files: row.files });
-      const found = features[feature]!(it, row);
-      record(row, { expect: found });
-      t.same(found, row.expect, row.name);
+      const result = features[feature]!(it, row);
+      record(row, { expect: result });
+      t.same(result, row.expect, row.name);
     }
     t.end();
   });
@@ -576,9 +576,9 @@ t.test("a rename adds no problem", (t) => {
     );
   });
   const names = ["renamed", "x", "a b", 'quo"te', "\u00e9", "", "splat", "production", "page", "ops", "constructor"];
-  const asked = fc.record({ place: fc.constantFrom(...places), name: fc.constantFrom(...names) });
+  const inputs = fc.record({ place: fc.constantFrom(...places), name: fc.constantFrom(...names) });
   let done = 0;
-  const property = fc.property(asked, ({ place: { document, offset }, name }) => {
+  const property = fc.property(inputs, ({ place: { document, offset }, name }) => {
     const renamed = unlessRefused(() => rename(document, offset, name))!;
     if (renamed instanceof Refusal) return;
     done++;

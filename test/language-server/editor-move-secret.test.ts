@@ -22,11 +22,11 @@ interface Scene {
   readonly folder: string;
   readonly tool: RecordedTool;
   readonly aws: Aws;
-  /** What `tool env` has. */
+  /** Returns the values that `tool env` has. */
   kept(): Promise<string>;
   /** Asks for the actions at the variable, and runs the one that moves it. */
   move(): Promise<void>;
-  /** What the server says to the user: 1 an error, 2 a warning, 3 information. */
+  /** Returns the messages of the server to the user: 1 an error, 2 a warning, 3 information. */
   said(): Promise<{ readonly type: number; readonly message: string }>;
 }
 
@@ -38,7 +38,7 @@ async function withServer(
   const dir = realpathSync(t.testdir());
   const folder = join(dir, "the app");
   mkdirSync(folder);
-  // What is saved has another value, and what is open counts.
+  // The saved file has another value, and the open document counts.
   writeFileSync(join(folder, "tool.json"), TEXT.replace("hunter2!", "saved"));
   const uri = pathToFileURL(join(folder, "tool.json")).href;
   const tool = recordedTool(dir);

@@ -110,8 +110,8 @@ t.test("completion", (t) => {
   ];
   for (const [marked, take, gives] of rows) {
     for (const { document, offset } of placesOf(marked)) {
-      const found = complete(document, offset, {}, CLIENT).items.find(({ label }) => label === take);
-      const text = found && accept(document, found).text;
+      const item = complete(document, offset, {}, CLIENT).items.find(({ label }) => label === take);
+      const text = item && accept(document, item).text;
       t.equal(text && queryIn(document, text), gives, `${marked} in ${document.kind}`);
     }
   }
@@ -127,11 +127,11 @@ t.test("hover", (t) => {
   ];
   for (const [marked, on, says] of rows) {
     for (const { document, offset } of placesOf(marked)) {
-      const found = hover(document, offset, {}, CLIENT);
-      const { start, end } = found!.range!;
+      const result = hover(document, offset, {}, CLIENT);
+      const { start, end } = result!.range!;
       const text = document.text.slice(document.offsetAt(start), document.offsetAt(end));
       t.equal(JSON.parse(`"${text}"`), on, marked);
-      t.match((found!.contents as { value: string }).value, says, marked);
+      t.match((result!.contents as { value: string }).value, says, marked);
     }
   }
   t.end();

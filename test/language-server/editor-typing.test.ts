@@ -1,4 +1,4 @@
-// What is offered after each key while a text is typed from nothing, in an editor that closes brackets and quotes by
+// The offers after each key while a text is typed from nothing, in an editor that closes brackets and quotes by
 // itself and filters by what has been typed. `npm run t -- --record editor-typing` writes the lists again, to be read through.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,14 +16,14 @@ interface Row {
   /** `|` is where the typing begins. */
   readonly text: string;
   readonly typed: string;
-  /** What has been typed since the list changed last, how many items are shown then, and the first of them. */
+  /** The text typed since the list changed last, the number of items then, and the first of them. */
   shows: [typed: string, count: number, ...first: string[]][];
 }
 
 const path = join(root, "test/vectors/editor-typing.json");
 const rows: Row[] = JSON.parse(readFileSync(path, "utf8"));
 
-/** What an object needs besides, which the next key brings. */
+/** Problems about members that an object still needs, which the next key brings. */
 const WRITTEN_NEXT: ReadonlySet<string> = new Set(["config/no-value", "config/missing-key"]);
 
 /** So many fit into a look. */
@@ -36,12 +36,12 @@ for (const row of rows) {
     for (let length = 0; length <= row.typed.length; length++) {
       const typed = row.typed.slice(0, length);
       const document = documentOf(text.slice(0, offset) + typed + closersOf(typed) + text.slice(offset));
-      const shown = shownAt(document, offset + length);
-      const list = [shown.length, ...shown.slice(0, FIRST).map(({ label }) => label)] as const;
+      const items = itemsAt(document, offset + length);
+      const list = [items.length, ...items.slice(0, FIRST).map(({ label }) => label)] as const;
       const last = shows.at(-1);
       if (last !== undefined && last.slice(1).join() === list.join()) last[0] += row.typed[length - 1];
       else shows.push([row.typed.slice(length - 1, length), ...list]);
-      const [first] = shown;
+      const [first] = items;
       if (first !== undefined && isConfig(document, offset + length)) {
         const taken = accept(document, first).text;
         const { problems } = checkConfig(taken);
@@ -61,8 +61,8 @@ for (const row of rows) {
 }
 
 /**
- * What must be offered at `|`, and nothing else, in any order: written by hand from the definition of tool.json and of the
- * query language. Unlike the lists above it is not recorded, so that a recording cannot approve a mistake.
+ * The labels that must be offered at `|`, and no others, in any order: written by hand from the definition of tool.json
+ * and of the query language. Unlike the lists above it is not recorded, so that a recording cannot approve a mistake.
  */
 const EXPECTED: readonly [text: string, labels: readonly string[]][] = [
   ['{ "name": "app", "type": "|" }', ["server", "static"]],
@@ -92,8 +92,8 @@ const EXPECTED: readonly [text: string, labels: readonly string[]][] = [
 for (const [marked, labels] of EXPECTED) {
   t.test(`offered: ${marked}`, (t) => {
     const { text, offset } = cursor(marked);
-    const shown = shownAt(documentOf(text), offset).map(({ label }) => label);
-    t.same([...shown].sort(), [...labels].sort());
+    const actualLabels = itemsAt(documentOf(text), offset).map(({ label }) => label);
+    t.same([...actualLabels].sort(), [...labels].sort());
     t.end();
   });
 }
@@ -121,7 +121,7 @@ function closersOf(typed: string): string {
 }
 
 /** The items that begin with the text between the start of their range and the cursor, in their order. */
-function shownAt(document: ToolDocument, offset: number): CompletionItem[] {
+function itemsAt(document: ToolDocument, offset: number): CompletionItem[] {
   const { items } = complete(
     document,
     offset,

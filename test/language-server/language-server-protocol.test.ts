@@ -265,15 +265,15 @@ t.test("how it ends", async (t) => {
   // No process has this number: the greatest that Linux gives is 2^22.
   await orphan.initialize({ processId: 2 ** 22 + 1 });
   t.equal(await orphan.ended, 1, "the editor has died");
-  const told = startLsp({ more: [`--clientProcessId=${2 ** 22 + 1}`] });
+  const withDeadEditor = startLsp({ more: [`--clientProcessId=${2 ** 22 + 1}`] });
   const living = startLsp({ more: ["--clientProcessId", `${process.pid}`] });
   await living.initialize();
-  t.equal(await told.ended, 1, "the editor of the command line has died");
+  t.equal(await withDeadEditor.ended, 1, "the editor of the command line has died");
   t.equal(await living.stop(), 0, "the editor of the command line is there");
 
   await until(
     "no process is left",
-    () => ![orderly, sudden, closed, orphan, told, living].some(({ child }) => isRunning(child.pid!)),
+    () => ![orderly, sudden, closed, orphan, withDeadEditor, living].some(({ child }) => isRunning(child.pid!)),
   );
 
   const byHand = await tool(["lsp"]);

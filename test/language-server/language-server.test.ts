@@ -186,7 +186,7 @@ t.test("every item that is taken is right at its place", slow(), (t) => {
   const directory = project.directory!;
   for (const text of [WHOLE, EMPTY_SECTIONS, "{\n  \n}", ...EXAMPLES]) {
     const document = documentOf(text);
-    const known = new Set(errors(checkConfig(text, { directory }).problems));
+    const commandErrors = new Set(errors(checkConfig(text, { directory }).problems));
     const wrong: string[] = [];
     let taken = 0;
     // Along a token every offset gives the same texts.
@@ -201,13 +201,13 @@ t.test("every item that is taken is right at its place", slow(), (t) => {
           const { problems } = checkConfig(after.text, { directory });
           const here = problems.filter(
             ({ code, span }) =>
-              // What else an object needs is said at it; it is written next. So is what an operator compares with.
+              // Other members that an object needs are written next. So is the value that an operator compares with.
               code !== "config/missing-key" &&
               !(code.startsWith("query/") && (item.kind === KIND.keyword || item.kind === KIND.operator)) &&
               span.start < after.end &&
               span.end > after.start,
           );
-          const fresh = errors(here).filter((error) => !known.has(error));
+          const fresh = errors(here).filter((error) => !commandErrors.has(error));
           if (fresh.length > 0) wrong.push(`${offset}: ${item.label}: ${fresh[0]}`);
         }
       }
@@ -233,12 +233,12 @@ t.test("hover", (t) => {
   for (const { row, record } of recordedRows<Row>("editor-hover.json")) {
     const { text, offset } = cursor(row.text);
     const document = documentOf(text, row.kind);
-    const found = hover(document, offset, projectOf(FILES), CLIENT);
-    const { start, end } = found?.range ?? {};
+    const result = hover(document, offset, projectOf(FILES), CLIENT);
+    const { start, end } = result?.range ?? {};
     const on = start && end ? text.slice(document.offsetAt(start), document.offsetAt(end)) : null;
     const said =
-      found &&
-      (found.contents as { value: string }).value
+      result &&
+      (result.contents as { value: string }).value
         .split("\n")
         .filter(Boolean)
         .slice(0, Math.max(3, row.says?.length ?? 0));
@@ -258,8 +258,8 @@ t.test("signature help", (t) => {
   }
   for (const { row, record } of recordedRows<Row>("editor-signature.json")) {
     const { text, offset } = cursor(row.text);
-    const found = signatureHelp(documentOf(text, row.kind), offset);
-    const shows = found ? `${found.signatures[0]!.label} @${found.activeParameter}` : null;
+    const help = signatureHelp(documentOf(text, row.kind), offset);
+    const shows = help ? `${help.signatures[0]!.label} @${help.activeParameter}` : null;
     record({ shows });
     t.equal(shows, row.shows, row.text);
   }
@@ -352,8 +352,8 @@ t.test("queries and error pages are checked with the project's tool.json", (t) =
   }
   const says = (text: string) => {
     const { text: plain, offset } = cursor(text);
-    const found = hover(documentOf(plain, "template", "404.html"), offset, project, { ...CLIENT, markdown: false });
-    return found && [found.range!.start.character, found.range!.end.character, found.contents];
+    const result = hover(documentOf(plain, "template", "404.html"), offset, project, { ...CLIENT, markdown: false });
+    return result && [result.range!.start.character, result.range!.end.character, result.contents];
   };
   t.match(says("{{.Variables.co|lor}}"), [13, 18, { value: /^"color": "#228be6"\n/ }]);
   t.match(says("{{$.Variables.te|am.name}}"), [14, 18, { value: /^"team": \{ "name": "ops" \}/ }]);
@@ -394,10 +394,10 @@ t.test("the editor says what the command says, at the same place", (t) => {
       text: source,
       kind: "config",
     });
-    const found = diagnosticsOf(document);
+    const diagnostics = diagnosticsOf(document);
     const expected = checkConfig(source).problems;
     t.same(
-      found.map(({ range, message, code }) => [
+      diagnostics.map(({ range, message, code }) => [
         document.offsetAt(range.start),
         document.offsetAt(range.end),
         message,
@@ -415,8 +415,8 @@ t.test("the editor says what the command says, at the same place", (t) => {
       }),
       name,
     );
-    const shown = expected.map((problem) => renderProblem(problem, { source, file: "tool.json" }));
-    t.equal(shown.length, found.length, `${name}: as many`);
+    const texts = expected.map((problem) => renderProblem(problem, { source, file: "tool.json" }));
+    t.equal(texts.length, diagnostics.length, `${name}: as many`);
     const quiet = diagnosticsOf(document, {}, false).map(({ code }) => String(code));
     t.same(
       quiet.filter((code) => SYNTAX_CODES.has(code)),
@@ -474,8 +474,8 @@ t.test("what stands under the cursor", (t) => {
     const { text: source, offset } = cursor(text);
     const document = documentOf(source);
     const place = document.pathAt(offset);
-    const found = place && [place.isKey ? "key" : place.node.type, place.path, document.embeddedAt(offset)?.language];
-    t.same(found, expected, text);
+    const actual = place && [place.isKey ? "key" : place.node.type, place.path, document.embeddedAt(offset)?.language];
+    t.same(actual, expected, text);
   }
   t.end();
 });
@@ -484,10 +484,10 @@ t.test("the string at an offset is found without all the others", (t) => {
   const different: number[] = [];
   for (let offset = 0; offset <= WHOLE.length; offset++) {
     const document = documentOf(WHOLE);
-    const found = document.embeddedAt(offset);
+    const match = document.embeddedAt(offset);
     const { node, path, language } =
       document.strings().find(({ node: { content } }) => content.start <= offset && offset <= content.end) ?? {};
-    if (found?.node !== node || found?.language !== language || `${found?.path}` !== `${path}`) different.push(offset);
+    if (match?.node !== node || match?.language !== language || `${match?.path}` !== `${path}`) different.push(offset);
   }
   t.same(different, []);
   t.end();

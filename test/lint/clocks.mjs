@@ -47,17 +47,17 @@ const INSTEAD = {
   sleep: "wait for what is to come with until (test/support/until.ts), or turn a TestClock",
 };
 
-/** What is wrong between the places found and the list: new places, and entries that are larger than what is there. */
-export function clockFaults(found, listed) {
+/** Returns how the current places differ from the list: new places, and entries that are larger than what is there. */
+export function clockFaults(current, listed) {
   const faults = [];
-  for (const [key, places] of Object.entries(found)) {
+  for (const [key, places] of Object.entries(current)) {
     const { count = 0 } = listed[key] ?? {};
     if (places.length <= count) continue;
     for (const { file, line, text, kind } of places)
       faults.push(`${file}:${line}  ${text}\n    ${INSTEAD[kind]}${count > 0 ? `; ${count} are listed` : ""}`);
   }
   for (const [key, { count, reason }] of Object.entries(listed)) {
-    const now = found[key]?.length ?? 0;
+    const now = current[key]?.length ?? 0;
     if (now < count)
       faults.push(`test/lint/clocks.json: ${key} has ${count}, there are ${now}: make it ${now === 0 ? "go" : now}`);
     if (!reason) faults.push(`test/lint/clocks.json: ${key} has no reason`);
@@ -66,13 +66,13 @@ export function clockFaults(found, listed) {
 }
 
 export function placesByKey(files) {
-  const found = {};
+  const places = {};
   for (const [file, text] of files)
     for (const place of placesIn(file, text)) {
       const key = `${file} ${place.kind}`;
-      found[key] = [...(found[key] ?? []), { file, ...place }];
+      places[key] = [...(places[key] ?? []), { file, ...place }];
     }
-  return found;
+  return places;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -90,16 +90,16 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
         return []; // Removed, and not committed yet.
       }
     });
-  const found = placesByKey(files);
+  const places = placesByKey(files);
   const listed = JSON.parse(readFileSync(listFile, "utf8"));
   if (process.argv.includes("--shrink")) {
     const kept = Object.entries(listed).flatMap(([key, { count, reason }]) => {
-      const now = Math.min(count, found[key]?.length ?? 0);
+      const now = Math.min(count, places[key]?.length ?? 0);
       return now === 0 ? [] : [[key, { count: now, reason }]];
     });
     writeFileSync(listFile, listText(Object.fromEntries(kept)));
   } else {
-    const faults = clockFaults(found, listed);
+    const faults = clockFaults(places, listed);
     for (const fault of faults) console.error(fault);
     if (faults.length > 0)
       console.error(`${faults.length} places; node test/lint/clocks.mjs --shrink takes out of the list what is gone`);

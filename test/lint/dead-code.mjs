@@ -1,4 +1,4 @@
-// What nobody uses: exports that no other file imports, files that nothing reaches, packages that nothing names.
+// Finds unused code: exports that no other file imports, files that nothing reaches, packages that nothing names.
 // `node test/lint/dead-code.mjs` prints each with its place; `npm run lint` runs it. Reads the sources as biome formats
 // them, by their import and export lines: tools that parse TypeScript have dependencies that `npm ci` refuses.
 import { execFileSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** What is started by its path: by npm, by the bundler, by a process or a thread. */
+/** The files that are started by their path: by npm, by the bundler, by a process or a thread. */
 const ENTRIES = [
   /^cli\/(?:cli|main)\.ts$/,
   /^cli\/commands\/[\w-]+\.ts$/,
@@ -86,17 +86,17 @@ function reachedFrom(files, imported) {
 
 /** A type is a part of what its file exports if something else there names it, whoever imports it. */
 function ownExports(source) {
-  const found = [];
+  const entries = [];
   const declared =
     /^export (?:declare )?(?:async )?(?:abstract )?(const|let|function\*?|class|interface|type|enum) (\w+)/gm;
   for (const [, kind, name] of source.matchAll(declared)) {
     const isType = kind === "interface" || kind === "type";
-    found.push({ name, isOfSignature: isType && source.match(new RegExp(`\\b${name}\\b`, "g")).length > 1 });
+    entries.push({ name, isOfSignature: isType && source.match(new RegExp(`\\b${name}\\b`, "g")).length > 1 });
   }
   for (const [, list] of source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)) {
-    for (const name of namesIn(list, "outer")) found.push({ name, isOfSignature: false });
+    for (const name of namesIn(list, "outer")) entries.push({ name, isOfSignature: false });
   }
-  return found;
+  return entries;
 }
 
 /** `a, type b as c`: the names as the other file has them (inner), or as this one gives them (outer). */
@@ -109,22 +109,22 @@ function namesIn(list, side) {
 }
 
 function importsIn(source) {
-  const found = [];
+  const imports = [];
   const statement =
     /^(?:import|export) (?:type )?(?:(\w+)(?:, )?)?(?:(\*)(?: as \w+)?|\{([^}]*)\})? ?(?:from )?"([^"]+)"/gm;
   for (const [, own, all, list, specifier] of source.matchAll(statement)) {
     const names = [...(all ? ["*"] : []), ...(own ? ["default"] : []), ...(list ? namesIn(list, "inner") : [])];
-    found.push({ specifier, names: names.length > 0 ? names : ["*"] });
+    imports.push({ specifier, names: names.length > 0 ? names : ["*"] });
   }
-  // What is imported late is destructured, or one of its exports is taken at once; else it may be all.
+  // A module that is imported late is destructured, or one of its exports is taken at once; else it may be all.
   const late =
     /(?:\{([^{}]*)\} = await )?import\(\s*"([^"]+)"\s*\)(?:\)?\.then\(\(\{([^{}]*)\}\)|\)?\.(?!then\b)(\w+))?/g;
   for (const [, before, specifier, then, member] of source.matchAll(late)) {
     const list = (before ?? then)?.replaceAll(": ", " as ");
-    found.push({ specifier, names: member ? [member] : list ? namesIn(list, "inner") : ["*"] });
+    imports.push({ specifier, names: member ? [member] : list ? namesIn(list, "inner") : ["*"] });
   }
-  for (const [, specifier] of source.matchAll(/new URL\("([^"]+)"/g)) found.push({ specifier, names: ["*"] });
-  return found;
+  for (const [, specifier] of source.matchAll(/new URL\("([^"]+)"/g)) imports.push({ specifier, names: ["*"] });
+  return imports;
 }
 
 /** Packages of package.json that no source names. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** What is looked for in a line, and what to write instead. */
+/** The patterns that are looked for in a line, and what to write instead. */
 const WORDS = [
   {
     pattern: /^\s*(?:\/\/|\/?\*+) ?Of\b|[.:;] Of (?:a|an|the|each|what|one|which)\b/,
@@ -73,18 +73,18 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     .filter(
       (file) => READ.test(file) && existsSync(resolve(root, file)) && !SKIPPED.some((pattern) => pattern.test(file)),
     );
-  const found = files.flatMap((file) =>
+  const places = files.flatMap((file) =>
     placesIn(readFileSync(resolve(root, file), "utf8"), /^test\/.*\.(?:ts|mjs)$/.test(file)).map((place) => ({
       file,
       ...place,
     })),
   );
-  for (const { file, line, text, instead } of found)
+  for (const { file, line, text, instead } of places)
     console.log(`${file}:${line}: ${text.trim()}\n    write ${instead}`);
   console.log(
-    found.length === 0
+    places.length === 0
       ? `${files.length} files in plain English`
-      : `${found.length} place${found.length === 1 ? "" : "s"} in ${new Set(found.map(({ file }) => file)).size} of ${files.length} files`,
+      : `${places.length} place${places.length === 1 ? "" : "s"} in ${new Set(places.map(({ file }) => file)).size} of ${files.length} files`,
   );
-  process.exitCode = found.length === 0 ? 0 : 1;
+  process.exitCode = places.length === 0 ? 0 : 1;
 }

@@ -39,8 +39,8 @@ export async function longFunctionsIn(path, text) {
     } else if (/^Class/.test(node.type)) inner = name ?? outer;
     const { key, left } = node;
     const isMember = /^(?:MethodDefinition|PropertyDefinition)$/.test(node.type);
-    const given = key?.name ?? key?.value ?? left?.property?.name ?? left?.name ?? (isFunction ? undefined : name);
-    const valueName = isMember ? `${outer}.${given}` : given;
+    const memberName = key?.name ?? key?.value ?? left?.property?.name ?? left?.name ?? (isFunction ? undefined : name);
+    const valueName = isMember ? `${outer}.${memberName}` : memberName;
     for (const [part, value] of Object.entries(node))
       for (const child of [value].flat())
         if (typeof child?.type === "string")
@@ -100,13 +100,16 @@ function numbersOf(segment) {
 
 /** The names that more than one of the sources declares and exports, each with its files. `files`: path to text. */
 export function sharedNamesIn(files) {
-  const found = new Map();
+  const pathsByName = new Map();
   for (const [path, text] of files) {
     const declared =
       /^export (?:declare )?(?:default )?(?:async )?(?:abstract )?(?:const enum|const|let|function\*?|class|interface|type|enum) (\w+)/gm;
-    for (const [, name] of text.matchAll(declared)) found.set(name, (found.get(name) ?? new Set()).add(path));
+    for (const [, name] of text.matchAll(declared))
+      pathsByName.set(name, (pathsByName.get(name) ?? new Set()).add(path));
   }
-  return new Map([...found].filter(([, paths]) => paths.size > 1).map(([name, paths]) => [name, [...paths].sort()]));
+  return new Map(
+    [...pathsByName].filter(([, paths]) => paths.size > 1).map(([name, paths]) => [name, [...paths].sort()]),
+  );
 }
 
 /** How many comments of a text open with the word What: its second lines may begin with it. */
@@ -133,7 +136,7 @@ async function measured(files) {
  * How the sources differ from the lists: findings for entries that are not listed or have grown (`more`), for listed ones
  * that have gone or shrunk (`less`), and the lists without the latter (`shrunk`).
  */
-export function compared(found, listed) {
+export function compared(current, listed) {
   const more = [];
   const less = [];
   const shrunk = { longFunctions: {}, sharedNames: {}, whatComments: {} };
@@ -142,8 +145,8 @@ export function compared(found, listed) {
     if (now < before) less.push(`${says(now)}, not ${before}: take it out of the list`);
     return Math.min(now, before);
   };
-  for (const file of keysOf(found.longFunctions, listed.longFunctions)) {
-    const [now, before] = [found.longFunctions[file] ?? {}, listed.longFunctions[file] ?? {}];
+  for (const file of keysOf(current.longFunctions, listed.longFunctions)) {
+    const [now, before] = [current.longFunctions[file] ?? {}, listed.longFunctions[file] ?? {}];
     for (const name of keysOf(now, before)) {
       const says = (lines) =>
         lines > 0 ? `${file}: ${name} has ${lines} lines` : `${file}: ${name} has at most ${MAX_LINES} lines`;
@@ -151,8 +154,8 @@ export function compared(found, listed) {
       if (lines > 0) shrunk.longFunctions[file] = { ...shrunk.longFunctions[file], [name]: lines };
     }
   }
-  for (const name of keysOf(found.sharedNames, listed.sharedNames)) {
-    const [now, before] = [found.sharedNames[name] ?? [], listed.sharedNames[name] ?? []];
+  for (const name of keysOf(current.sharedNames, listed.sharedNames)) {
+    const [now, before] = [current.sharedNames[name] ?? [], listed.sharedNames[name] ?? []];
     for (const file of now)
       if (!before.includes(file))
         more.push(`${file}: exports ${name}, as ${now.filter((it) => it !== file).join(", ")}`);
@@ -161,9 +164,9 @@ export function compared(found, listed) {
     const both = before.filter((file) => now.includes(file));
     if (both.length > 0) shrunk.sharedNames[name] = both;
   }
-  for (const file of keysOf(found.whatComments, listed.whatComments)) {
+  for (const file of keysOf(current.whatComments, listed.whatComments)) {
     const says = (count) => `${file}: ${count} comment${count === 1 ? " opens" : "s open"} with "What"`;
-    const count = compare(found.whatComments[file], listed.whatComments[file], says);
+    const count = compare(current.whatComments[file], listed.whatComments[file], says);
     if (count > 0) shrunk.whatComments[file] = count;
   }
   return { more, less, shrunk };
@@ -180,10 +183,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     .split("\0")
     .filter((path) => /\.(?:tsx?|mjs)$/.test(path) && !/\.d\.ts$|\.generated\./.test(path))
     .filter((path) => existsSync(resolve(root, path)));
-  const found = await measured(new Map(paths.map((path) => [path, readFileSync(resolve(root, path), "utf8")])));
-  const { more, less, shrunk } = compared(found, JSON.parse(readFileSync(resolve(root, LIST), "utf8")));
+  const current = await measured(new Map(paths.map((path) => [path, readFileSync(resolve(root, path), "utf8")])));
+  const { more, less, shrunk } = compared(current, JSON.parse(readFileSync(resolve(root, LIST), "utf8")));
   if (values.record) {
-    writeFileSync(resolve(root, LIST), JSON.stringify(values.grow ? found : shrunk, null, 2));
+    writeFileSync(resolve(root, LIST), JSON.stringify(values.grow ? current : shrunk, null, 2));
     execFileSync(process.execPath, ["node_modules/@biomejs/biome/bin/biome", "format", "--write", LIST], { cwd: root });
     for (const finding of values.grow ? [] : more) console.log(finding);
     if (!values.grow && more.length > 0) console.log(`${more.length} not added: a list only grows with --grow`);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** What only SQLite has: its driver, the check of its file and the copy of it. */
+/** The files that only SQLite has: its driver, the check of its file and the copy of it. */
 const OF_SQLITE = ["sqlite.ts", "check.ts", "copy.ts"].map((name) => `logservice/records/${name}`);
 /** The events are in DuckDB, which has another store. */
 const OTHER_STORE = "logservice/events/";
@@ -20,14 +20,14 @@ const FORBIDDEN = [
   { pattern: /\bmodify(?:Front|End)\(/, what: "text added to a query" },
 ];
 
-/** What is wrong with the source of a file: the line from 1, and what was found. */
+/** Returns the forbidden places in the source of a file: the line from 1, and the kind of place. */
 export function sqlIn(path, source) {
   if (OF_SQLITE.includes(path) || path.startsWith(OTHER_STORE)) return [];
-  const found = FORBIDDEN.flatMap(({ pattern, what }) => {
+  const places = FORBIDDEN.flatMap(({ pattern, what }) => {
     const match = pattern.exec(source);
     return match === null ? [] : [{ line: source.slice(0, match.index).split("\n").length, what }];
   });
-  return found.sort((a, b) => a.line - b.line);
+  return places.sort((a, b) => a.line - b.line);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -30,7 +30,7 @@ const search = async (service: TestService) =>
     truncated?: true;
   }[];
 
-/** What a long message becomes: as much of it as the limit takes, in whole characters. */
+/** The stored form of a long message: as much of it as the limit takes, in whole characters. */
 const CUT: readonly [title: string, message: string, kept: string][] = [
   ["of ASCII", "a".repeat(300 * 1024), "a".repeat(LIMITS.messageBytes)],
   ["one byte too long", "b".repeat(LIMITS.messageBytes + 1), "b".repeat(LIMITS.messageBytes)],
@@ -64,13 +64,13 @@ t.test("a message that is too long is cut, wherever the event is read, and stays
     { id: "whole", message: "m", truncated: undefined },
   ];
   const look = async (when: string) => {
-    const found = await search(service);
+    const results = await search(service);
     t.strictSame(
-      found.map(({ id, message, truncated }) => ({ id, message, truncated })),
+      results.map(({ id, message, truncated }) => ({ id, message, truncated })),
       expected,
       `search, ${when}`,
     );
-    t.notOk("truncated" in found.at(-1)!, "absent from an event that is whole");
+    t.notOk("truncated" in results.at(-1)!, "absent from an event that is whole");
     const { json } = await service.call("query", {
       project_id: "app",
       query: "select id, strlen(message) as bytes, truncated from events order by id",
@@ -81,7 +81,7 @@ t.test("a message that is too long is cut, wherever the event is read, and stays
       `SQL, ${when}`,
     );
     const stats = await service.call("get_project_stats", { project_id: "app" });
-    const bytes = found.reduce((sum, event) => sum + Buffer.byteLength(JSON.stringify(event)), 0);
+    const bytes = results.reduce((sum, event) => sum + Buffer.byteLength(JSON.stringify(event)), 0);
     t.equal(stats.json.bytes_total, bytes, `the bytes, ${when}`);
   };
   const restart = async () => {
@@ -192,9 +192,9 @@ t.test("lines that are wrong among others", async (t) => {
   const answer = await service.send({ path: "/ingest/app", headers, body: lines.join("\n") });
   const errors = [{ index: 2, message: "line 3.fields: must hold at most 250 fields" }];
   t.strictSame([answer.status, answer.json], [200, { accepted: 3, errors }]);
-  const found = (await search(service)).map(({ message, truncated }) => [message.length, truncated]);
+  const lengths = (await search(service)).map(({ message, truncated }) => [message.length, truncated]);
   t.strictSame(
-    found.sort(),
+    lengths.sort(),
     [
       [14, undefined],
       [3, undefined],

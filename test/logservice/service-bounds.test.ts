@@ -204,16 +204,16 @@ t.test("the first time there is, written so that it is not the zero of a client"
 });
 
 t.test("a query ends when its time is over, and not much later", async (t) => {
-  let asked = 0;
+  let calls = 0;
   const around = (events: EventsStore): EventsStore => ({
     ...events,
     count: ({ signal }) => {
-      asked++;
+      calls++;
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     },
     // One that takes its time to end.
     search: () => {
-      asked++;
+      calls++;
       return new Promise(() => {});
     },
   });
@@ -226,7 +226,7 @@ t.test("a query ends when its time is over, and not much later", async (t) => {
     const answer = service.call(operation, range).finally(() => {
       isAnswered = true;
     });
-    await until("the query", () => asked === at + 1);
+    await until("the query", () => calls === at + 1);
     await clock.advance(999);
     t.equal((await service.send({ method: "GET", path: "/_health" })).status, 200);
     t.notOk(isAnswered, `${operation}: not before its time is over`);
@@ -249,12 +249,12 @@ t.test("ids of lines: their length", async (t) => {
   t.same((await service.send({ path: "/ingest/app", headers, body })).json, { accepted: 4, errors: [] });
   const range = { project_id: "app", start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
   const { events } = (await service.call("search", range)).json;
-  const found = events.map((event: { id: string; message: string; fields: { id?: string } }) => [
+  const rows = events.map((event: { id: string; message: string; fields: { id?: string } }) => [
     event.message,
     /^(a|b)\1+$/.test(event.id) ? event.id.length : undefined,
     event.fields.id?.length,
   ]);
-  t.same(found.sort(), [
+  t.same(rows.sort(), [
     ["255 of a logger", 255, undefined],
     ["255 of an object", 255, undefined],
     ["256 of a logger", undefined, 256],

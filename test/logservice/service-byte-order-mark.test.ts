@@ -33,8 +33,8 @@ t.test("a text that begins with U+FEFF is kept as it is", slow(), async (t) => {
   socket.destroy();
 
   const look = async (when: string) => {
-    const found = await service.call("search", { ...range, order: "ascending" });
-    t.strictSame(found.json.events, events, `search, ${when}`);
+    const answer = await service.call("search", { ...range, order: "ascending" });
+    t.strictSame(answer.json.events, events, `search, ${when}`);
     const one = await service.call("search", { ...range, query: `message = "${MARK}two${MARK}"` });
     t.strictSame(one.json.events, [events[1]], `a query, ${when}`);
     const stats = await service.call("get_string_field_stats", { ...range, field: "name" });

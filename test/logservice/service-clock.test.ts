@@ -98,26 +98,26 @@ t.test("events: none is lost, none is listed twice, the order of acceptance stay
     nowMs += 2 * HOUR_MS;
   }
   const range = { project_id, start: "2000-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
-  const found = (await service.call("search", { ...range, limit: 1000, order: "ascending" })).json.events as {
+  const results = (await service.call("search", { ...range, limit: 1000, order: "ascending" })).json.events as {
     readonly id: string;
     readonly timestamp: string;
     readonly message: string;
     readonly fields: { readonly at?: string };
   }[];
   const numbers = JUMPS_MS.map((_, number) => `${number}`);
-  const ofNow = found.filter(({ fields }) => fields.at === "now");
+  const ofNow = results.filter(({ fields }) => fields.at === "now");
   t.strictSame(ofNow.map(({ message }) => message).sort(), numbers, "events without a time have the one of the clock");
   const times = ofNow.map(({ timestamp }) => timestamp);
   t.strictSame([...times].sort(), times);
   t.equal(times.at(-1), new Date(BEGIN_MS + JUMPS_MS.slice(0, 6).reduce((sum, jump) => sum + jump, 0)).toISOString());
-  const ofOneTime = found.filter(({ fields, id }) => fields.at === undefined && !id.startsWith("id "));
+  const ofOneTime = results.filter(({ fields, id }) => fields.at === undefined && !id.startsWith("id "));
   t.strictSame(
     ofOneTime.map(({ message }) => message),
     numbers,
     "events of one time are in the order in which they came",
   );
   t.strictSame(
-    found.filter(({ id }) => id.startsWith("id ")).map(({ message }) => message),
+    results.filter(({ id }) => id.startsWith("id ")).map(({ message }) => message),
     numbers,
   );
 });

@@ -426,11 +426,11 @@ t.test("an app's log goes to the service, and is searched and followed there", a
   t.notMatch(appEnv, token, "the app does not get the token");
   t.match(JSON.parse(appEnv), { TOOL_LOGS_TOKENS: "mine" }, "and gets all else");
   const logs = (...argv: string[]) => tool(["logs", "--service", url, ...argv], { cwd: app, env });
-  const found = async (query: string) => (await logs(query)).stdout.trim().split("\n").filter(Boolean);
+  const linesFor = async (query: string) => (await logs(query)).stdout.trim().split("\n").filter(Boolean);
 
   t.equal((await fetch(`${appUrl}/fail`)).status, 500);
   const [line] = await until("the entry in the service", async () => {
-    const lines = await found("status >= 500");
+    const lines = await linesFor("status >= 500");
     return lines.length > 0 ? lines : undefined;
   });
   t.match(JSON.parse(line!), { level: "error", message: "response", fields: { path: "/fail", status: 500 } });
@@ -483,7 +483,7 @@ t.test("an app's log goes to the service, and is searched and followed there", a
   await until("some tries to open the stream again, which fail", () => tries >= 2);
   await new Promise((resolve) => away.close(resolve));
   await serveIn(t, folder, [], port);
-  await until("what waited", async () => (await found("path = /while-away and message = response")).length === 1);
+  await until("what waited", async () => (await linesFor("path = /while-away and message = response")).length === 1);
   const before = following.stdout().split("\n").length;
   await until("the stream, opened again", async () => {
     await (await fetch(`${appUrl}/followed`)).text();

@@ -21,7 +21,7 @@ function tokenFor(service: TestService, name: Name): Promise<string> | string {
   return service.person(`${name}@example.com`, "owner");
 }
 
-/** What a world of one record refuses; and SQL, for which the oracle has no engine. */
+/** The operations that a world of one record refuses; and SQL, for which the oracle has no engine. */
 const OTHER_ANSWERS: Partial<Record<Name, readonly [status: number, type: string]>> = {
   query: [400, "bad_request"],
   remove_token: [404, "not_found"],

@@ -5,7 +5,7 @@ import t, { type Test } from "tap";
 import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-/** What every FileHandle of this process calls from now on: each sync waits for `let` to say how it ends. */
+/** Replaces the sync of every FileHandle of this process from now on: each waits for `let` to say how it ends. */
 async function holdSyncs(t: Test): Promise<{ readonly waiting: ((error?: Error) => void)[] }> {
   const handle = await open(import.meta.filename);
   const prototype = Object.getPrototypeOf(handle) as FileHandle;

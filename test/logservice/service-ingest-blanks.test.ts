@@ -1,4 +1,4 @@
-// What of a line of POST /ingest is around it, and what is part of it: only the blanks of ASCII are around it.
+// The characters around a line of POST /ingest, and those that are part of it: only the blanks of ASCII are around it.
 import t from "tap";
 import { startTestService } from "../support/service.ts";
 

@@ -259,7 +259,7 @@ async function askersOf(service: TestService): Promise<readonly Asker[]> {
   ];
 }
 
-/** What removes names records that are not there, so that every asker finds the same. */
+/** Operations that remove name records that are not there, so that every asker finds the same. */
 const ABSENT: World = { project: "api", notification: "absent", alert: "absent", search: "absent" };
 
 function bodyOf(name: Name, world: World, team: string): unknown {
@@ -305,14 +305,14 @@ t.test("every operation with every credential", async (t) => {
     // The limits of signing in count by network, too.
     const from = { "x-forwarded-for": `10.0.0.${++number}` };
     const sent = { ...(await credential()), ...from };
-    const [found, expected]: Record<string, unknown>[] = [{}, {}];
+    const [actual, expected]: Record<string, unknown>[] = [{}, {}];
     for (const row of rows) {
       const { status, json } = await answerOf(service, row.name, sent, [worlds[team]!, team]);
       const refusal = may(row);
-      found![row.name] = refusal === undefined ? status : [status, json];
+      actual![row.name] = refusal === undefined ? status : [status, json];
       expected![row.name] = refusal === undefined ? row.status : [refusal[0], errorOf(refusal)];
     }
-    t.same(found, expected, title);
+    t.same(actual, expected, title);
   }
   t.same(service.logged, []);
 });

@@ -24,9 +24,9 @@ t.test("a range of whole milliseconds", async (t) => {
   t.test("ends before the next millisecond", async (t) => {
     for (const stop of [".239Z", ".239999Z", ".239999999Z", ".2399999999999Z", ".239999999+00:00"]) {
       const range = { start: new Date(BEGIN).toISOString(), stop: `2026-03-01T10:00:00${stop}` };
-      const { events: found } = await ask<{ events: Event[] }>("search", range);
+      const { events: matches } = await ask<{ events: Event[] }>("search", range);
       t.same(
-        found.map(({ message }) => message),
+        matches.map(({ message }) => message),
         ["m0"],
         stop,
       );

@@ -12,13 +12,13 @@ const unescaped = (html: string) => html.replace(/&(?:amp|lt|gt|quot);/g, (name)
 /** The examples of a section of the page, by their language. */
 function examplesOf(page: string, id: string): Record<string, string> {
   const section = page.slice(page.indexOf(`<h3 id="${id}">`)).split("</section>")[0]!;
-  const found = section.matchAll(/<pre><code class="language-(\w+)">([^<]*)<\/code><\/pre>/g);
-  return Object.fromEntries([...found].map(([, language, code]) => [language!, unescaped(code!)]));
+  const blocks = section.matchAll(/<pre><code class="language-(\w+)">([^<]*)<\/code><\/pre>/g);
+  return Object.fromEntries([...blocks].map(([, language, code]) => [language!, unescaped(code!)]));
 }
 
 interface Row {
   readonly id: string;
-  /** What the example prints. */
+  /** The output of the example. */
   readonly prints: Readonly<Record<"sh" | "javascript", RegExp>>;
   /** The messages that the service has then, and had not before. */
   readonly adds?: Readonly<Record<"sh" | "javascript", readonly string[]>>;

@@ -12,7 +12,7 @@ import { randomOf } from "../support/random.ts";
 
 const NOW_MS = Date.parse("2024-05-01T14:00:00.123Z");
 
-/** What the service did of a body before there was a scan. */
+/** The reading of a body that the service used before there was a scan. */
 function parsed(body: Buffer): ScannedBatch | RpcError {
   try {
     const input = readInput("add_events", parseExactJson(body.toString()));
@@ -27,7 +27,7 @@ function parsed(body: Buffer): ScannedBatch | RpcError {
   }
 }
 
-const shown = (batch: ScannedBatch | RpcError | undefined) =>
+const comparable = (batch: ScannedBatch | RpcError | undefined) =>
   batch === undefined || batch instanceof RpcError
     ? String(batch)
     : {
@@ -140,7 +140,7 @@ t.test("bodies that the service takes are scanned", async (t) => {
     const body = Buffer.from(row);
     const [scan, expected] = [scanEvents(body, NOW_MS), parsed(body)];
     if (scan !== undefined && same(scan, expected)) t.pass(nameOf(row));
-    else t.same(shown(scan), shown(expected), nameOf(row));
+    else t.same(comparable(scan), comparable(expected), nameOf(row));
   }
 });
 
@@ -254,7 +254,7 @@ t.test("any body is scanned as it is parsed, or not at all", async (t) => {
     if (scan === undefined) continue;
     scanned++;
     const expected = parsed(body);
-    if (!same(scan, expected)) t.same(shown(scan), shown(expected), nameOf(body.toString("latin1")));
+    if (!same(scan, expected)) t.same(comparable(scan), comparable(expected), nameOf(body.toString("latin1")));
   }
   t.ok(scanned > count / 4, `${scanned} of ${count} were scanned`);
 });

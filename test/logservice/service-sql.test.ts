@@ -62,10 +62,10 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 t.test("those that wait are served token after token", async (t) => {
   const { ask, end, started } = slots({ sqlAtOnce: 2, holdMs: 10_000 });
-  const asked = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"].map((name) => ask(name));
+  const pending = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"].map((name) => ask(name));
   for (const name of ["a1", "a2", "a3", "b1", "c1", "a4", "b2"]) await end(name);
   t.strictSame(started, ["a1", "a2", "a3", "b1", "c1", "a4", "b2"]);
-  t.strictSame((await Promise.all(asked)).sort(), ["a1", "a2", "a3", "a4", "b1", "b2", "c1"]);
+  t.strictSame((await Promise.all(pending)).sort(), ["a1", "a2", "a3", "a4", "b1", "b2", "c1"]);
   void ask("d1");
   void ask("d2");
   await settled();
@@ -119,7 +119,7 @@ t.test(
     let most = 0;
     let isOver = false;
     const query = "select count(*) as n from range(3000000)";
-    const asked = Promise.all(
+    const pending = Promise.all(
       tokens.flatMap((token) => [1, 2].map(() => service.call("query", { project_id: project, query }, token))),
     ).finally(() => {
       isOver = true;
@@ -128,7 +128,7 @@ t.test(
       most = Math.max(most, sqlProcesses().length);
       return isOver;
     });
-    const answers = await asked;
+    const answers = await pending;
     t.strictSame([...new Set(answers.map(({ text }) => text.split(',"stats"')[0]))], ['{"results":[{"n":3000000}]']);
     t.ok(most >= 4 && most <= 5, `${most} processes at once`);
   },
@@ -153,10 +153,10 @@ t.test("a place in the queue is free when its client leaves, and a refusal says 
   // The time of a query begins just before it takes its slot, and that of one that waits when it begins to wait.
   await until("the slow one", () => clock.timers.includes(LIMITS.queryMs));
   const quick = { project_id: project, query: "select 1 as x" };
-  const asked = service.call("query", quick, other);
+  const pending = service.call("query", quick, other);
   await until("it waits", () => clock.timers.includes(1000));
   await clock.advance(1000);
-  const refused = await asked;
+  const refused = await pending;
   t.equal(refused.headers["retry-after"], "1");
   t.strictSame(refused.json, {
     type: "rate_limited",

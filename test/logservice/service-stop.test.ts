@@ -9,7 +9,7 @@ import { unchanging } from "../support/unchanging.ts";
 import { until } from "../support/until.ts";
 
 /** A connection as clients keep them: it is not closed from this side. */
-async function asked(t: Test, service: TestService, head: string, isRead = true) {
+async function openRequest(t: Test, service: TestService, head: string, isRead = true) {
   const socket = connect(service.running.port, "127.0.0.1").setEncoding("utf8");
   t.teardown(() => socket.destroy());
   const seen = { text: "", isEnded: false };
@@ -49,8 +49,8 @@ for (const engine of ["oracle", "duckdb"] as const) {
     const service = await startTestService(t, { engine, clock });
     await service.call("add_project", { project: { id: "app", name: "app" } });
     const tails = [
-      await asked(t, service, "GET /tail?project_id=app"),
-      await asked(t, service, "GET /tail?project_id=app&query=error"),
+      await openRequest(t, service, "GET /tail?project_id=app"),
+      await openRequest(t, service, "GET /tail?project_id=app&query=error"),
     ];
     await stopsSoon(t, service, clock);
     await until("the ends", () => tails.every(({ isEnded }) => isEnded));
@@ -85,7 +85,7 @@ t.test("a tail that nobody reads does not keep the service", async (t) => {
   const begun = new Promise<string>((resolve) => {
     push = resolve;
   });
-  await asked(t, service, "GET /tail?project_id=app", false);
+  await openRequest(t, service, "GET /tail?project_id=app", false);
   await begun;
   await unchanging("a tail that is held up", () => taken);
   await stopsSoon(t, service, clock);
@@ -112,9 +112,9 @@ t.test("a request that is under way is answered, and its connection ends with th
   silent.on("error", () => {});
   silent.resume();
   await once(silent, "connect");
-  const idle = await asked(t, service, "GET /_health");
+  const idle = await openRequest(t, service, "GET /_health");
   await until("an answer", () => idle.text.includes('{"status":"ok"}'));
-  const waiting = await asked(t, service, "GET /_health");
+  const waiting = await openRequest(t, service, "GET /_health");
   await until("an answer", () => waiting.text.includes('{"status":"ok"}'));
   const counted = service.call("get_count", JSON.parse(body));
   await until("the question", () => answer);

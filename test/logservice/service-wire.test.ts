@@ -1,4 +1,4 @@
-// What goes over the wire, byte for byte where clients look at bytes: bodies, codings, zero values, numbers, names of
+// The bytes that go over the wire, exactly where clients look at bytes: bodies, codings, zero values, numbers, names of
 // fields, browsers, retries, limits on both sides, slow clients.
 
 import { once } from "node:events";
@@ -190,8 +190,8 @@ t.test("headers that browsers look at", async (t) => {
   ];
   for (const [method, path, headers] of rows) {
     const answer = await service.send({ method, path, headers });
-    const found = [answer.headers["x-content-type-options"], answer.headers["x-frame-options"]];
-    t.same(found, ["nosniff", "DENY"], `${method} ${path} ${answer.status}`);
+    const values = [answer.headers["x-content-type-options"], answer.headers["x-frame-options"]];
+    t.same(values, ["nosniff", "DENY"], `${method} ${path} ${answer.status}`);
   }
   const page = await service.send({ method: "GET", path: "/reference" });
   const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'";
@@ -325,8 +325,8 @@ t.test("events as they are kept", async (t) => {
     const headers = { authorization: `Bearer ${service.owner}`, "content-type": "application/json" };
     const answer = await service.send({ path: "/add_events", headers, body });
     t.equal(answer.status, 204, `${title}: ${answer.text}`);
-    const [found] = await stored(service, json.id);
-    t.match(found, kept, title);
+    const [storedEvent] = await stored(service, json.id);
+    t.match(storedEvent, kept, title);
   }
   const evil =
     '{"level":"info","message":"m","fields":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1}}';
@@ -554,14 +554,14 @@ t.test("the lines of a log", async (t) => {
   const answer = await service.send({ path: `/ingest/${project}`, headers, body: lines.join("\n") });
   t.equal(short(answer), '200 {"accepted":6,"errors":[]}');
   const now = "2026-03-01T00:00:00.000Z";
-  const found = (await stored(service, project)).map(({ timestamp, level, message, fields }) => ({
+  const storedEvents = (await stored(service, project)).map(({ timestamp, level, message, fields }) => ({
     timestamp,
     level,
     message,
     fields,
   }));
   t.same(
-    found.sort((a, b) => (a.timestamp + a.message < b.timestamp + b.message ? -1 : 1)),
+    storedEvents.sort((a, b) => (a.timestamp + a.message < b.timestamp + b.message ? -1 : 1)),
     [
       { timestamp: "2026-02-01T00:00:01Z", level: "error", message: "m1", fields: { status: 500 } },
       { timestamp: "2026-02-01T00:00:02Z", level: "info", message: "m2", fields: { status: 200 } },
@@ -804,8 +804,8 @@ t.test("no request line ends the service or fails in it", async (t) => {
 });
 
 t.test("what a handler throws is answered and told", async (t) => {
-  const told: string[] = [];
-  const log = { error: (message: string, error: unknown) => told.push(`${message}: ${(error as Error).message}`) };
+  const lines: string[] = [];
+  const log = { error: (message: string, error: unknown) => lines.push(`${message}: ${(error as Error).message}`) };
   const server = createServer((request, response) =>
     runHandler({ request, response, log, clock: systemClock }, () => {
       if (request.url === "/half") response.write("half");
@@ -819,7 +819,7 @@ t.test("what a handler throws is answered and told", async (t) => {
   t.same([status, json], [500, { type: "internal", message: "the service failed; see its log" }]);
   await t.rejects(sendTo(port, { method: "GET", path: "/half" }), "half an answer is broken off");
   t.equal((await sendTo(port, { path: "/y", headers: { connection: "close" } })).status, 500, "and it goes on");
-  t.same(told, ["GET /x failed: broken", "GET /half failed: broken", "POST /y failed: broken"]);
+  t.same(lines, ["GET /x failed: broken", "GET /half failed: broken", "POST /y failed: broken"]);
 });
 
 t.test("a client that writes all of its body first is told why it was refused", async (t) => {
@@ -1031,7 +1031,7 @@ t.test("a project of plain text", async (t) => {
   ];
   const ingested = await service.send({ path: `/ingest/${json.id}`, headers, body: lines.join("\n") });
   t.strictSame(ingested.json, { accepted: 4, errors: [] });
-  const shown = async () =>
+  const storedRows = async () =>
     (await stored(service, json.id)).map(({ level, message, fields }) => [level, message, fields]).sort();
   const expected = [
     ["info", "    at main (a.js:1:2)", {}],
@@ -1039,7 +1039,7 @@ t.test("a project of plain text", async (t) => {
     ["info", '{"message":""}', {}],
     ["info", lines[0], {}],
   ];
-  t.strictSame(await shown(), [...expected].sort(), "a line is a message");
+  t.strictSame(await storedRows(), [...expected].sort(), "a line is a message");
   for (const [message, fields] of [
     ["scanned", { a: 1 }],
     ["parsed", { "1": 1, "0": 2, long: "\\u0041" }],
@@ -1048,11 +1048,11 @@ t.test("a project of plain text", async (t) => {
     t.equal((await service.call("add_events", { project_id: json.id, events: [event] })).status, 204);
     expected.push(["error", message, {}]);
   }
-  t.strictSame(await shown(), [...expected].sort(), "an event has no fields");
+  t.strictSame(await storedRows(), [...expected].sort(), "an event has no fields");
   await service.call("update_project", { project: { id: json.id, mode: "structured" } });
   await service.send({ path: `/ingest/${json.id}`, headers, body: '{"level":"error","message":"later","status":500}' });
   expected.push(["error", "later", { status: 500 }]);
-  t.strictSame(await shown(), [...expected].sort(), "from the change of the mode on");
+  t.strictSame(await storedRows(), [...expected].sort(), "from the change of the mode on");
 });
 
 t.test("times at the ends of what has a text", async (t) => {

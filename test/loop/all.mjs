@@ -30,8 +30,8 @@ const { values, positionals } = argumentsOf(import.meta.url, {
   record: { type: "boolean", default: false },
 });
 
-const given = positionals.length > 0 ? [...new Set(positionals.flatMap(testsOf))] : testsIn(root, "test");
-const tests = values.slow ? given.filter((test) => !isUsual(test) || hasSlow(root, test)) : given;
+const selected = positionals.length > 0 ? [...new Set(positionals.flatMap(testsOf))] : testsIn(root, "test");
+const tests = values.slow ? selected.filter((test) => !isUsual(test) || hasSlow(root, test)) : selected;
 for (const [name, value] of [
   ["jobs", values.jobs],
   ["limit", values.limit],
@@ -63,14 +63,14 @@ console.log(`# { ${counts.join(", ")} }`);
 console.log(`# ${results.length} files in ${((performance.now() - beginMs) / 1000).toFixed(1)} s`);
 process.exit(fail === 0 ? 0 : 1);
 
-function testsOf(given) {
-  const path = relative(root, resolve(given)).replace(/^dist\/(.*)\.js$/, "$1.ts");
-  const found = [path, join("test", path)].find((one) => one.startsWith("test") && existsSync(join(root, one)));
-  const isFolder = found !== undefined && statSync(join(root, found)).isDirectory();
-  const named = found === undefined ? testsIn(root, "test").filter((test) => nameOf(test) === given) : [];
-  const tests = isFolder ? testsIn(root, found) : [...named, ...(found === undefined ? [] : [found])];
+function testsOf(argument) {
+  const path = relative(root, resolve(argument)).replace(/^dist\/(.*)\.js$/, "$1.ts");
+  const file = [path, join("test", path)].find((one) => one.startsWith("test") && existsSync(join(root, one)));
+  const isFolder = file !== undefined && statSync(join(root, file)).isDirectory();
+  const named = file === undefined ? testsIn(root, "test").filter((test) => nameOf(test) === argument) : [];
+  const tests = isFolder ? testsIn(root, file) : [...named, ...(file === undefined ? [] : [file])];
   if (tests.length === 0 || !tests.every(isTest)) {
-    console.error(`${given} is not a test: give files, or test, test/slow, test/clients, test/peers`);
+    console.error(`${argument} is not a test: give files, or test, test/slow, test/clients, test/peers`);
     process.exit(2);
   }
   return tests;

@@ -33,13 +33,13 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
   function ofWord(word) {
     const path = relative(root, resolve(root, word)).replace(/^dist\/(.*)\.js$/, "$1.ts");
     const exact = all.filter((test) => test === path || (word.includes("/") && nameOf(test) === word));
-    if (exact.length > 0) return found(exact.map(named));
+    if (exact.length > 0) return choice(exact.map(named));
     if (path !== "" && existsSync(join(root, path))) {
       const isFolder = statSync(join(root, path)).isDirectory();
       const chosen = isFolder ? ofFolder(path) : ofFiles([path]);
-      return chosen.length > 0 ? found(chosen) : { why: `no test imports ${path}` };
+      return chosen.length > 0 ? choice(chosen) : { why: `no test imports ${path}` };
     }
-    if (existsSync(join(root, "test/vectors", word))) return found(ofFiles([`test/vectors/${word}`]));
+    if (existsSync(join(root, "test/vectors", word))) return choice(ofFiles([`test/vectors/${word}`]));
     const name = (file) => basename(file, ".ts").replace(/\.test$/, "");
     const same = (test) => [name(test), basename(test), basename(test, ".ts")].includes(word);
     for (const [isMeant, list] of [
@@ -48,10 +48,10 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
       [(test) => name(test).includes(word), tests.filter((test) => isUsual(test) || isSlow)],
     ]) {
       const meant = list.filter(isMeant);
-      if (meant.length > 0) return found(meant.map(named));
+      if (meant.length > 0) return choice(meant.map(named));
     }
     const fromSources = ofFiles([...imports.keys()].filter((file) => !file.startsWith("test/") && file.includes(word)));
-    if (fromSources.length > 0) return found(fromSources);
+    if (fromSources.length > 0) return choice(fromSources);
     const slow = all.find((test) => !tests.includes(test) && name(test).includes(word));
     if (slow !== undefined) return { why: `${slow} is not run by a part of its name: npm run t -- ${slow}` };
     return { why: `no test or source is named ${word}: give a file, or a part of a name` };
@@ -108,9 +108,9 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
       .map(([output]) => output.replace(/\.js$/, ".ts"));
     if (CODE.test(file) && !NO_CODE.test(file)) return [file, ...made];
     // test/fixtures/first-store.json is read by its name, test/apps/echo/server.mjs as "echo/server.mjs" or by its folder.
-    const known = /^test\/(?:vectors|fixtures)\/(.+)$|^test\/apps\/([^/]+)\//.exec(file);
-    if (known === null) return made;
-    const text = known[1] ?? `${known[2]}/`;
+    const match = /^test\/(?:vectors|fixtures)\/(.+)$|^test\/apps\/([^/]+)\//.exec(file);
+    if (match === null) return made;
+    const text = match[1] ?? `${match[2]}/`;
     return [
       ...made,
       ...[...imports.keys()].filter(
@@ -133,7 +133,7 @@ export function listed(file) {
 }
 
 const named = (test) => ({ test, steps: 0, isOwn: true });
-const found = (chosen) => ({ chosen });
+const choice = (chosen) => ({ chosen });
 
 /** Each test once, by its shortest way: what is named, then those of the own room, then by steps. */
 export function ordered(lists) {

@@ -35,7 +35,7 @@ t.test("the first tests of a source, and others that are among them", (t) => {
     ["language-server/service/hover.ts", [], ["language-server/language-server"]],
     ["vscode-extension/logs-view.ts", [], ["vscode-extension/extension"]],
     ["schema/slips.ts", [], ["schema/config", "schema/mutants"]],
-    // What is generated of it.
+    // The tests of what is generated of it.
     ["grammar/query/query.ohm", [], ["grammar/query/query", "grammar/query/query-pipes", "grammar/build/highlight"]],
     ["grammar/route/highlight.ts", [], ["grammar/build/highlight", "vscode-extension/extension"]],
     ["grammar/build/compile.ts", [], ["grammar/build/parser", "grammar/route/route", "grammar/template/template"]],
@@ -78,8 +78,8 @@ t.test("the first tests of a source, and others that are among them", (t) => {
 
 t.test("words", (t) => {
   const word = (text: string, by = ofWord): string[] | string => {
-    const { chosen: found, why } = by(text);
-    return found === undefined ? why : chosen([found]);
+    const { chosen: entry, why } = by(text);
+    return entry === undefined ? why : chosen([entry]);
   };
   t.same(word("units"), ["grammar/units/units"]);
   t.same(word("metrics"), ["cli/aws/domains-metrics"], "a command");

@@ -1,4 +1,4 @@
-// What becomes of runs that failed: each runs once more, alone, unless it did so the last time, too.
+// The handling of runs that failed: each runs once more, alone, unless it did so the last time, too.
 import { failedChecks, keyOf } from "./run-files.mjs";
 
 /** More than this many files that pass only alone are a fault of the house, not of the machine. */

@@ -8,7 +8,7 @@ const FIRST_MS = 200;
 
 /** Stops the process and all below it for 1.5 s of each 2.5 s, browsers and what left the group too. Linux alone. */
 export function pauseTree(pid) {
-  /** What was once seen below it: a daemon has another parent later. */
+  /** The processes that were once seen below it: a daemon has another parent later. */
   const tree = new Map([[pid, startOf(pid)]]);
   let resume;
   const stop = () => {

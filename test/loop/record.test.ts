@@ -1,4 +1,4 @@
-// What `npm run t -- --record` writes into the rows of test/vectors: the members alone, in the format that is there.
+// The changes of `npm run t -- --record` to the rows of test/vectors: the members alone, in the format that is there.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

@@ -20,7 +20,7 @@ export function rowsOf(tap) {
   for (const line of tap.split("\n")) {
     const indent = /^ */.exec(line)[0].length;
     const text = line.slice(indent);
-    // What tap says of a failed assertion may hold anything.
+    // The lines of tap about a failed assertion may hold anything.
     if (isDiagnostic) {
       if (text === "...") isDiagnostic = false;
       continue;
@@ -89,7 +89,7 @@ export function normalized(name) {
   return volatile.reduce((so, [pattern, by]) => so.replace(pattern, by), name).slice(0, MAX_NAME_LENGTH);
 }
 
-/** What `before` has more often than `after`, with the difference. */
+/** Returns the rows that `before` has more often than `after`, with the difference. */
 export function missing(before, after) {
   return [...before].flatMap(([row, count]) => {
     const fewer = count - (after.get(row) ?? 0);

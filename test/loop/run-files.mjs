@@ -18,7 +18,7 @@ const SHOWN_LINES = 40;
 const GRACE_MS = 10_000;
 const STOP_MS = 2000;
 /** Lines outside of the TAP format that are shown even if the file passes: what is missing here, what was measured. */
-const SHOWN = /^(?:# skip|skipped:|measured:)/;
+const VISIBLE = /^(?:# skip|skipped:|measured:)/;
 /** The last line of a run: the processor time of all processes below the shell that were waited for. */
 const TIMES = /^(\d+)m([\d.]+)s (\d+)m([\d.]+)s$/gm;
 
@@ -167,8 +167,8 @@ function report({ test, kind, output, passed, failed, wallS }) {
   const took = `${passed} in ${wallS.toFixed(1)} s`;
   const name = kind === undefined ? test : `${test} (${kind})`;
   console.log(failed === 0 ? `  ok      ${name}  ${took}` : `  FAILED  ${name}  ${took}, ${failed} failed`);
-  if (failed > 0) console.log(shownOf(output));
-  else for (const line of output.split("\n")) if (SHOWN.test(line)) console.log(line);
+  if (failed > 0) console.log(failureText(output));
+  else for (const line of output.split("\n")) if (VISIBLE.test(line)) console.log(line);
 }
 
 /** The names of the checks that failed, without the subtests around them. */
@@ -186,17 +186,17 @@ export function failedChecks(output) {
   );
 }
 
-/** What failed first, with tap's explanation, and the names of the others; the end of the output if nothing did. */
-function shownOf(output) {
+/** Returns the first failure, with tap's explanation, and the names of the others; or the end of the output. */
+function failureText(output) {
   const lines = output.split("\n");
   const failed = lines.flatMap((line, index) => (/^ *not ok/.test(line) ? [index] : []));
   if (failed.length === 0) return lines.slice(-SHOWN_LINES).join("\n");
   const [first] = failed;
   const end = lines.findIndex((line, index) => index > first && /^ *\.\.\.$/.test(line));
-  const shown = lines.slice(first, Math.min(end < 0 ? Number.POSITIVE_INFINITY : end + 1, first + SHOWN_LINES));
+  const firstFailure = lines.slice(first, Math.min(end < 0 ? Number.POSITIVE_INFINITY : end + 1, first + SHOWN_LINES));
   const others = failed.slice(1).map((index) => lines[index]);
   const more = others.length - SHOWN_LINES;
-  return [...shown, ...others.slice(0, SHOWN_LINES), ...(more > 0 ? [`${more} more`] : [])].join("\n");
+  return [...firstFailure, ...others.slice(0, SHOWN_LINES), ...(more > 0 ? [`${more} more`] : [])].join("\n");
 }
 
 /** Ctrl-C and SIGTERM end the tests' processes, then this one. */

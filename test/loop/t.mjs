@@ -21,7 +21,7 @@ import { isUsual } from "./test-files.mjs";
 const LIMIT_S = 900;
 /** A part of each bundle, which may have been removed since. */
 const OUTPUTS = { command: "dist/bin/main.cjs", extension: "vscode-extension/dist/extension.cjs" };
-/** What finds the built web UI: tests that import it, or start the command, which has it too, are shown pages. */
+/** The module that finds the built web UI: tests that import it, or start the command, which has it too, get pages. */
 const UI_FILES = "logservice/web/files.ts";
 const UI_TESTS = /^test\/logservice\/ui\//;
 const JOBS = Math.min(2, availableParallelism());
@@ -150,7 +150,7 @@ function generate() {
   if (isGeneratedStale(root)) must("cli/build/generate.mjs");
 }
 
-/** What tests start as a process: a file for each command, or the extension with its server. */
+/** Bundles the programs that tests start as a process: a file for each command, or the extension with its server. */
 function bundle(name, script) {
   if (existsSync(join(root, OUTPUTS[name])) && !isOlder(name, [...filesIn("cli/build"), "package-lock.json"])) return;
   must(script);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /** Folders whose files are slow, or need programs of others, as a whole. */
 export const WHOLE_FOLDERS = ["slow", "clients", "peers"];
-/** What the folder of the stand-in's peers has beside its tests. */
+/** The files that the folder of the stand-in's peers has beside its tests. */
 const NO_TESTS = /^test\/peers\/(?:servers|smoke)\.ts$/;
 const TEST = new RegExp(`^test/(?:.*\\.test|(?:${WHOLE_FOLDERS.join("|")})/[^/]+)\\.ts$`);
 

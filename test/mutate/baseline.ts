@@ -1,5 +1,5 @@
-// What the tests do without a change: how long each takes, and which places of the sources it runs. Kept in dist, for as
-// long as neither the test nor what it imports changes.
+// The results of the tests without a change: how long each takes, and which places of the sources it runs. Kept in
+// dist for as long as neither the test nor what it imports changes.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ export class Baselines {
     this.#kept = readKept(this.#path);
   }
 
-  /** What a test takes, if it is known. */
+  /** Returns the duration of a test, if it is known. */
   msOf(test: string): number | undefined {
     const kept = this.#kept[test];
     return kept?.key === this.#keyOf(test) ? kept.ms : undefined;
@@ -73,7 +73,7 @@ export class Baselines {
     return run;
   }
 
-  /** What the test may read: itself, what it imports, and the vectors that are named there. */
+  /** Returns the key of all that the test may read: itself, what it imports, and the vectors that are named there. */
   #keyOf(test: string): string {
     const before = this.#keys.get(test);
     if (before !== undefined) return before;

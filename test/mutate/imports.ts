@@ -29,13 +29,13 @@ export function importsOf(root: string, folders: readonly string[]): Imports {
   return new Map(
     files.map((file) => {
       const text = readFileSync(join(root, file), "utf8");
-      const found = [...text.replace(PATH_ALONE, "").matchAll(IMPORT)].map(([, specifier = ""]) => ({
+      const staticImports = [...text.replace(PATH_ALONE, "").matchAll(IMPORT)].map(([, specifier = ""]) => ({
         file: relative(root, resolve(root, dirname(file), specifier)).replace(/\.js$/, ".ts"),
         steps: 1,
       }));
       const built = file.startsWith("test/") ? [...text.matchAll(BUILT)].map(([, path]) => `${path}.ts`) : [];
       const started = [...(STARTED[file as keyof typeof STARTED] ?? []), ...built];
-      return [file, [...found, ...started.map((file) => ({ file, steps: PROCESS_STEPS }))]];
+      return [file, [...staticImports, ...started.map((file) => ({ file, steps: PROCESS_STEPS }))]];
     }),
   );
 }
@@ -55,11 +55,11 @@ function stepsTo(imports: Imports, from: string, to: string): number {
   return stepsFrom(imports, from).get(to) ?? Number.POSITIVE_INFINITY;
 }
 
-const known = new WeakMap<Imports, Map<string, Map<string, number>>>();
+const cache = new WeakMap<Imports, Map<string, Map<string, number>>>();
 
 function stepsFrom(imports: Imports, from: string): Map<string, number> {
-  const of = known.get(imports) ?? new Map<string, Map<string, number>>();
-  known.set(imports, of);
+  const of = cache.get(imports) ?? new Map<string, Map<string, number>>();
+  cache.set(imports, of);
   const before = of.get(from);
   if (before !== undefined) return before;
   const steps = new Map([[from, 0]]);

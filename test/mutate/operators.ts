@@ -64,10 +64,10 @@ const METHODS: Readonly<Record<string, string>> = {
 /** All mutants of a source, in its order. */
 export function mutantsOf(file: string, source: string): Mutant[] {
   const program = programOf(source);
-  const found: Mutant[] = [];
-  const add: Add = (operator, begin, end, replacement) => found.push({ file, operator, begin, end, replacement });
+  const mutants: Mutant[] = [];
+  const add: Add = (operator, begin, end, replacement) => mutants.push({ file, operator, begin, end, replacement });
   visit(parsed(program), (node, parent) => mutantsAt(node, parent, program, add));
-  return found.sort((a, b) => a.begin - b.begin || a.end - b.end);
+  return mutants.sort((a, b) => a.begin - b.begin || a.end - b.end);
 }
 
 function mutantsAt(node: Any, parent: Any | undefined, program: string, add: Add): void {

@@ -17,12 +17,12 @@ import { canStrip, changed, type Mutant, mutantsOf } from "./operators.ts";
 import { type Chosen, Tree } from "./tree.ts";
 
 const FOLDERS = ["grammar", "schema", "language-server", "cli", "runtime", "logservice"];
-/** What the build makes or reads: nothing is built again here. */
+/** The files that the build makes or reads: nothing is built again here. */
 const BUILD_INPUT = /generated|\/build\/|^grammar\/\w+\/highlight\.ts$|^schema\/generate/;
-/** What makes a test one that a busy machine may fail. */
+/** The parts of a source that make a test one that a busy machine may fail. */
 const TIMED =
   /["'](?:node:)?(?:child_process|cluster|dgram|http2?|https|net|worker_threads)["']|\bsetTimeout\(|\bperformance\.now\(/;
-/** What is taken for the duration of a test that was not measured yet. */
+/** The assumed duration of a test that was not measured yet. */
 const UNKNOWN_MS = 2000;
 const UNKNOWN_TIMED_MS = 10_000;
 /** So many tests that run a place in their own process. */
@@ -34,7 +34,7 @@ interface Place {
   readonly to: string;
 }
 
-interface Known extends Place {
+interface Equivalent extends Place {
   /** Why nobody can notice it. */
   readonly reason: string;
 }
@@ -64,7 +64,7 @@ const tests = [...imports.keys()].filter(
     !isAboutText(file) &&
     existsSync(join(root, "dist", file.replace(/\.ts$/, ".js"))),
 );
-const equivalents = read<Known[]>("equivalents").map((known) => ({ ...mutantOf(known), reason: known.reason }));
+const equivalents = read<Equivalent[]>("equivalents").map((row) => ({ ...mutantOf(row), reason: row.reason }));
 const baselines = new Baselines(root, imports);
 /** Which tests noticed the changes of a file: they are run first for the next one. */
 const killers = new Map<string, string[]>();
@@ -164,7 +164,9 @@ async function judged(tree: Tree, mutant: Mutant): Promise<Result> {
   const source = sourceOf(mutant.file);
   const text = changed(source, mutant)!;
   const line = source.slice(0, mutant.begin).split("\n").length;
-  const equivalent = equivalents.find((known) => known.file === mutant.file && changed(source, known) === text);
+  const equivalent = equivalents.find(
+    (candidate) => candidate.file === mutant.file && changed(source, candidate) === text,
+  );
   if (equivalent !== undefined) return { ...mutant, line, verdict: "equivalent", by: equivalent.reason };
   let killer: string | undefined;
   let passed = 0;
@@ -226,8 +228,8 @@ function reaches(from: string, to: string): boolean {
 
 function tell({ file, line, operator, verdict, by, begin, end, replacement }: Result): void {
   const change = `${JSON.stringify(sourceOf(file).slice(begin, end))} -> ${JSON.stringify(replacement)}`;
-  const shown = verdict === "survived" ? "SURVIVED" : verdict;
-  console.error(`${shown.padEnd(10)} ${file}:${line} ${operator}: ${change.slice(0, 160)} (${by})`);
+  const label = verdict === "survived" ? "SURVIVED" : verdict;
+  console.error(`${label.padEnd(10)} ${file}:${line} ${operator}: ${change.slice(0, 160)} (${by})`);
 }
 
 function conclude(): void {

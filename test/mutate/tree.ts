@@ -29,7 +29,7 @@ export interface Run {
 
 export interface Chosen {
   readonly test: string;
-  /** What it takes unchanged. */
+  /** The duration of the unchanged test. */
   readonly ms: number;
   /** Whether the command that it starts has the change. */
   readonly isCommand: boolean;

@@ -29,19 +29,19 @@ t.test("the stand-in answers as the documentation says", async (t) => {
 const missing = requires("python3") || installPeers();
 
 t.test("emulators differ in what is written down", { skip: missing || false }, async (t) => {
-  const known: Differences = JSON.parse(readFileSync(path, "utf8"));
-  const found: Differences = { ministack: {}, moto: {} };
+  const expected: Differences = JSON.parse(readFileSync(path, "utf8"));
+  const differences: Differences = { ministack: {}, moto: {} };
   for (const peer of ["ministack", "moto"] as const) {
     const clients = clientsOf(await startPeer(t, peer));
     for (const step of STEPS) {
       const observed = await observe(step, clients);
       if (observed !== step.documented)
-        found[peer][`${step.name} (${step.page})`] = `${observed}, documented: ${step.documented}`;
+        differences[peer][`${step.name} (${step.page})`] = `${observed}, documented: ${step.documented}`;
     }
-    const count = Object.keys(found[peer]).length;
+    const count = Object.keys(differences[peer]).length;
     process.stdout.write(`measured: ${peer} answers ${STEPS.length - count} of ${STEPS.length} calls as documented\n`);
   }
-  for (const [peer, rows] of Object.entries(RACES)) for (const row of rows) delete found[peer as Peer][row];
-  if (process.env.RECORD) writeFileSync(path, `${JSON.stringify(found, undefined, 2)}\n`);
-  else t.same(found, known);
+  for (const [peer, rows] of Object.entries(RACES)) for (const row of rows) delete differences[peer as Peer][row];
+  if (process.env.RECORD) writeFileSync(path, `${JSON.stringify(differences, undefined, 2)}\n`);
+  else t.same(differences, expected);
 });

@@ -47,9 +47,9 @@ function differences(type: ResourceType, schema: Schema): string[] {
   const readOnly = namesIn(schema.readOnlyProperties);
   const createOnly = namesIn(schema.createOnlyProperties);
   const conditional = namesIn(schema.conditionalCreateOnlyProperties);
-  const found: string[] = [];
+  const lines: string[] = [];
   const compare = (what: string, own: string, published: string) => {
-    if (own !== published) found.push(`${what} ${own}, in the schema ${published}`);
+    if (own !== published) lines.push(`${what} ${own}, in the schema ${published}`);
   };
   const published = Object.keys(schema.properties).filter((name) => !readOnly.has(name));
   compare("properties", Object.keys(type.properties).sort().join(" "), published.sort().join(" "));
@@ -70,7 +70,7 @@ function differences(type: ResourceType, schema: Schema): string[] {
       .sort()
       .join(" "),
   );
-  return found;
+  return lines;
 }
 
 function kindOf(schema: Schema, property: SchemaProperty | undefined): Property["kind"] {

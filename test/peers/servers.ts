@@ -28,12 +28,12 @@ export function installPeers(): string | undefined {
 }
 
 export const sitePackages = () => {
-  const asked = spawnSync(
+  const result = spawnSync(
     join(environment, "bin/python"),
     ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
     { encoding: "utf8" },
   );
-  return asked.stdout.trim();
+  return result.stdout.trim();
 };
 
 interface Test {

@@ -51,7 +51,7 @@ export function clientsOf(endpoint: string): Clients {
 
 export interface Step {
   readonly name: string;
-  /** What the documentation says comes of it. */
+  /** The result that the documentation says comes of it. */
   readonly documented: string;
   /** Where it says so. */
   readonly page: string;
@@ -118,7 +118,7 @@ const MESSAGES = [
   '{"level":"error","n":10}',
 ];
 
-async function found({ logs }: Clients, more: object): Promise<string> {
+async function messageNumbers({ logs }: Clients, more: object): Promise<string> {
   const { events = [] } = await logs.filterLogEvents({ logGroupName: "/app", ...more });
   return events.map(({ message = "" }) => MESSAGES.indexOf(message) + 1).join(" ") || "none";
 }
@@ -127,7 +127,7 @@ const filters = (filterPattern: string, documented: string): Step => ({
   name: `filter ${filterPattern}`,
   documented,
   page: "Filter pattern syntax",
-  run: (clients) => found(clients, { filterPattern }),
+  run: (clients) => messageNumbers(clients, { filterPattern }),
 });
 
 const www = { Name: "www.example.dev.", Type: "A" as const, TTL: 60, ResourceRecords: [{ Value: "192.0.2.1" }] };
@@ -335,15 +335,15 @@ export const STEPS: readonly Step[] = [
     documented: "ResourceConflictException",
     page: "AddPermission",
     async run({ lambda }) {
-      const given = {
+      const permission = {
         ...app,
         Qualifier: "live",
         StatementId: "s",
         Action: "lambda:InvokeFunction",
         Principal: "apigateway.amazonaws.com",
       };
-      await lambda.addPermission(given);
-      return lambda.addPermission(given);
+      await lambda.addPermission(permission);
+      return lambda.addPermission(permission);
     },
   },
   {
@@ -366,14 +366,14 @@ export const STEPS: readonly Step[] = [
         ...stream,
         logEvents: MESSAGES.map((message, i) => ({ message, timestamp: EPOCH + i * 10_000 })),
       });
-      return found(clients, {});
+      return messageNumbers(clients, {});
     },
   },
   {
     name: "events until a time, itself included",
     documented: "1 2 3",
     page: "FilterLogEvents",
-    run: (clients) => found(clients, { endTime: EPOCH + 20_000 }),
+    run: (clients) => messageNumbers(clients, { endTime: EPOCH + 20_000 }),
   },
   {
     name: "events in pages",

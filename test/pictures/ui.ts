@@ -77,7 +77,7 @@ try {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await window.open(world.service.url + path);
       await show(window);
-      // What is under the mouse looks different.
+      // An element under the mouse looks different.
       await page.mouse.move(0, 0);
       const file = join(folder, `${name}-${colorScheme}.png`);
       await page.screenshot({ path: file, animations: "disabled" });

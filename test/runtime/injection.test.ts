@@ -232,10 +232,10 @@ t.test("a body in a coding, while it comes", async (t) => {
   t.ok("body" in left);
   await t.rejects(whole((left as { body: Readable }).body), { message: "the app closed the connection" });
 
-  const given = new Readable({ read() {} });
-  given.push(gzipSync(page));
-  const { body } = (await decodedStream(given, ["gzip"])) as { body: Readable };
+  const openUpstream = new Readable({ read() {} });
+  openUpstream.push(gzipSync(page));
+  const { body } = (await decodedStream(openUpstream, ["gzip"])) as { body: Readable };
   body.destroy();
-  await until("whoever gives up the page lets go of the app", () => given.destroyed);
-  t.ok(given.destroyed, "whoever gives up the page lets go of the app");
+  await until("whoever gives up the page lets go of the app", () => openUpstream.destroyed);
+  t.ok(openUpstream.destroyed, "whoever gives up the page lets go of the app");
 });

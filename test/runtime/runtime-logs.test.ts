@@ -1,4 +1,4 @@
-// What becomes of an app's output, and the development log on disk.
+// The way of an app's output, and the development log on disk.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

@@ -208,9 +208,9 @@ t.test(
       { path: "/odd-header", reason: "a control character in a header" },
       { path: "/nonsense", reason: "the first line is not a status line" },
     ]) {
-      const told = await ask(server.port, { path });
-      t.equal(told.status, 502);
-      t.match(told.body.toString(), `the app broke the connection: ${reason}`, "who develops the app sees why");
+      const answer = await ask(server.port, { path });
+      t.equal(answer.status, 502);
+      t.match(answer.body.toString(), `the app broke the connection: ${reason}`, "who develops the app sees why");
     }
     const deployed = await start(t, { app: streams });
     t.match(
@@ -344,10 +344,10 @@ t.test("shutdown_timeout is the time from SIGTERM to SIGKILL, at the end and at 
   const clock = new TestClock();
   const server = await start(t, { app: "processes/stubborn.mjs", config, clock });
   const pidOfApp = async () => Number((await polled(clock, ask(server.port, { path: "/" }))).body);
-  let asked = 0;
+  let requests = 0;
   const isOneSecond = async (pid: number, ended: Promise<unknown>, what: string) => {
-    asked++;
-    await until("it is asked", () => server.entries.filter(({ message }) => message === "no").length === asked);
+    requests++;
+    await until("it is asked", () => server.entries.filter(({ message }) => message === "no").length === requests);
     await clock.advance(999);
     t.ok(isRunning(pid), `${what}: not before one second`);
     await clock.advance(1);
@@ -664,7 +664,7 @@ t.test("targets with raw bytes, between others on one connection and in several 
       urls: [],
       status: /^HTTP\/1\.1 4/,
     },
-    // What was read of the line before cannot be had from the parser.
+    // Bytes that were read of the line before cannot be had from the parser.
     {
       name: "the line begins in an earlier packet",
       parts: ["GET /caf", `\xe9 HTTP/1.1\r\nHost: x\r\n\r\n`],

@@ -157,11 +157,11 @@ t.test("no problem quotes the value of a variable", (t) => {
     const { problems } = checkConfig(text);
     t.ok(problems.length > 0, text);
     const options = { source: maskSecrets(text), file: "tool.json", columns: 300 };
-    const shown = maskProblems(text, problems)
+    const output = maskProblems(text, problems)
       .flatMap((problem) => [renderProblem(problem, options), ...fixesOf(problem).map(({ title }) => title)])
       .concat(fixAll(text).notes)
       .join("\n");
-    t.notMatch(shown, /hunter2|72727/, text);
+    t.notMatch(output, /hunter2|72727/, text);
   }
   const [wrong] = maskProblems(
     '{"name":"A","environment":{"B":"1"}}',
@@ -201,9 +201,9 @@ t.test("names and values of variables, as the command line has them", (t) => {
   for (const [name, code, message, suggestion] of rows) {
     const problem = variableNameProblem(name);
     t.same([problem?.code, problem?.message, problem?.suggestion], [code, message, suggestion], name);
-    const [found] = checkConfig(JSON.stringify({ name: "app", environment: { [name]: "1" } })).problems;
+    const [variableProblem] = checkConfig(JSON.stringify({ name: "app", environment: { [name]: "1" } })).problems;
     t.same(
-      [found?.code, found?.message, found?.hint],
+      [variableProblem?.code, variableProblem?.message, variableProblem?.hint],
       [problem?.code, problem?.message, problem?.hint],
       `${name} in tool.json`,
     );
@@ -242,23 +242,23 @@ t.test("the size of all variables together", (t) => {
       environment,
       stages: Object.fromEntries(stages.map((stage) => [stage, {}])),
     });
-    const found = checkConfig(text).problems.filter(({ code }) => code === "config/variables-size");
+    const sizeProblems = checkConfig(text).problems.filter(({ code }) => code === "config/variables-size");
     if (bytes <= 4096) {
-      t.same(found, [], name);
+      t.same(sizeProblems, [], name);
       continue;
     }
-    t.equal(found.length, 1, name);
+    t.equal(sizeProblems.length, 1, name);
     const count = String(bytes).replace(/(\d)(\d{3})$/, "$1,$2");
     t.equal(
-      found[0]?.message,
+      sizeProblems[0]?.message,
       `the variables take ${count} bytes with their names and the tool's own, and a function has 4,096 for them`,
     );
     t.match(
-      found[0]?.hint,
+      sizeProblems[0]?.hint,
       /^move the largest to tool env, or into a file of the project: (BIG \(\d,\d{3} bytes\)|A\d+ \(1 bytes\), )/,
       name,
     );
-    t.equal(text.slice(found[0]!.span.start, found[0]!.span.end), '"environment"');
+    t.equal(text.slice(sizeProblems[0]!.span.start, sizeProblems[0]!.span.end), '"environment"');
   }
   t.end();
 });
@@ -280,7 +280,7 @@ t.test("problems", (t) => {
   t.end();
 });
 
-/** What is unsound about the answer to a text: spans outside of it, an order that is none, fixes that do not fix. */
+/** Returns the faults in the answer to a text: spans outside of it, an order that is none, fixes that do not fix. */
 function sound(source: string, files?: Files): string[] {
   const { problems } = checkConfig(source, optionsOf(files));
   const wrong: string[] = [];
@@ -353,8 +353,8 @@ t.test("what config prints is what validate takes", (t) => {
       );
       const before = checkConfig(text, directory).problems.map(({ code }) => code);
       // The specification's defaults for CORS are a pair that is warned of if it is written.
-      const known = [...before, "config/credentials-for-any-origin"];
-      const warnings = checkConfig(printed, directory).problems.filter(({ code }) => !known.includes(code));
+      const expectedCodes = [...before, "config/credentials-for-any-origin"];
+      const warnings = checkConfig(printed, directory).problems.filter(({ code }) => !expectedCodes.includes(code));
       t.same(warnings.map(name), [], `${text.slice(0, 300)}: new warnings`);
       t.equal(servesStatic(withDefaults(again.config, { env: {} })), servesStatic(resolved), text.slice(0, 300));
       // Also where neither the environment nor marker files say it again.
@@ -586,7 +586,7 @@ t.test("migration leaves nothing of the older dialect and adds no problem", (t) 
       const migrated = migrateConfig(text);
       const before = count(text);
       const after = count(migrated.text);
-      // What cannot be migrated (an "enable" that is no boolean, a "lambda" that is no object) stays, and says so.
+      // Members that cannot be migrated (an "enable" that is no boolean, a "lambda" that is no object) stay, and are told.
       if (after.old > 0 && migrateConfig(migrated.text).text !== migrated.text) throw new Error(`not at once: ${text}`);
       if (after.all > before.all) throw new Error(`${before.all} problems became ${after.all}: ${text}`);
       if (before.old > 0 && migrated.notes.length === 0 && migrated.text !== text) throw new Error(`unsaid: ${text}`);

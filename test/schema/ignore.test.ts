@@ -119,7 +119,7 @@ const PATTERNS = [
 /** Names of the generated trees. No letter of several bytes: git's wildcards count bytes. */
 const TREE = ["a", "b", "ab", "b.js", "a.js", "lib", "x", ".a", ".env", "c d", "A", "[b", "#a", "!b", "a-"];
 
-/** What a name of a pattern may be. */
+/** The parts that a name of a pattern may consist of. */
 const PARTS = [
   ...["a", "b", "ab", "lib", "x", "a.js", "A", "c d", "a-", "\\a", "\\*"],
   ...["*", "*.js", "a*", "*b", "?", "??", "a?", "*a*", "**", "*.*"],
@@ -246,8 +246,8 @@ t.test(
         mkdirSync(join(directory, folder), { recursive: true });
         writeFileSync(join(directory, folder, ".gitignore"), toGit(lines).join("\n"));
       }
-      const asked = pairs.flatMap(({ folder, files }) => files.map((file) => `${folder}/${file}`));
-      const answer = git(["check-ignore", "--no-index", "-z", "--stdin"], `${asked.join("\0")}\0`);
+      const paths = pairs.flatMap(({ folder, files }) => files.map((file) => `${folder}/${file}`));
+      const answer = git(["check-ignore", "--no-index", "-z", "--stdin"], `${paths.join("\0")}\0`);
       if (answer.status !== 0) throw new Error(`git check-ignore: ${answer.stderr}`);
       const ignored = new Set(answer.stdout.toString().split("\0"));
       for (const { folder, lines, files } of pairs) {

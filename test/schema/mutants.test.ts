@@ -82,7 +82,7 @@ function draw(bases: readonly Base[], count: number, random: Random): Mutant[] {
 
 interface Judged {
   readonly mutant: Mutant;
-  readonly found: boolean;
+  readonly isFound: boolean;
   readonly restored: "text" | "value" | undefined;
 }
 
@@ -97,7 +97,7 @@ function judge(mutant: Mutant): Judged {
     : results.some((text) => sameValue(mutant.base, text))
       ? "value"
       : undefined;
-  return { mutant, found: here.length > 0, restored };
+  return { mutant, isFound: here.length > 0, restored };
 }
 
 /** JSON compares as its values in their order, other texts without their blanks. */
@@ -113,21 +113,21 @@ function sameValue({ kind, text }: Base, other: string): boolean {
 function recall(t: Pick<Test, "ok" | "comment">, mutants: readonly Mutant[]) {
   const judged = mutants.map(judge);
   const share = (list: readonly unknown[]) => list.length / judged.length;
-  const found = judged.filter((one) => one.found);
+  const matches = judged.filter((one) => one.isFound);
   const restored = judged.filter((one) => one.restored !== undefined);
   const exact = judged.filter((one) => one.restored === "text");
   t.comment(
-    `${judged.length} mutants: ${found.length} found at their place, ${restored.length} restored by a fix (${exact.length} to the byte)`,
+    `${judged.length} mutants: ${matches.length} found at their place, ${restored.length} restored by a fix (${exact.length} to the byte)`,
   );
   for (const [name, list] of [
-    ["missed", judged.filter((one) => !one.found)],
-    ["not restored", found.filter((one) => one.restored === undefined)],
+    ["missed", judged.filter((one) => !one.isFound)],
+    ["not restored", matches.filter((one) => one.restored === undefined)],
   ] as const) {
     const kinds = new Map<string, number>();
     for (const { mutant } of list) kinds.set(mutant.kind, (kinds.get(mutant.kind) ?? 0) + 1);
     t.comment(`${name}: ${[...kinds].map(([kind, count]) => `${kind} ${count}`).join(", ") || "none"}`);
   }
-  t.ok(share(found) >= MIN_FOUND, `${(100 * share(found)).toFixed(1)} % are found at their place`);
+  t.ok(share(matches) >= MIN_FOUND, `${(100 * share(matches)).toFixed(1)} % are found at their place`);
   t.ok(share(restored) >= MIN_RESTORED, `${(100 * share(restored)).toFixed(1)} % are undone by a fix`);
 }
 
@@ -143,7 +143,7 @@ t.test("slips are found where they are", slow(), (t) => {
   t.end();
 });
 
-/** What becomes of one slip, as a row that can be judged by eye: the kind, the place, what it looks like, what is said. */
+/** Describes one slip as a row that can be judged by eye: the kind, the place, what it looks like, what is said. */
 function rowOf({ mutant, restored }: Judged, problems: readonly Problem[]): string[] {
   const { kind, base, text, faulty } = mutant;
   const [at] = faulty;

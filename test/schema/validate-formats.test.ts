@@ -1,4 +1,4 @@
-// What `tool validate` writes for programs: SARIF held against its published schema, and places held against the text.
+// The output of `tool validate` for programs: SARIF held against its published schema, places held against the text.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

@@ -1,5 +1,5 @@
-// What is said of a text does not depend on the versions before it: parses, meanings and findings are kept from one to the
-// next, and whatever is kept invites a difference. FUZZ_FACTOR multiplies the runs (TAP_TIMEOUT=600 with it).
+// The answers about a text do not depend on the versions before it: parses, meanings and findings are kept from one to
+// the next, and whatever is kept invites a difference. FUZZ_FACTOR multiplies the runs (TAP_TIMEOUT=600 with it).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -148,14 +148,14 @@ function freeze(value: unknown): void {
 }
 
 /** Requests whose answers are made of what was kept. */
-const asked = ["semanticTokens/full", "documentLink", "documentSymbol", "foldingRange"].map(
+const requests = ["semanticTokens/full", "documentLink", "documentSymbol", "foldingRange"].map(
   (name) => methods().find(({ method }) => method === `textDocument/${name}`)!,
 );
 
 function answers(document: ToolDocument): string {
   return JSON.stringify([
     drain(diagnose(document, project, { syntax: true })),
-    ...asked.map(({ answer }) => ({
+    ...requests.map(({ answer }) => ({
       ...(answer({ document, project, client: CLIENT, params: {} }) as object),
       resultId: "",
     })),
@@ -176,8 +176,8 @@ function sameAsFresh(start: string, edits: readonly (readonly [Edit, number])[])
     document = versionOf(i + 2, text, document);
     freeze(document.parsed);
     // Some checks are given up on the way.
-    const given = diagnose(document, project, { syntax: true });
-    for (let step = 0; step < steps && !given.next().done; step++);
+    const diagnosis = diagnose(document, project, { syntax: true });
+    for (let step = 0; step < steps && !diagnosis.next().done; step++);
     if (steps > 0 && i < edits.length - 1) continue;
     const fresh = versionOf(i + 2, text);
     if (answers(document) !== answers(fresh)) throw new Error(`differs after edit ${i}`);
@@ -187,7 +187,7 @@ function sameAsFresh(start: string, edits: readonly (readonly [Edit, number])[])
 
 /** The editor says what `tool validate` says, at the same places. */
 function sameAsCommand(document: ToolDocument, { directory }: Project): void {
-  const shown = drain(diagnose(document, project, { syntax: true })).map(({ code, range, message }) =>
+  const editorProblems = drain(diagnose(document, project, { syntax: true })).map(({ code, range, message }) =>
     JSON.stringify([code, document.offsetAt(range.start), document.offsetAt(range.end), message]),
   );
   // Places are compared as editors have them: within a CRLF there is none.
@@ -196,7 +196,8 @@ function sameAsCommand(document: ToolDocument, { directory }: Project): void {
     ({ code, span, message, hint }) =>
       JSON.stringify([code, at(span.start), at(span.end), hint === undefined ? message : `${message}\n${hint}`]),
   );
-  if (shown.join("\n") !== said.join("\n")) throw new Error(`the command says ${said}, the editor ${shown}`);
+  if (editorProblems.join("\n") !== said.join("\n"))
+    throw new Error(`the command says ${said}, the editor ${editorProblems}`);
 }
 
 const session = fc.array(fc.tuple(edit, fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat(12))), {
@@ -228,10 +229,10 @@ t.test("one change after another", (t) => {
   ] as const;
   for (const [name, before, after] of rows) {
     const old = versionOf(1, before);
-    const told = answers(old);
+    const oldAnswers = answers(old);
     const document = versionOf(2, after, old);
     t.equal(answers(document), answers(versionOf(2, after)), name);
-    t.not(told, answers(document), `${name}: something else is said`);
+    t.not(oldAnswers, answers(document), `${name}: something else is said`);
   }
   t.end();
 });
@@ -293,8 +294,8 @@ interface Rule {
 
 /** The first rule of each circle, by following every redirect through all of the rules: the plainest way. */
 function circles(rules: readonly Rule[]): string[] {
-  const found: string[] = [];
-  const told = new Set<Rule>();
+  const starts: string[] = [];
+  const reportedRules = new Set<Rule>();
   const table = compileRoutes(
     rules.map((rule) => ({ route: rule.route, value: rule })),
     { trailingSlash: "optional" },
@@ -321,9 +322,9 @@ function circles(rules: readonly Rule[]): string[] {
         const members = new Set(circle.map(({ rule }) => rule));
         // No host takes such an address; only where a rule came back it is one of a circle.
         if (isTooLong && members.size === circle.length) break;
-        if (members.has(start) && ![...members].some((rule) => told.has(rule))) {
-          for (const rule of members) told.add(rule);
-          found.push(start.pattern);
+        if (members.has(start) && ![...members].some((rule) => reportedRules.has(rule))) {
+          for (const rule of members) reportedRules.add(rule);
+          starts.push(start.pattern);
         }
         break;
       }
@@ -332,7 +333,7 @@ function circles(rules: readonly Rule[]): string[] {
       path = substitute(match.value.location, match.captures).split(/[?#]/, 1)[0]!;
     }
   }
-  return found;
+  return starts;
 }
 
 t.test("every circle of redirects is found, and no other", slow(), (t) => {

@@ -114,9 +114,9 @@ const PAUSES_MS = [0, 1, 2, 4, 8, 20, 60];
 /** How a person is in the team night, as ann sees it; undefined if not at all. Never more than once. */
 async function stateOf(t: Test, { ann }: Story, email: string): Promise<string | undefined> {
   const { members } = JSON.parse((await callFrom(ann.page, "get_members", {}, "night")).text);
-  const found = members.filter((one: { email: string }) => one.email === email);
-  t.ok(found.length <= 1, "once at most");
-  return found[0]?.state;
+  const matches = members.filter((one: { email: string }) => one.email === email);
+  t.ok(matches.length <= 1, "once at most");
+  return matches[0]?.state;
 }
 
 async function whileAccepting(t: Test, story: Story): Promise<void> {

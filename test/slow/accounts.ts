@@ -1,5 +1,5 @@
-// What two people, two teams and a CI do with a log service, with everything real: the command, the service in a process of
-// its own, a mail server, and Chromium. Each step begins with what the one before it left.
+// The work of two people, two teams and a CI with a log service, with everything real: the command, the service in a
+// process of its own, a mail server, and Chromium. Each step begins with what the one before it left.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -7,7 +7,7 @@ import { newToken, tokenHash } from "../../logservice/access/token.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import { openDatabase } from "../../logservice/records/sqlite.ts";
 import { listening, type Outcome, type Running, root, spawnTool, tool } from "../support/cli.ts";
-import { callFrom, openAccount, type Person, picture, shownCode, transcript, typeCode } from "../support/person.ts";
+import { callFrom, loginCode, openAccount, type Person, picture, transcript, typeCode } from "../support/person.ts";
 import { processesWith } from "../support/processes.ts";
 import { requires } from "../support/require.ts";
 import { testSandbox } from "../support/sandbox.ts";
@@ -63,7 +63,7 @@ async function terminalOfAnn(t: Test, { service, mailbox, ann }: Story): Promise
   const { url } = service;
   const options = { env: ann.env, cwd: ann.env.HOME! };
   const login = openTerminal(t, ["team", "login", "--email", ANN, "--url", url], options);
-  const code = await until("the code", () => shownCode(login.text()));
+  const code = await until("the code", () => loginCode(login.text()));
   const mail = await mailbox.next(ANN);
   t.match(mail.subject, /sign in/i);
   t.notMatch(mail.text + mail.subject, new RegExp(code.replace(" ", " ?")), "the code is not in the mail");
@@ -92,7 +92,7 @@ async function terminalOfAnn(t: Test, { service, mailbox, ann }: Story): Promise
   t.same([status.code, status.stdout, status.stderr], [0, rows, ""]);
 
   const added = openTerminal(t, ["team", "add", "Night Shift", "--id", "night"], options);
-  const second = await until("the code of the second sign-in", () => shownCode(added.text()));
+  const second = await until("the code of the second sign-in", () => loginCode(added.text()));
   await typeCode(ann, (await mailbox.next(ANN)).link, second);
   const end = await added.ended;
   t.match(end, { code: 0, text: /added the team night[\s\S]*commands act for night now\r\n$/ });
@@ -345,7 +345,7 @@ interface Ended<T> {
 
 const asEnded = async <T>(waited: Promise<T>): Promise<Ended<T>> => ({ value: await waited });
 
-/** What a person has open: a terminal that follows, and in the browser and by the token a long query, and a tail there. */
+/** Opens for a person a terminal that follows, and in the browser and by the token a long query, and a tail there. */
 async function openAll(t: Test, { service, ann }: Story, who: Person) {
   const { page } = who;
   await page.goto(service.url);
@@ -369,9 +369,9 @@ async function openAll(t: Test, { service, ann }: Story, who: Person) {
   let ended: string | undefined;
   for (const [what, one] of Object.entries(open)) void one.then(() => (ended ??= what));
   await until("the stream", () => follow.stderr().includes("reading the project api"));
-  const asked = ann.kept().teams.owner!.token;
+  const ownerToken = ann.kept().teams.owner!.token;
   await until("both tails", async () => {
-    const headers = { authorization: `Bearer ${asked}` };
+    const headers = { authorization: `Bearer ${ownerToken}` };
     const metrics = await (await fetch(`${service.url}/metrics`, { headers })).text();
     return metrics.includes("logservice_tails 2\n");
   });

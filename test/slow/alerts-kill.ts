@@ -69,7 +69,7 @@ function start(world: World, clock: string): Child {
   };
 }
 
-/** What is wrong with what was told and with the episodes; the number of transitions. */
+/** Returns the faults in what was told and in the episodes; the number of transitions. */
 async function check(
   world: World,
   isEachTold: boolean,
@@ -82,18 +82,18 @@ async function check(
     const expected = happened(alert, FIRST_SLOT);
     transitions += expected.length;
     slots += alert.next_slot - FIRST_SLOT;
-    const told = deliveries.filter((row) => row.alert_id === alert.id);
-    const lines = told.map(({ message: { kind, window, value } }) => `${kind} ${window.stop} ${value}`);
+    const own = deliveries.filter((row) => row.alert_id === alert.id);
+    const lines = own.map(({ message: { kind, window, value } }) => `${kind} ${window.stop} ${value}`);
     const lasting = expected.map(({ kind, stop, value }) => `${kind} ${stop} ${value}`);
     const name = `${alert.query} ${alert.operator} ${alert.threshold}`;
     if (isEachTold && lines.join() !== lasting.join())
       wrong.push(`${name}: told ${lines.join()}, not ${lasting.join()}`);
     const unknown = lines.filter((line, at) => !lasting.includes(line) || lines.indexOf(line) !== at);
     if (unknown.length > 0) wrong.push(`${name}: told ${unknown.join()} twice, or what did not happen`);
-    const kinds = told.map(({ kind }) => kind);
+    const kinds = own.map(({ kind }) => kind);
     if (kinds.some((kind, at) => kind !== (at % 2 === 0 ? "triggered" : "resolved")))
       wrong.push(`${name}: ${kinds.join()}`);
-    if (told.some(({ message }, at) => at % 2 === 1 && message.episodeId !== told[at - 1]!.message.episodeId)) {
+    if (own.some(({ message }, at) => at % 2 === 1 && message.episodeId !== own[at - 1]!.message.episodeId)) {
       wrong.push(`${name}: an end of another episode`);
     }
     const episodes = await db
@@ -105,8 +105,8 @@ async function check(
     const begun = expected.filter(({ kind }) => kind === "triggered").map(({ stop }) => stop);
     const ended = expected.filter(({ kind }) => kind === "resolved").map(({ stop }) => stop);
     const pairs = begun.map((since, at) => `${since} ${ended[at] ?? null}`);
-    const found = episodes.map((one) => `${one.triggered_at} ${one.resolved_at}`);
-    if (pairs.join() !== found.join()) wrong.push(`${name}: episodes ${found.join()}, not ${pairs.join()}`);
+    const actual = episodes.map((one) => `${one.triggered_at} ${one.resolved_at}`);
+    if (pairs.join() !== actual.join()) wrong.push(`${name}: episodes ${actual.join()}, not ${pairs.join()}`);
     if ((alert.triggered === 1) !== begun.length > ended.length)
       wrong.push(`${name}: is triggered: ${alert.triggered}`);
   }
@@ -156,6 +156,9 @@ t.test("two processes on the same records, one of them killed now and then", asy
   const { wrong, transitions } = await check(world, false);
   t.same(wrong, []);
   t.ok(transitions > 15, `${transitions} transitions`);
-  const told = (await world.deliveries()).length;
-  t.ok(told > transitions / 4, `${told} of ${transitions} told: the others were over when one took over`);
+  const deliveryCount = (await world.deliveries()).length;
+  t.ok(
+    deliveryCount > transitions / 4,
+    `${deliveryCount} of ${transitions} told: the others were over when one took over`,
+  );
 });

@@ -179,9 +179,9 @@ const FAILING: readonly (readonly [name: string, resource: Resources[string], ca
 t.test("resources that cannot be made", async (t) => {
   for (const [name, resource, cause] of FAILING) {
     const { aws, cloud } = await open(t);
-    const found = await outcome(aws, cloud.createStack({ StackName, TemplateBody: bodyOf({ A: resource }) }));
-    t.equal(found.status, "ROLLBACK_COMPLETE", name);
-    t.ok(found.cause?.includes(cause), `${name}: ${found.cause}`);
+    const result = await outcome(aws, cloud.createStack({ StackName, TemplateBody: bodyOf({ A: resource }) }));
+    t.equal(result.status, "ROLLBACK_COMPLETE", name);
+    t.ok(result.cause?.includes(cause), `${name}: ${result.cause}`);
   }
 });
 
@@ -367,8 +367,8 @@ t.test("one fails, others are under way", async (t) => {
   const { aws, cloud, stacks } = await open(t);
   stacks.fail({ logicalId: "A", on: "create", reason: "no room" });
   const slow = { Type: "AWS::Route53::HostedZone", Properties: { Name: "example.dev" } };
-  const found = await outcome(aws, cloud.createStack({ StackName, TemplateBody: bodyOf({ A: topic(), Slow: slow }) }));
-  t.same(found.events, [
+  const result = await outcome(aws, cloud.createStack({ StackName, TemplateBody: bodyOf({ A: topic(), Slow: slow }) }));
+  t.same(result.events, [
     "app CREATE_IN_PROGRESS",
     "A CREATE_IN_PROGRESS",
     "Slow CREATE_IN_PROGRESS",
@@ -400,15 +400,15 @@ t.test("change sets", async (t) => {
   });
   const plan = async (ChangeSetName: string, resources: Resources, more: object = {}) => {
     await cloud.createChangeSet({ StackName, ChangeSetName, TemplateBody: bodyOf(resources), ...more });
-    const found = await until("the change set", async () => {
+    const changeSet = await until("the change set", async () => {
       const set = await cloud.describeChangeSet({ StackName, ChangeSetName, IncludePropertyValues: true });
       return /COMPLETE|FAILED/.test(set.Status ?? "") ? set : undefined;
     });
     return {
-      status: found.Status,
-      reason: found.StatusReason,
-      execution: found.ExecutionStatus,
-      changes: (found.Changes ?? []).map(line),
+      status: changeSet.Status,
+      reason: changeSet.StatusReason,
+      execution: changeSet.ExecutionStatus,
+      changes: (changeSet.Changes ?? []).map(line),
     };
   };
   const before = { Zone: zone("example.dev"), Record: record(), Old: topic() };
@@ -461,9 +461,11 @@ t.test("change sets", async (t) => {
     /does not exist/,
     "the others are gone with it",
   );
-  const { HostedZones: [found] = [] } = await new Route53(client).listHostedZonesByName({ DNSName: "example.dev" });
+  const { HostedZones: [hostedZone] = [] } = await new Route53(client).listHostedZonesByName({
+    DNSName: "example.dev",
+  });
   const { ResourceRecordSets = [] } = await new Route53(client).listResourceRecordSets({
-    HostedZoneId: found?.Id,
+    HostedZoneId: hostedZone?.Id,
     StartRecordName: "a.example.dev",
   });
   t.equal(ResourceRecordSets[0]?.TTL, 300);
@@ -474,7 +476,7 @@ t.test("change sets", async (t) => {
   });
   t.equal(await failure(cloud.deleteChangeSet({ StackName, ChangeSetName: "late" })), "no failure");
   await new Route53(client).changeResourceRecordSets({
-    HostedZoneId: found?.Id,
+    HostedZoneId: hostedZone?.Id,
     ChangeBatch: {
       Changes: [
         {

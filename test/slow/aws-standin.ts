@@ -52,8 +52,10 @@ async function withFunction(t: Test, options: AwsOptions = {}, code = HANDLER) {
 
 const settled = (lambda: Lambda): Promise<FunctionConfiguration> =>
   until("the function's last update", async () => {
-    const found = await lambda.getFunctionConfiguration({ FunctionName: "app" });
-    return found.LastUpdateStatus === "Successful" && found.State === "Active" ? found : undefined;
+    const configuration = await lambda.getFunctionConfiguration({ FunctionName: "app" });
+    return configuration.LastUpdateStatus === "Successful" && configuration.State === "Active"
+      ? configuration
+      : undefined;
   });
 
 /** The name of the error of a call that must fail. */
@@ -414,7 +416,7 @@ t.test("permissions", async (t) => {
   const { lambda } = await withFunction(t);
   const name = { FunctionName: "app" };
   await lambda.createAlias({ ...name, Name: "production", FunctionVersion: "1" });
-  const given = {
+  const permission = {
     ...name,
     Qualifier: "production",
     StatementId: "gateway",
@@ -423,8 +425,8 @@ t.test("permissions", async (t) => {
   };
   await check(t, [
     ["no policy", () => lambda.getPolicy({ ...name, Qualifier: "production" }), "ResourceNotFoundException"],
-    ["add", () => lambda.addPermission(given), { Statement: /"Service":"apigateway.amazonaws.com"/ }],
-    ["add again", () => lambda.addPermission(given), "ResourceConflictException"],
+    ["add", () => lambda.addPermission(permission), { Statement: /"Service":"apigateway.amazonaws.com"/ }],
+    ["add again", () => lambda.addPermission(permission), "ResourceConflictException"],
     ["of the alias alone", () => lambda.getPolicy(name), "ResourceNotFoundException"],
     ["get", () => lambda.getPolicy({ ...name, Qualifier: "production" }), { Policy: /function:app:production/ }],
     ["remove", () => lambda.removePermission({ ...name, Qualifier: "production", StatementId: "gateway" }), {}],
@@ -624,14 +626,14 @@ t.test("logs", async (t) => {
   append(group.logGroupName, "c", [{ timestamp: 1015, message: "late, and between the others" }]);
   const find = (more: object) => async () => {
     const { events = [], nextToken } = await logs.filterLogEvents({ ...group, ...more });
-    return { found: events.map(({ message = "" }) => /\d/.exec(message)?.[0] ?? "late").join(" "), nextToken };
+    return { messages: events.map(({ message = "" }) => /\d/.exec(message)?.[0] ?? "late").join(" "), nextToken };
   };
   await check(t, [
-    ["all streams together, by time", find({}), { found: "0 1 late 2 3 4 5" }],
-    ["from, until: both are in it", find({ startTime: 1010, endTime: 1030 }), { found: "1 late 2 3" }],
-    ["one stream", find({ logStreamNames: ["b"] }), { found: "1 3 5" }],
-    ["a pattern", find({ filterPattern: "{ $.n > 3 }" }), { found: "4 5" }],
-    ["a page", find({ limit: 2 }), { found: "0 1", nextToken: String }],
+    ["all streams together, by time", find({}), { messages: "0 1 late 2 3 4 5" }],
+    ["from, until: both are in it", find({ startTime: 1010, endTime: 1030 }), { messages: "1 late 2 3" }],
+    ["one stream", find({ logStreamNames: ["b"] }), { messages: "1 3 5" }],
+    ["a pattern", find({ filterPattern: "{ $.n > 3 }" }), { messages: "4 5" }],
+    ["a page", find({ limit: 2 }), { messages: "0 1", nextToken: String }],
     [
       "streams",
       () => logs.describeLogStreams({ ...group, orderBy: "LastEventTime", descending: true, limit: 1 }),
@@ -642,9 +644,9 @@ t.test("logs", async (t) => {
   const pages: string[] = [];
   for (let nextToken: string | undefined, isFirst = true; isFirst || nextToken !== undefined; isFirst = false) {
     const page = await find({ filterPattern: "{ $.n = 5 }", nextToken })();
-    pages.push(page.found);
+    pages.push(page.messages);
     nextToken = page.nextToken;
-    // What comes meanwhile moves no page.
+    // Events that come meanwhile move no page.
     if (isFirst) append(group.logGroupName, "a", [{ timestamp: 1001, message: "before the token" }]);
   }
   t.same(pages, ["", "", "", "5"], "pages may be empty and yet not the last");
@@ -1058,16 +1060,16 @@ t.test("parameters without their values", async (t) => {
   ]);
   t.notMatch(JSON.stringify(await ssm.describeParameters({})), "secret", "no values");
   for (let i = 0; i < 12; i += 1) await ssm.putParameter({ Name: `/many/${i}`, Value: "v", Type: "String" });
-  const found: string[] = [];
+  const parameterNames: string[] = [];
   let NextToken: string | undefined;
   do {
     const page = await ssm.describeParameters({ MaxResults: 5, ...(NextToken !== undefined && { NextToken }) });
-    found.push(...(page.Parameters ?? []).map(({ Name = "" }) => Name));
-    // What is deleted meanwhile leaves nothing else out.
-    if (NextToken === undefined) await ssm.deleteParameter({ Name: found[0]! });
+    parameterNames.push(...(page.Parameters ?? []).map(({ Name = "" }) => Name));
+    // A parameter that is deleted meanwhile leaves no other one out.
+    if (NextToken === undefined) await ssm.deleteParameter({ Name: parameterNames[0]! });
     NextToken = page.NextToken;
   } while (NextToken !== undefined);
-  t.equal(new Set(found).size, 17);
+  t.equal(new Set(parameterNames).size, 17);
   t.equal((await ssm.describeParameters({})).Parameters?.length, 10, "ten where no size is said");
   t.equal(aws.journal.entries.filter(({ outcome }) => outcome === "InternalFailure").length, 0);
 });

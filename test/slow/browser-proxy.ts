@@ -1,4 +1,4 @@
-// What a real browser makes of the proxy's CORS, injection and compression: the headers are only as good as its reading.
+// A real browser's reading of the proxy's CORS, injection and compression: the headers are only as good as that.
 import { chromium } from "playwright-core";
 import t from "tap";
 import { requires } from "../support/require.ts";

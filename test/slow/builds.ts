@@ -9,7 +9,7 @@ import { requires } from "../support/require.ts";
 import { ask } from "../support/runtime.ts";
 import { unzip } from "../support/unzip.ts";
 
-/** What the tools need of this machine: their own caches, and where they are installed. */
+/** The variables of this machine that the tools need: their own caches, and where they are installed. */
 const OF_THIS_MACHINE = "HOME GOPATH GOCACHE GOPROXY GOFLAGS JAVA_HOME PYENV_ROOT PIP_INDEX_URL PIP_CONFIG_FILE";
 
 const env: Record<string, string> = {

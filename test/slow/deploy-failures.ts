@@ -1,5 +1,6 @@
-// What can go wrong while a stage is deployed: each row breaks one deploy at one place, says what is in force then, and
-// what the next run makes of it. After every row the account has to hold one whole deployment and nothing twice.
+// The failures that can occur while a stage is deployed: each row breaks one deploy at one place, says what is in force
+// then, and what the next run makes of it. After every row the account has to hold one whole deployment and nothing
+// twice.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CloudFormation } from "@aws-sdk/client-cloudformation";
@@ -13,7 +14,7 @@ import { type Outcome, type Running, spawnTool } from "../support/cli.ts";
 import { type AppFolder, appFolder, askEndpoint } from "../support/deployed-app.ts";
 import { remains } from "../support/remains.ts";
 
-/** What the deployed version says of itself, by its variables; both words are the same where code and variables belong. */
+/** The word of the deployed version, by its variables; both words are the same where code and variables belong. */
 type Word = "one" | "two";
 
 interface Row {
@@ -26,7 +27,7 @@ interface Row {
   /** Exit code of the broken deploy; null if it was killed. */
   readonly code: number | null;
   readonly says?: RegExp;
-  /** What is in force as staging after it. */
+  /** The version that is in force as staging after it. */
   readonly inForce: Word | undefined;
   /** Exit code of the run after it. */
   readonly next: "created" | "updated" | "unchanged";
@@ -485,7 +486,7 @@ for (const row of rows) {
     const outcome = await running.ended;
     t.equal(outcome.code, row.code, `exit code ${row.code}`) || t.comment(outcome.stderr);
     if (row.says !== undefined) t.match(outcome.stderr, row.says);
-    // What a command asked for last happens all the same.
+    // The last request of a command takes effect all the same.
     if (row.code === null || row.code === 130) await sleep(500);
     aws.controls.failures.clear();
     t.equal(await inForce(aws), row.inForce, `in force: ${row.inForce ?? "nothing"}`);
@@ -643,11 +644,14 @@ async function deployed(t: Test, app: AppFolder, stage = "staging"): Promise<str
   return code === 0 ? JSON.parse(stdout).outcome : "failed";
 }
 
-/** What the version says that the stage's alias names. */
+/** Returns the word of the version that the stage's alias names. */
 async function inForce({ client }: Aws, stage = "staging"): Promise<string | undefined> {
   try {
-    const found = await new Lambda(client).getFunctionConfiguration({ FunctionName: "hello", Qualifier: stage });
-    return found.Environment?.Variables?.WORD;
+    const configuration = await new Lambda(client).getFunctionConfiguration({
+      FunctionName: "hello",
+      Qualifier: stage,
+    });
+    return configuration.Environment?.Variables?.WORD;
   } catch (error) {
     if ((error as Error).name === "ResourceNotFoundException") return undefined;
     throw error;

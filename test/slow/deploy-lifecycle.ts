@@ -219,7 +219,7 @@ function languageApp(aws: Aws, folder: string, source: string, config: object): 
   const directory = join(folder, "app");
   mkdirSync(directory);
   cpSync(join(apps, "languages", source), join(directory, source));
-  // What a project of the language has beside its source.
+  // The files that a project of the language has beside its source.
   const project: Record<string, string> = source.endsWith(".java")
     ? { "pom.xml": "<project/>\n" }
     : { "go.mod": "module app\n\ngo 1.19\n" };

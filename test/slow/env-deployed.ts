@@ -1,5 +1,6 @@
-// What a deployed app gets of `tool env`: the values of its own deploy at every cold start, whatever is set meanwhile, those
-// that do not fit into the function's configuration too; and what is left when a call fails or the command is killed.
+// The values that a deployed app gets of `tool env`: those of its own deploy at every cold start, whatever is set
+// meanwhile, those that do not fit into the function's configuration too; and what is left when a call fails or the
+// command is killed.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -46,7 +47,7 @@ async function run(t: Test, app: AppFolder, argv: readonly string[]) {
   return outcome;
 }
 
-/** What the app sees after a cold start. */
+/** Returns the environment that the app sees after a cold start. */
 async function environmentOf({ aws, app }: Opened, stage = "staging"): Promise<Record<string, string>> {
   await aws.state.service("lambda", aws.region).runner.retire("hello");
   const url = (await app.tool(["url", "-s", stage])).stdout.trim();

@@ -1,4 +1,4 @@
-// What is left of a store that was damaged, full, or opened twice, and what its parts do at their limits.
+// The remains of a store that was damaged, full, or opened twice, and its parts at their limits.
 import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -190,8 +190,8 @@ t.test("a clock that jumps changes no order and loses nothing", async (t) => {
   }
   const store = await opened(directory, { nowMs: () => now });
   t.strictSame(await messages(store), numbers(0, 9));
-  const { events: found } = await store.search({ ...everything, limit: 100, order: "ascending", signal: never });
-  const ids = found.map(({ id }) => id);
+  const { events: storedEvents } = await store.search({ ...everything, limit: 100, order: "ascending", signal: never });
+  const ids = storedEvents.map(({ id }) => id);
   t.strictSame([...ids].sort(), ids, "ids of our own are in the order of acceptance");
   await store.close();
 });
@@ -285,10 +285,10 @@ t.test("steps are the narrowest that give at most so many points", async (t) => 
     [0, 86_400_000 * 365, 3, 604_800_000 * 32, 2],
     [5, 4, 10, 1000, 0],
   ] as const) {
-    const found = histogramSteps(start, stop, most);
+    const steps = histogramSteps(start, stop, most);
     if (step !== undefined)
-      t.strictSame([found.stepMs, found.starts.length], [step, points], `${start} ${stop} ${most}`);
-    t.ok(found.starts.length <= most);
+      t.strictSame([steps.stepMs, steps.starts.length], [step, points], `${start} ${stop} ${most}`);
+    t.ok(steps.starts.length <= most);
   }
   t.ok(STEPS_MS.every((step, i) => i === 0 || step > STEPS_MS[i - 1]!));
 });
@@ -308,8 +308,8 @@ t.test("a reader of the tail that falls behind is told how much it missed", asyn
     if (items.at(-1) === "number 50000") break;
   }
   t.strictSame(items.slice(-3), [`number ${MAX_WAITING - 1}`, "dropped 7", "number 50000"]);
-  const { events: found } = await store.search({ ...everything, limit: 2, order: "descending", signal: never });
-  const again = store.tail("app", undefined, found[1]!.id);
+  const { events: storedEvents } = await store.search({ ...everything, limit: 2, order: "descending", signal: never });
+  const again = store.tail("app", undefined, storedEvents[1]!.id);
   const item = await again.next();
   t.equal("event" in item.value && item.value.event.message, "number 50000", "goes on behind an event");
   const unknown = await store.tail("app", undefined, "gone").next();
@@ -340,8 +340,11 @@ t.test("halves of surrogate pairs do not stop a flush", async (t) => {
     { ...events(0, 1)[0]!, message: "\ud83d!", fields: { "k\udc00": ["\ud83d"], "\\ud83d": "\\ud83d" } },
   ]);
   await store.flush();
-  const { events: found } = await store.search({ ...everything, limit: 1, order: "ascending", signal: never });
-  t.strictSame([found[0]!.message, found[0]!.fields], ["\ufffd!", { "k\ufffd": ["\ufffd"], "\\ud83d": "\\ud83d" }]);
+  const { events: storedEvents } = await store.search({ ...everything, limit: 1, order: "ascending", signal: never });
+  t.strictSame(
+    [storedEvents[0]!.message, storedEvents[0]!.fields],
+    ["\ufffd!", { "k\ufffd": ["\ufffd"], "\\ud83d": "\\ud83d" }],
+  );
   await store.close();
 });
 

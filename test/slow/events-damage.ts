@@ -37,8 +37,8 @@ function test<Row extends { readonly name: string }>(
   t.test(kind, async (t) => {
     for (let i = 0; i < chosen.length; i += atOnce) {
       const some = chosen.slice(i, i + atOnce);
-      const found = await Promise.all(some.map(run));
-      for (const [at, row] of some.entries()) t.strictSame(found[at], [], row.name);
+      const results = await Promise.all(some.map(run));
+      for (const [at, row] of some.entries()) t.strictSame(results[at], [], row.name);
     }
   });
 }

@@ -39,7 +39,7 @@ for (const [kind, isNumber] of [
         .filter((i) => !isNumber(i))
         .map(largeText)
         .sort();
-      const asked = text || "everything";
+      const label = text || "everything";
       for (const limit of [3, COUNT]) {
         const { values } = await store.stringFieldStats({ ...range, field: field("text"), limit, signal: never });
         t.ok(
@@ -47,17 +47,17 @@ for (const [kind, isNumber] of [
             values.every(
               ({ value, count, percent }, i) => value === texts[i] && count === 1 && percent === 1 / texts.length,
             ),
-          `${asked}: ${limit} values`,
+          `${label}: ${limit} values`,
         );
       }
       t.strictSame(
         (await store.booleanFieldStats({ ...range, field: field("text"), signal: never })).values,
         [],
-        `${asked}: truths`,
+        `${label}: truths`,
       );
-      const found = selected.filter(isNumber);
+      const selectedNumbers = selected.filter(isNumber);
       const { min, max } = await store.numericFieldStats({ ...range, field: field("text"), signal: never });
-      t.strictSame([min, max], [found.at(0) ?? null, found.at(-1) ?? null], `${asked}: numbers`);
+      t.strictSame([min, max], [selectedNumbers.at(0) ?? null, selectedNumbers.at(-1) ?? null], `${label}: numbers`);
       const { fields } = await store.discoveredFields({ ...range, signal: never });
       t.strictSame(
         fields.map(({ name, type, count }) => `${name} ${type} ${count}`).sort(),
@@ -65,11 +65,11 @@ for (const [kind, isNumber] of [
           `number number ${selected.length}`,
           `tags string ${selected.length}`,
           `text string ${texts.length}`,
-          ...(found.length > 0 ? [`text number ${found.length}`] : []),
+          ...(selectedNumbers.length > 0 ? [`text number ${selectedNumbers.length}`] : []),
         ].sort(),
-        `${asked}: fields`,
+        `${label}: fields`,
       );
-      t.equal((await store.count({ ...range, signal: never })).count, selected.length, `${asked}: count`);
+      t.equal((await store.count({ ...range, signal: never })).count, selected.length, `${label}: count`);
     }
   });
 }

@@ -33,17 +33,17 @@ t.test("140 MB of large events", async (t) => {
     if (!query.ok) throw new Error(text);
     const range = { project: "app", startMs: 0, stopMs: 4e12, query: query.value };
     for (const order of ["ascending", "descending"] as const) {
-      const found: unknown[] = [];
+      const numbers: unknown[] = [];
       let cursor: string | undefined;
       do {
         const page = await store.search({ ...range, limit: 10_000, order, cursor, signal: never });
         const bytes = page.events.reduce((sum, event) => sum + Buffer.byteLength(JSON.stringify(event)), 0);
         if (bytes > PAGE_BYTES) t.fail(`a page of ${bytes} bytes`);
-        found.push(...page.events.map(({ fields }) => fields.number));
+        numbers.push(...page.events.map(({ fields }) => fields.number));
         cursor = page.cursor;
       } while (cursor !== undefined);
       const all = Array.from({ length: COUNT }, (_, i) => i);
-      t.strictSame(found, order === "ascending" ? all : all.reverse(), `${text || "everything"}, ${order}`);
+      t.strictSame(numbers, order === "ascending" ? all : all.reverse(), `${text || "everything"}, ${order}`);
     }
   }
   const residentBytes = process.resourceUsage().maxRSS * 1024;

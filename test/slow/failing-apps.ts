@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import t from "tap";
 import { isRunning } from "../support/cli.ts";
-import { startFailing, told } from "../support/failing-app.ts";
+import { startFailing, statusText } from "../support/failing-app.ts";
 import { commandOf, processesWith, socketsOf } from "../support/processes.ts";
 import { ask } from "../support/runtime.ts";
 import { until } from "../support/until.ts";
@@ -71,13 +71,13 @@ t.test("what a request gets where the app", { skip }, async (t) => {
     await t.test(`${app}: ${request}`, async (t) => {
       const [method = "", path = ""] = request.split(" ");
       const pidBefore = await pid();
-      const known = entries().length;
+      const countBefore = entries().length;
       const response = await ask(port, { method, path, ...(sends !== undefined && { body: Buffer.alloc(sends) }) });
-      t.equal(told(response), expected.gets);
+      t.equal(statusText(response), expected.gets);
       t.equal((await pid()) !== pidBefore, expected.restarts === true, "another app");
       t.equal(await runs(request), expected.runs ?? 1, "runs");
       const about = entries()
-        .slice(known)
+        .slice(countBefore)
         .filter(({ message, fields }) => fields.path === "/" && !["request", "response"].includes(message));
       t.same(
         about.map(({ level, message }) => `${level} ${message}`),
@@ -103,7 +103,7 @@ t.test("an app that is stopped, and one that goes on", { skip }, async (t) => {
   const { running, port, pid, mark } = await startFailing(t);
   const stopped = await pid();
   process.kill(stopped, "SIGSTOP");
-  t.equal(told(await ask(port, { path: "/" })), "504");
+  t.equal(statusText(await ask(port, { path: "/" })), "504");
   process.kill(stopped, "SIGCONT");
   t.equal(await pid(), stopped, "the same app answers again");
   process.kill(stopped, "SIGSTOP");
@@ -136,7 +136,7 @@ for (const [app, command, message] of [
     const { port, entries } = await startFailing(t, {
       proxy: { command, listen_timeout: 1, backoff: { attempts: 1 } },
     });
-    for (let i = 0; i < 2; i++) t.equal(told(await ask(port, { path: "/" })), "503");
+    for (let i = 0; i < 2; i++) t.equal(statusText(await ask(port, { path: "/" })), "503");
     await until(`"${message}"`, () => entries().some((entry) => entry.message === message));
   });
 }

@@ -1,4 +1,4 @@
-// What the fixes make of faulty tool.json files: how many come right, and that none makes a file worse.
+// The results of the fixes on faulty tool.json files: how many come right, and that none makes a file worse.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -117,7 +117,7 @@ t.test("a fix that is certain loses nothing", (t) => {
   for (const { mutant, problems } of everything) {
     for (const problem of problems) {
       const { fix, code, span } = problem;
-      // What the older dialect drops is no setting any more; the notes of the migration say so.
+      // A member that the older dialect drops is no setting any more; the notes of the migration say so.
       if (fix === undefined || fix.isSuggestion || code.startsWith("config/deprecated-")) continue;
       const removed = fix.edits.flatMap((edit) => words(mutant.text.slice(edit.span.start, edit.span.end)));
       const kept = applyEdits(mutant.text, fix.edits);
@@ -309,7 +309,7 @@ t.test("what fixes write", (t) => {
       .map(({ edits }) => applyEdits(text, edits));
     t.has(results, [`{ "name": "app", ${written} }`], part, { results });
   }
-  // What is written by its number is what it stands for; a name has its first character checked as well.
+  // An escaped character counts as the one that it stands for; a name has its first character checked as well.
   t.same(checkConfig('{ "name": "app", "type": "\\u0073erver", "regions": ["\\u0065u-west-1"] }').problems, []);
   const [tag] = checkConfig('{ "name": "app", "tags": { "!team": "x" } }').problems;
   t.equal(tag?.code, "config/tag-name");

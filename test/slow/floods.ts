@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { isRunning } from "../support/cli.ts";
-import { startFailing, told } from "../support/failing-app.ts";
+import { startFailing, statusText } from "../support/failing-app.ts";
 import { commandOf, descriptorsOf, processesWith, residentBytes, socketsOf } from "../support/processes.ts";
 import { ask } from "../support/runtime.ts";
 import { unchanging } from "../support/unchanging.ts";
@@ -20,7 +20,7 @@ t.test("what an app floods", { skip }, async (t) => {
   const flood = (query: string) => ask(port, { path: `/flood?${query}&bytes=${64 * MB}` });
   for (const query of ["to=stdout", "to=stderr", "to=stdout&lines=400", "to=stderr&lines=400"]) {
     const written = flood(query);
-    t.equal(told(await ask(port, { path: "/" })), "200", `${query}: others are answered`);
+    t.equal(statusText(await ask(port, { path: "/" })), "200", `${query}: others are answered`);
     t.equal((await written).body.toString(), "written");
     const most = residentBytes(running.pid, "most") / MB;
     t.ok(most < 400, `${query}: at most ${most.toFixed(0)} MB of memory`);
@@ -84,14 +84,14 @@ t.test("200 clients at once where the app takes ten connections", { skip }, asyn
   const { port, pid } = await startFailing(t, { environment: { MAX_CONNECTIONS: "10" } }, 20);
   await pid();
   const answers = await crowd(port, 200, 5);
-  // What such an app turns away, it turns away twice where the request may run twice.
+  // A request that such an app turns away, it turns away twice where the request may run twice.
   t.same(
     Object.keys(answers).filter((answer) => !["200", "502"].includes(answer)),
     [],
     JSON.stringify(answers),
   );
   t.ok(answers["200"]! > 100, `${answers["200"]} of 1,000 are answered`);
-  t.equal(told(await ask(port, { path: "/" })), "200");
+  t.equal(statusText(await ask(port, { path: "/" })), "200");
 });
 
 t.test("200 clients at once where the tool may open 120 files", { skip }, async (t) => {
@@ -103,7 +103,7 @@ t.test("200 clients at once where the tool may open 120 files", { skip }, async 
   t.same(other, [], JSON.stringify(answers));
   t.ok(answers["200"]! > 100, `${answers["200"]} of 1,000 are answered`);
   await until("the connections to be closed", () => descriptorsOf(running.pid).length <= files);
-  t.equal(told(await ask(port, { path: "/" })), "200");
+  t.equal(statusText(await ask(port, { path: "/" })), "200");
 });
 
 /** How often each answer, or error, came, when `clients` send `each` requests, all at once. */

@@ -126,7 +126,7 @@ t.test("each example of the help", { skip }, async (t) => {
     if (code !== 0) throw new Error(`${line}: ${text}`);
   };
   await shell("openssl req -x509 -newkey rsa:2048 -nodes -keyout k -out c -days 1 -subj /CN=localhost 2>/dev/null");
-  // What the examples need before them: two deployments of each stage, the first one of a tag.
+  // The state that the examples need before them: two deployments of each stage, the first one of a tag.
   await shell(
     "printf '%s\\n' k c logs d >.gitignore; git init -q; git add .; git commit -qm one; git tag v1.4.0; tool deploy production >/dev/null; tool deploy >/dev/null",
   );

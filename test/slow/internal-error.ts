@@ -1,4 +1,4 @@
-// What a command does when it meets a mistake of its own: exit 70, a plain sentence, stdout one valid document. And that
+// The end of a command that meets a mistake of its own: exit 70, a plain sentence, stdout one valid document. And that
 // failures of the outside world are none: exit 1.
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -54,8 +54,8 @@ for (const { name, needs, source, build, command } of languages) {
       });
     }
     await deployed.function.idle();
-    const told = deployed.entries().filter(({ level, message }) => level === "error" && /asked for/.test(message));
-    t.equal(told.length, rows.length, "what it writes to stderr stands in the log");
+    const errors = deployed.entries().filter(({ level, message }) => level === "error" && /asked for/.test(message));
+    t.equal(errors.length, rows.length, "what it writes to stderr stands in the log");
     t.equal(deployed.function.starts, 1);
   });
 }

@@ -46,9 +46,9 @@ async function scan(bytes: number) {
   writer.stderr!.on("data", (chunk) => {
     expected += chunk;
   });
-  let found = 0;
+  let matches = 0;
   reader.stdout!.on("data", (chunk: Buffer) => {
-    for (const byte of chunk) if (byte === 10) found++;
+    for (const byte of chunk) if (byte === 10) matches++;
   });
   let peakKb = 0;
   const poll = setInterval(() => {
@@ -62,7 +62,7 @@ async function scan(bytes: number) {
   rmSync(directory, { recursive: true, force: true });
   return {
     code,
-    found,
+    matches,
     expected: Number(expected),
     peakMb: peakKb / 1024,
     seconds: (performance.now() - begin) / 1000,
@@ -75,9 +75,9 @@ t.test(
   async (t) => {
     const small = await scan(100 * MB);
     const large = await scan(LARGE_BYTES);
-    for (const { code, found, expected } of [small, large]) {
+    for (const { code, matches, expected } of [small, large]) {
       t.equal(code, 0);
-      t.equal(found, expected, `${expected} matches`);
+      t.equal(matches, expected, `${expected} matches`);
     }
     console.log(
       `measured: 100 MB in ${small.seconds.toFixed(1)} s, peak ${small.peakMb.toFixed(0)} MB; ${LARGE_BYTES / 1e9} GB in ${large.seconds.toFixed(1)} s, peak ${large.peakMb.toFixed(0)} MB`,

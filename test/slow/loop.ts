@@ -21,7 +21,7 @@ const FILES = {
   "grammar/two.ts":
     'import data from "./data.json" with { type: "json" };\nimport { one as first } from "./one.ts";\nexport const one: number = first + data;\n',
   "grammar/alone.ts": "export const alone = 1;\n",
-  // What cli/build/processes.mjs bundles.
+  // The programs that cli/build/processes.mjs bundles.
   "logservice/events/duckdb/flusher-process.ts": "",
   "logservice/events/duckdb/sql/sql-process.ts": "",
   "test/near.test.ts": testOf("grammar/one.ts"),

@@ -23,7 +23,7 @@ t.test(`killed ${rounds} times: each transition is told, in order`, async (t) =>
   const program = fileURLToPath(new URL("../support/notify/queue-process.js", import.meta.url));
   // A target of its own for each few rounds: more than ten messages within a minute would wait for its end.
   const targets: string[] = [];
-  const told: { id: string; target: string; alertId: string; kind: "triggered" | "resolved" }[] = [];
+  const deliveries: { id: string; target: string; alertId: string; kind: "triggered" | "resolved" }[] = [];
   const start = async () => {
     const child = spawn(process.execPath, [program, world.directory, server.url], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -44,7 +44,7 @@ t.test(`killed ${rounds} times: each transition is told, in order`, async (t) =>
       for (let i = 0; i < ALERTS; i++) {
         const alertId = `${target.slice(0, 6)}-${i}`;
         const id = await world.tell(target, kind, { alertId, episodeId: `ep_${round >> 1}_${i}` });
-        told.push({ id, target, alertId, kind });
+        deliveries.push({ id, target, alertId, kind });
         if (random.chance(0.3)) await sleep(random.below(60));
       }
     }
@@ -60,12 +60,12 @@ t.test(`killed ${rounds} times: each transition is told, in order`, async (t) =>
   last.kill("SIGKILL");
   await once(last, "exit");
 
-  const expectedOf = (alertId: string) => told.filter((one) => one.alertId === alertId).map(({ id }) => id);
+  const expectedOf = (alertId: string) => deliveries.filter((one) => one.alertId === alertId).map(({ id }) => id);
   // biome-ignore lint/suspicious/noExplicitAny: what came over the wire.
   const posted: any[] = receiver.bodies().flatMap((body) => body.messages ?? [body]);
   const firsts = (ids: readonly string[]) => [...new Set(ids)];
   let mails = 0;
-  for (const alertId of new Set(told.map((one) => one.alertId))) {
+  for (const alertId of new Set(deliveries.map((one) => one.alertId))) {
     const expected = expectedOf(alertId);
     const ofAlert = posted.filter(({ alert }) => alert.id === alertId).map(({ id }) => id);
     const isWebhook = ofAlert.length > 0;
@@ -80,9 +80,9 @@ t.test(`killed ${rounds} times: each transition is told, in order`, async (t) =>
   }
   t.same(new Set((await world.deliveries()).map(({ status }) => status)), new Set(["delivered"]));
   const sent = posted.length + mails;
-  const least = (told.length / 2) * (1 + people.length);
+  const least = (deliveries.length / 2) * (1 + people.length);
   t.ok(sent >= least, `${sent} of at least ${least}`);
   // Else no kill was in time.
   t.ok(left > 0 || sent > least, "something was under way when it was killed");
-  t.comment(`${told.length} deliveries, ${sent - least} told twice, ${left} left by the last kill`);
+  t.comment(`${deliveries.length} deliveries, ${sent - least} told twice, ${left} left by the last kill`);
 });

@@ -101,7 +101,7 @@ t.test(`${COUNT} requests`, { skip: process.platform !== "linux" ? "needs /proc"
           ? `${through.responses.length} and ${straight.responses.length} answers to ${requests.length} requests`
           : requests
               .map((request, i) => differenceOf(request, through.responses[i]!, straight.responses[i]!))
-              .find((found) => found !== undefined);
+              .find((text) => text !== undefined);
       if (difference !== undefined) t.fail(`${difference}: ${where()}`);
     }
   };
@@ -139,7 +139,7 @@ t.test(`${COUNT} requests`, { skip: process.platform !== "linux" ? "needs /proc"
 
 const PLAIN = Buffer.from("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
 
-/** What is different though the configuration does not ask for it. */
+/** Returns a difference for which the configuration does not ask. */
 function differenceOf(request: Request, through: StreamedResponse, straight: StreamedResponse): string | undefined {
   const { method, path, query, headers } = request;
   const header = (name: string) => headers.find(([own]) => own.toLowerCase() === name)?.[1];
@@ -186,9 +186,9 @@ function differenceOfBodies(request: Request, through: string, straight: string)
   const url = should.url.replace(/^\/rewritten\//, "/to/");
   if (seen.method !== should.method || seen.url !== url) return `the app saw ${seen.method} ${seen.url}`;
   if (JSON.stringify(seen.body) !== JSON.stringify(should.body)) return "the app got another body";
-  const asked = sawHeaders(seen.rawHeaders, request);
+  const viaProxy = sawHeaders(seen.rawHeaders, request);
   const written = sawHeaders(should.rawHeaders, request);
-  return asked === written ? undefined : `the app saw headers ${asked}, straight ${written}`;
+  return viaProxy === written ? undefined : `the app saw headers ${viaProxy}, straight ${written}`;
 }
 
 /** Headers of one connection, the proxy's own, or what injection asks of the app. */
@@ -232,7 +232,7 @@ interface Planned {
 function conversation(random: Random): Planned {
   const kind = pick(random, ["alone", "alone", "alone", "pipelined", "pipelined", "aborted", "broken"] as const);
   const count = kind === "alone" || kind === "broken" ? 1 : 1 + below(random, 5);
-  // What asks the echo app for something that is no HTTP would bring it down.
+  // A request that asks the echo app for something that is no HTTP would bring it down.
   const requests = Array.from({ length: count }, () => randomRequest(random, kind === "broken"));
   const bytes = Buffer.concat(requests.map((request) => request.bytes));
   if (kind === "broken") return { kind, requests, bytes: broken(random, bytes), leaveAfterMs: IMPATIENCE_MS };
@@ -376,7 +376,7 @@ function generator(seed: number): Random {
   };
 }
 
-/** What a program has written, line by line; requests are not kept. */
+/** The output of a program, line by line; requests are not kept. */
 function linesOf(child: ChildProcess) {
   const lines: string[] = [];
   const waiting = new Set<(line: string) => void>();
@@ -392,8 +392,8 @@ function linesOf(child: ChildProcess) {
   });
   const line = (accepts: (line: string) => boolean) =>
     new Promise<string>((resolve) => {
-      const known = lines.find((line) => accepts(line) && !line.startsWith("heap "));
-      if (known !== undefined) return resolve(known);
+      const match = lines.find((line) => accepts(line) && !line.startsWith("heap "));
+      if (match !== undefined) return resolve(match);
       const tell = (line: string) => {
         if (!accepts(line)) return;
         waiting.delete(tell);

@@ -36,7 +36,7 @@ t.test(`${ROUNDS} rounds, SEED=${SEED}`, async (t) => {
   t.equal((await run("deploy")).code, 0);
   let deployed: number = version;
 
-  /** What each action runs; gives back the version that staging answers with once it has ended well. */
+  /** The command of each action; gives back the version that staging answers with once it has ended well. */
   const ACTIONS: Record<string, () => { argv: string[]; after: number | undefined }> = {
     deploy() {
       write();

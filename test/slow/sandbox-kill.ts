@@ -45,15 +45,15 @@ async function start(folder: string): Promise<Running> {
     child.once("exit", () => reject(new Error(`it did not start: ${text}`)));
     child.stdout!.setEncoding("utf8").on("data", (part: string) => {
       text += part;
-      const [, found] = /TOOL_AWS_ENDPOINT=(\S+)\n/.exec(text) ?? [];
-      if (found !== undefined) resolve(found);
+      const [, address] = /TOOL_AWS_ENDPOINT=(\S+)\n/.exec(text) ?? [];
+      if (address !== undefined) resolve(address);
     });
   });
   return { child, endpoint };
 }
 
-/** What a key may be: what an answer said, and what was asked for since without an answer. */
-class Known {
+/** The values that a key may have: the one that an answer said, and those asked for since without an answer. */
+class Expectations {
   readonly #values = new Map<string, Set<string>>();
   answered = 0;
 
@@ -91,7 +91,7 @@ class Known {
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64");
 
 class Clients {
-  readonly #known: Known;
+  readonly #expectations: Expectations;
   readonly #random: Random;
   readonly #lambda: Lambda;
   readonly #stacks: CloudFormation;
@@ -99,10 +99,10 @@ class Clients {
   readonly #ssm: SSM;
   #isOver = false;
 
-  constructor(endpoint: string, known: Known, random: Random) {
+  constructor(endpoint: string, expectations: Expectations, random: Random) {
     const credentials = { accessKeyId: "AKIATEST", secretAccessKey: "secret" };
     const client = { endpoint, region: REGION, credentials, maxAttempts: 1, forcePathStyle: true };
-    this.#known = known;
+    this.#expectations = expectations;
     this.#random = random;
     this.#lambda = new Lambda(client);
     this.#stacks = new CloudFormation(client);
@@ -139,7 +139,7 @@ class Clients {
   async #parameter(): Promise<void> {
     const key = `/p${this.#random.below(5)}`;
     const value = String(this.#random.below(1e9));
-    await this.#known.set(`parameter ${key}`, value, () =>
+    await this.#expectations.set(`parameter ${key}`, value, () =>
       this.#ssm.putParameter({ Name: key, Value: value, Type: "String", Overwrite: true }),
     );
   }
@@ -147,11 +147,11 @@ class Clients {
   async #object(): Promise<void> {
     const key = `object-${this.#random.below(3)}`;
     if (this.#random.chance(0.3)) {
-      await this.#known.set(`object ${key}`, "none", () => this.#s3.deleteObject({ Bucket: BUCKET, Key: key }));
+      await this.#expectations.set(`object ${key}`, "none", () => this.#s3.deleteObject({ Bucket: BUCKET, Key: key }));
       return;
     }
     const body = Buffer.alloc(20_000 + this.#random.below(200_000), String(this.#random.below(1e9)));
-    await this.#known.set(`object ${key}`, hashOf(body), () =>
+    await this.#expectations.set(`object ${key}`, hashOf(body), () =>
       this.#s3.putObject({ Bucket: BUCKET, Key: key, Body: body }),
     );
   }
@@ -176,25 +176,30 @@ class Clients {
         throw error;
       },
     );
-    if (!isThere) await this.#known.set(`code ${FunctionName}`, hashOf(first), () => this.#lambda.createFunction(made));
+    if (!isThere)
+      await this.#expectations.set(`code ${FunctionName}`, hashOf(first), () => this.#lambda.createFunction(made));
     await this.#idle(FunctionName);
     const ZipFile = zip();
     let version = "";
     const hash = hashOf(ZipFile);
     const published = { [`code ${FunctionName}`]: hash, [`version ${FunctionName} ${hash}`]: "there" };
-    await this.#known.setAll(published, async () => {
+    await this.#expectations.setAll(published, async () => {
       version = (await this.#lambda.updateFunctionCode({ FunctionName, ZipFile, Publish: true })).Version!;
     });
     await this.#idle(FunctionName);
     const alias = { FunctionName, Name: "live", FunctionVersion: version };
-    await this.#known.set(`alias ${FunctionName}`, version, async () => {
+    await this.#expectations.set(`alias ${FunctionName}`, version, async () => {
       const hasAlias = await this.#lambda.listAliases({ FunctionName });
       if (hasAlias.Aliases?.length === 0) await this.#lambda.createAlias(alias);
       else await this.#lambda.updateAlias(alias);
     });
     if (!this.#random.chance(0.1)) return;
-    const gone = [`code ${FunctionName}`, `alias ${FunctionName}`, ...this.#known.keys(`version ${FunctionName} `)];
-    await this.#known.setAll(Object.fromEntries(gone.map((key) => [key, "none"])), () =>
+    const gone = [
+      `code ${FunctionName}`,
+      `alias ${FunctionName}`,
+      ...this.#expectations.keys(`version ${FunctionName} `),
+    ];
+    await this.#expectations.setAll(Object.fromEntries(gone.map((key) => [key, "none"])), () =>
       this.#lambda.deleteFunction({ FunctionName }),
     );
   }
@@ -217,21 +222,21 @@ class Clients {
       await this.#stacks.createChangeSet({ ...set, Capabilities: ["CAPABILITY_IAM"] });
       while ((await this.#stacks.describeChangeSet({ StackName, ChangeSetName })).Status !== "CREATE_COMPLETE")
         await pause();
-      await this.#known.set("stack", "first", () => this.#stacks.executeChangeSet({ StackName, ChangeSetName }));
+      await this.#expectations.set("stack", "first", () => this.#stacks.executeChangeSet({ StackName, ChangeSetName }));
       // Some deletions come while it is made.
       if (this.#random.chance(0.7)) await this.#settled(StackName);
-      else await this.#known.set("stack", "none", () => this.#stacks.deleteStack({ StackName }));
+      else await this.#expectations.set("stack", "none", () => this.#stacks.deleteStack({ StackName }));
       return;
     }
     if (!/^(CREATE|UPDATE|UPDATE_ROLLBACK)_COMPLETE$/.test(status)) throw new Error(`the stack is ${status}`);
     const { TemplateBody } = await this.#stacks.getTemplate({ StackName });
     if (TemplateBody === SECOND || this.#random.chance(0.2)) {
-      await this.#known.set("stack", "none", () => this.#stacks.deleteStack({ StackName }));
+      await this.#expectations.set("stack", "none", () => this.#stacks.deleteStack({ StackName }));
     } else {
       const isFailing = this.#random.chance(0.4);
       const body = isFailing ? FAILING : SECOND;
       // One that fails leaves the stack as it was.
-      await this.#known.set("stack", isFailing ? "first" : "second", () =>
+      await this.#expectations.set("stack", isFailing ? "first" : "second", () =>
         this.#stacks.updateStack({ StackName, TemplateBody: body, Capabilities: ["CAPABILITY_IAM"] }),
       );
     }
@@ -251,10 +256,10 @@ class Clients {
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 10));
 
-/** What an account has under a key of `Known`. */
+/** Returns the value that an account has under a key of `Expectations`. */
 function actualOf(world: World, key: string): string {
   const [kind, name = "", version = ""] = key.split(" ");
-  const found = world.service("lambda", REGION).state.functions.get(name);
+  const lambdaFunction = world.service("lambda", REGION).state.functions.get(name);
   switch (kind) {
     case "parameter":
       return world.service("ssm", REGION).parameters.get(name)?.value ?? "none";
@@ -263,13 +268,13 @@ function actualOf(world: World, key: string): string {
       return object === undefined ? "none" : hashOf(object.body.read());
     }
     case "code":
-      return found === undefined ? "none" : hashOf(found.latest.code.zip.read());
+      return lambdaFunction === undefined ? "none" : hashOf(lambdaFunction.latest.code.zip.read());
     case "version": {
-      const hashes = [...(found?.versions.values() ?? [])].map(({ code }) => hashOf(code.zip.read()));
+      const hashes = [...(lambdaFunction?.versions.values() ?? [])].map(({ code }) => hashOf(code.zip.read()));
       return hashes.includes(version) ? "there" : "none";
     }
     case "alias":
-      return found?.aliases.get("live")?.version ?? "none";
+      return lambdaFunction?.aliases.get("live")?.version ?? "none";
     default: {
       const stack = world.service("cloudformation", REGION).find("app");
       if (stack === undefined || stack.status === "REVIEW_IN_PROGRESS") return "none";
@@ -296,7 +301,7 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, async (t) => {
   const random = randomOf(SEED);
   const folder = mkdtempSync(join(tmpdir(), "sandbox-kill-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const known = new Known();
+  const expectations = new Expectations();
   const statuses = new Map<string, number>();
   let [cut, openMs] = [0, 0];
 
@@ -309,11 +314,11 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, async (t) => {
   let running = first;
 
   for (let round = 1; round <= ROUNDS; round++) {
-    const clients = new Clients(running.endpoint, known, random);
+    const clients = new Clients(running.endpoint, expectations, random);
     const ended = clients.run();
     // After some answers, and at any moment of what comes then.
-    const enough = known.answered + random.below(40);
-    for (const end = Date.now() + MAX_ROUND_MS; known.answered < enough && Date.now() < end; ) await pause();
+    const enough = expectations.answered + random.below(40);
+    for (const end = Date.now() + MAX_ROUND_MS; expectations.answered < enough && Date.now() < end; ) await pause();
     await new Promise((resolve) => setTimeout(resolve, random.below(50)));
     clients.end();
     const exited = new Promise((resolve) => running.child.once("exit", resolve));
@@ -321,7 +326,7 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, async (t) => {
     await exited;
     const problems = await ended;
 
-    // What is there at once, before anything goes on, and what becomes of it.
+    // The state at once, before anything goes on, and the one that it becomes.
     const said: string[] = [];
     const begin = performance.now();
     const world = openWorld({ folder, clock: new CloudClock({ speed: 500 }), report: (text) => void said.push(text) });
@@ -333,7 +338,7 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, async (t) => {
     statuses.set(before, (statuses.get(before) ?? 0) + 1);
     const isOnTheWay = /_IN_PROGRESS$/.test(before);
     problems.push(
-      ...known.check(
+      ...expectations.check(
         (key) => actualOf(world, key),
         (key) => key !== "stack" || !isOnTheWay,
       ),
@@ -343,7 +348,7 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, async (t) => {
       await stacks.settled();
       const status = stacks.find("app")?.status ?? "none";
       if (!/^(none|REVIEW_IN_PROGRESS|.*_COMPLETE)$/.test(status)) problems.push(`the stack is ${status}`);
-      problems.push(...known.check((key) => actualOf(world, key)));
+      problems.push(...expectations.check((key) => actualOf(world, key)));
       problems.push(...leftOver(world, "app", REGION, (id) => /^(fn-|role$)/.test(id)));
       const named = namedBytes(world);
       const files = readdirSync(join(folder, "blobs")).sort();
@@ -356,6 +361,6 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, async (t) => {
     t.teardown(() => next.child.kill("SIGKILL"));
     running = next;
   }
-  t.ok(known.answered > ROUNDS, `${known.answered} changes were answered`);
+  t.ok(expectations.answered > ROUNDS, `${expectations.answered} changes were answered`);
   t.comment(`${cut} torn writes, opened in ${openMs.toFixed(0)} ms at most, found: ${JSON.stringify([...statuses])}`);
 });

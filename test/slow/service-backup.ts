@@ -169,11 +169,11 @@ t.test("the service, by the command", async (t) => {
     const restored = await run("restore", name, "--data", `of-${name}`);
     t.equal(restored.code, 0, restored.stderr);
     const { client, running } = await serve(t, folder, `of-${name}`, token);
-    const found = await batchesOf(client, project_id);
-    const lost = Array.from({ length: batches }, (_, i) => `batch ${i}`).filter((batch) => !found.has(batch));
+    const eventCounts = await batchesOf(client, project_id);
+    const lost = Array.from({ length: batches }, (_, i) => `batch ${i}`).filter((batch) => !eventCounts.has(batch));
     t.strictSame(lost, [], `of ${batches} batches none is lost`);
     t.strictSame(
-      [...found].filter(([, events]) => events !== 7),
+      [...eventCounts].filter(([, events]) => events !== 7),
       [],
       "all are whole and there once",
     );

@@ -83,11 +83,11 @@ t.test("a damaged segment is named, set aside by a repair, and known when it is 
   damaged[Math.floor(damaged.length / 3)]! ^= 1;
   writeFileSync(join(home, first), damaged);
 
-  const found = await check();
-  t.equal(found.code, 1);
-  const [, id = ""] = /loss ([0-9a-f]{8})/.exec(found.stdout) ?? [];
+  const report = await check();
+  t.equal(report.code, 1);
+  const [, id = ""] = /loss ([0-9a-f]{8})/.exec(report.stdout) ?? [];
   t.equal(
-    found.stdout.replaceAll(/\d+\.\d kB/g, "SIZE"),
+    report.stdout.replaceAll(/\d+\.\d kB/g, "SIZE"),
     `projects/${project} (project shop)\n` +
       `  damaged     ${first}\n` +
       ["is damaged", "50 events, SIZE", "2024-05-01T10:00:00Z to 2024-05-01T10:00:49Z", `loss ${id}`]
@@ -95,8 +95,8 @@ t.test("a damaged segment is named, set aside by a repair, and known when it is 
         .join("") +
       "1 project, 1 segment, SIZE: 1 file wrong, 1 loss, SIZE\n",
   );
-  t.match(found.stderr, /--accept-loss <id>/);
-  for (const line of `${found.stdout}${found.stderr}`.split("\n")) t.ok(line.length <= 80, line);
+  t.match(report.stderr, /--accept-loss <id>/);
+  for (const line of `${report.stdout}${report.stderr}`.split("\n")) t.ok(line.length <= 80, line);
   t.same(readFileSync(join(home, first)), damaged, "looking changes nothing");
 
   const repaired = await check("--repair");
@@ -191,10 +191,10 @@ t.test("events of another service, and of projects that the records do not have"
   const refused = await start(one.folder);
   t.equal(refused.code, 1);
   t.match(refused.stderr, /data\/events has the events of another log service: put its own back, or the records that/);
-  const found = await one.check();
-  t.equal(found.code, 1);
-  t.match(found.stdout, /^foreign {5}folders\.json\n +is of another log service: the service does not start/);
-  t.match(found.stderr, /put this service's events back/);
+  const report = await one.check();
+  t.equal(report.code, 1);
+  t.match(report.stdout, /^foreign {5}folders\.json\n +is of another log service: the service does not start/);
+  t.match(report.stderr, /put this service's events back/);
   t.match((await one.check("--repair")).stderr, /has the events of another log service/);
   renameSync(own!, foreign!);
   renameSync(join(one.folder, "own"), own!);

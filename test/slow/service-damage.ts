@@ -49,7 +49,7 @@ async function serving(t: Test, folder: string, use: (url: string) => Promise<vo
 }
 
 const START = ["service", "start", "--data", "data", "--address", "127.0.0.1:0"];
-/** What a start says of the notification by email. */
+/** The line of a start about the notification by email. */
 const UNTOLD = "warn: alerts cannot be told by email: no --smtp\n";
 const TOKENS = ["service", "token", "ls", "--data", "data"];
 const BACKUP = ["service", "backup", "copy", "--data", "data"];
@@ -116,10 +116,10 @@ t.test("records that are damaged", async (t) => {
     const before = statSync(path).isFile() ? readFileSync(path).toString("base64") : "";
     for (const argv of [START, TOKENS, BACKUP]) {
       const { code, stdout, stderr } = await tool(argv, { cwd: folder });
-      const told = `${what}: tool ${argv.join(" ")}`;
-      t.same([code, stdout], [1, ""], told);
+      const label = `${what}: tool ${argv.join(" ")}`;
+      t.same([code, stdout], [1, ""], label);
       if (message.endsWith(": ")) t.ok(stderr.startsWith(`error: ${message}`), stderr);
-      else t.equal(stderr, `error: ${message}\n${remedy}`, told);
+      else t.equal(stderr, `error: ${message}\n${remedy}`, label);
       t.ok(stderr.endsWith(`\n${remedy}`), stderr);
       t.equal(stderr.trimEnd().split("\n").length, 2, "one sentence and what to do");
     }

@@ -83,7 +83,7 @@ t.test(
         return false;
       }
     };
-    const found = async (by = client) => {
+    const storedMessages = async (by = client) => {
       const range = { project_id, start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z", limit: 10_000 };
       return (await by.call("search", { ...range, query: "message = m" })).events.map(({ id }) => id).sort();
     };
@@ -112,12 +112,12 @@ t.test(
       "nothing but 503",
     );
     t.ok(taken >= 30 && acknowledged.size < next * 3, `${acknowledged.size} of ${next * 3} events were taken`);
-    t.strictSame(await found(), wanted(), "reads go on, and show what was acknowledged and nothing else");
+    t.strictSame(await storedMessages(), wanted(), "reads go on, and show what was acknowledged and nothing else");
     const reader = rpcClient({
       url: ((await first.running.messages[0]) as { url: string }).url,
       token: fresh.stdout.trim(),
     });
-    t.strictSame(await found(reader), wanted(), "also by a token that was never used before");
+    t.strictSame(await storedMessages(reader), wanted(), "also by a token that was never used before");
 
     // Records change until their log finds no room.
     let changes = 0;
@@ -136,12 +136,12 @@ t.test(
       await t.rejects(client.call("add_project", { project: { name } }), { status: 503, message: /^the disk is full/ });
     }
     t.equal((await client.call("get_searches", { project_id })).searches.length, changes);
-    t.strictSame(await found(), wanted());
+    t.strictSame(await storedMessages(), wanted());
 
     rmSync(filler);
     await until("events are taken again", add);
     await client.call("add_project", { project: { name: "with room again" } });
-    t.strictSame(await found(), wanted(), "with room again it goes on");
+    t.strictSame(await storedMessages(), wanted(), "with room again it goes on");
 
     // Killed where there is no room, and started where there is.
     fill(Number.POSITIVE_INFINITY);
@@ -154,10 +154,10 @@ t.test(
     rmSync(filler);
     const second = await start();
     client = second.client;
-    t.strictSame(await found(), wanted(), "what was acknowledged is there after a kill");
+    t.strictSame(await storedMessages(), wanted(), "what was acknowledged is there after a kill");
     t.equal((await client.call("get_searches", { project_id })).searches.length, changes);
     t.ok(await add());
-    t.strictSame(await found(), wanted());
+    t.strictSame(await storedMessages(), wanted());
     t.notMatch(first.running.stderr(), /failed:/, "nothing was unexpected");
     second.running.kill("SIGTERM");
     t.equal((await second.running.ended).code, 0);

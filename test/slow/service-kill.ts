@@ -44,7 +44,7 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, { skip }, async (t) => {
   const records = shelves(() => url, PROJECT, notification).map((shelf) => new Records(shelf, random));
   const lives = new Lives();
   const all = new Map<number, Batch>();
-  let [next, shown, retried] = [0, 0, 0];
+  let [next, visible, retried] = [0, 0, 0];
 
   for (let round = 1; round <= ROUNDS; round++) {
     const load = new Load(client, random, next);
@@ -77,14 +77,18 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, { skip }, async (t) => {
     url = await listening(running);
     client = rpcClient({ url, token });
 
-    for (const number of load.shown) load.batches.get(number)!.state = "there";
-    const events = await found(client, next, load.next);
+    for (const number of load.visibleBatches) load.batches.get(number)!.state = "there";
+    const events = await eventsBetween(client, next, load.next);
     t.same(settle(load.batches, events), [], `round ${round}: the events`);
     retried += await retry(client, random, load.batches);
-    t.same(settle(load.batches, await found(client, next, load.next)), [], `round ${round}: the events, sent again`);
+    t.same(
+      settle(load.batches, await eventsBetween(client, next, load.next)),
+      [],
+      `round ${round}: the events, sent again`,
+    );
     for (const one of [...records, lives]) t.same(await one.check(client), [], `round ${round}: the records`);
 
-    shown += load.shown.size;
+    visible += load.visibleBatches.size;
     next = load.next;
     for (const batch of load.batches.values()) all.set(batch.number, batch);
     const { count } = await client.call("get_count", { project_id: PROJECT, ...rangeOf(0, next) });
@@ -92,7 +96,7 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, { skip }, async (t) => {
     if (!t.passing()) return;
   }
 
-  t.same(settle(all, await found(client, 0, next)), [], "in the end, each event");
+  t.same(settle(all, await eventsBetween(client, 0, next)), [], "in the end, each event");
   const metrics = await (await client.get("/metrics", {})).text();
   const [, segments] = /^\w*segments (\d+)$/m.exec(metrics) ?? [];
   running.kill("SIGTERM");
@@ -101,15 +105,15 @@ t.test(`killed ${ROUNDS} times, KILL_SEED=${SEED}`, { skip }, async (t) => {
 
   // Else nothing was tested.
   const changes = records.map(({ changes }) => changes);
-  const summary = { batches: stored(all).length, shown, retried, changes, lives: lives.count, segments };
-  const isAll = [shown, retried, lives.count, Number(segments), ...changes].every((count) => count > 0);
+  const summary = { batches: stored(all).length, shown: visible, retried, changes, lives: lives.count, segments };
+  const isAll = [visible, retried, lives.count, Number(segments), ...changes].every((count) => count > 0);
   t.ok(isAll && stored(all).length > ROUNDS * 5, JSON.stringify(summary));
   t.comment(JSON.stringify(summary));
 });
 
 const stored = (batches: ReadonlyMap<number, Batch>) => [...batches.values()].filter(({ state }) => state === "there");
 
-async function found(client: RpcClient, from: number, to: number): Promise<Event[]> {
+async function eventsBetween(client: RpcClient, from: number, to: number): Promise<Event[]> {
   const events: Event[] = [];
   let cursor: string | undefined;
   if (from === to) return events;

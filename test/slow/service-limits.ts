@@ -11,7 +11,7 @@ import { listening, spawnTool, tool } from "../support/cli.ts";
 import { type Answer, SCOPES, sendTo } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-// What a timer may fire too early.
+// The time by which a timer may fire too early.
 const EARLY_MS = 20;
 
 const folder = mkdtempSync(join(tmpdir(), "service-limits-"));
@@ -110,7 +110,7 @@ t.test("requests: a burst, then the rate, held before they are refused", async (
 });
 
 /**
- * What was answered by status, with how long each was waited for at most; the first of many on one connection waits least.
+ * The answers by status, with how long each was waited for at most; the first of many on one connection waits least.
  */
 type Answers = Map<number, { readonly ms: number; readonly text: string }[]>;
 
@@ -140,12 +140,12 @@ async function flood(
         socket.once("error", reject);
         socket.setEncoding("latin1").on("data", (chunk: string) => {
           text += chunk;
-          for (let found = ANSWER.exec(text); found !== null; found = ANSWER.exec(text)) {
-            const status = Number(found[1]);
+          for (let match = ANSWER.exec(text); match !== null; match = ANSWER.exec(text)) {
+            const status = Number(match[1]);
             const list = answers.get(status) ?? [];
             answers.set(status, list);
-            list.push({ ms: performance.now() - sentMs.shift()!, text: found[0] });
-            text = text.slice(found[0].length);
+            list.push({ ms: performance.now() - sentMs.shift()!, text: match[0] });
+            text = text.slice(match[0].length);
             send();
           }
           if (sentMs.length === 0) resolve();

@@ -1,4 +1,4 @@
-// What is said of answers that lack events: on the wire, by _ready, by `tool logs`. The store's part is put around the
+// The words about answers that lack events: on the wire, by _ready, by `tool logs`. The store's part is put around the
 // real one, since it says by itself only what a damaged disk makes it say.
 import t from "tap";
 import type { EventsStore, Loss } from "../../logservice/events/store.ts";

@@ -75,7 +75,7 @@ async function endsWithToken(
     return { answer, atMs: performance.now() };
   };
   const search = { ...PERIOD, query: SLOW_QUERY };
-  const asked: readonly (readonly [what: string, answer: Promise<Timed>])[] = [
+  const requests: readonly (readonly [what: string, answer: Promise<Timed>])[] = [
     ["SQL", timed("query", { query: SLOW_SQL })],
     ["another SQL", timed("query", { query: SLOW_SQL })],
     ["a search", timed("search", search)],
@@ -96,12 +96,12 @@ async function endsWithToken(
   );
 
   let answered = 0;
-  for (const [, answer] of asked) void answer.then(() => answered++);
+  for (const [, answer] of requests) void answer.then(() => answered++);
   await new Promise((resolve) => setTimeout(resolve, 700));
   t.equal(answered, 0, "all are still open");
   const removedMs = await remove(service, { secret, id });
 
-  for (const [what, answer] of asked) {
+  for (const [what, answer] of requests) {
     const { answer: got, atMs } = await answer;
     t.same([got.status, got.json], [401, removedBy(message)], what);
     t.equal(got.headers["www-authenticate"], "Bearer");

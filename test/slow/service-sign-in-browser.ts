@@ -1,4 +1,4 @@
-// What a real browser makes of signing in: policies of content, cookies, redirects and forms are only as good as its reading.
+// A real browser's reading of signing in: policies of content, cookies, redirects and forms are only as good as that.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chromium } from "playwright-core";

@@ -151,9 +151,9 @@ t.test(`${SECONDS} seconds`, { skip: process.platform === "linux" ? false : "nee
     },
     async "bad edit"() {
       const problems = () => running.stderr().split("tool.json has errors").length;
-      const known = problems();
+      const countBefore = problems();
       write('{ "name": "soak", "memroy": 1 }');
-      await until("the problem", () => problems() > known);
+      await until("the problem", () => problems() > countBefore);
       await disturb.edit();
     },
     async restart() {
@@ -162,7 +162,7 @@ t.test(`${SECONDS} seconds`, { skip: process.platform === "linux" ? false : "nee
       await until("the app of the edit", async () => (await app()).generation === String(environment));
     },
     async kill() {
-      // What it leaves behind goes with it.
+      // The processes that it leaves behind go with it.
       await send(world, { path: "/children" });
       const { pid } = await app();
       process.kill(pid, "SIGKILL");
@@ -206,7 +206,7 @@ t.test(`${SECONDS} seconds`, { skip: process.platform === "linux" ? false : "nee
         sockets: socketsOf(pid),
         descriptors: descriptorsOf(pid).length,
       });
-      if (samples.length % 60 === 0) console.log(`# ${told(samples.at(-1)!)}, ${sum(counts)} exchanges`);
+      if (samples.length % 60 === 0) console.log(`# ${sampleText(samples.at(-1)!)}, ${sum(counts)} exchanges`);
     }
   };
 
@@ -265,7 +265,7 @@ function responsesIn(folder: string): Map<string, number> {
   return logged;
 }
 
-function told({ seconds, bytes, sockets, descriptors }: Sample): string {
+function sampleText({ seconds, bytes, sockets, descriptors }: Sample): string {
   return `${seconds.toFixed(0)} s: ${mb(bytes)}, ${sockets} sockets, ${descriptors} descriptors`;
 }
 

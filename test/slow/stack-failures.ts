@@ -1,4 +1,4 @@
-// What goes wrong with a stack, by the real command against the stand-in: what is said, what is left, what the next run
+// The failures of a stack, by the real command against the stand-in: what is said, what is left, what the next run
 // does.
 import t from "tap";
 import { logicalId } from "../../cli/aws/stack/logical-id.ts";
@@ -13,10 +13,10 @@ const ZONE = { dns: { "shop.com": [{ name: "shop.com", type: "MX", value: ["10 m
 
 interface FailureRow {
   name: string;
-  /** What tool.json says before and after the stack was made by an apply; without `before` there is no stack. */
+  /** The tool.json before and after the stack was made by an apply; without `before` there is no stack. */
   before?: object;
   after: object;
-  /** What goes wrong from here on. */
+  /** Makes the calls fail from here on. */
   arrange: (aws: Aws) => void;
   argv?: string[];
   code: number;
@@ -24,7 +24,7 @@ interface FailureRow {
   error: string[];
   /** The state of the stack then; undefined where there is none. */
   state: string | undefined;
-  /** What the same command says when nothing goes wrong any more. */
+  /** The output of the same command when nothing goes wrong any more. */
   again?: RegExp;
 }
 

@@ -136,7 +136,7 @@ async function listAndDetail(t: Test, { service }: World, window: Window): Promi
     await window.keys("ArrowUp");
   }
 
-  // What the button makes of the value must find just this event again.
+  // The query that the button makes of the value must find just this event again.
   await window.keys("x");
   for (const [row, { name, text, shows }] of ROWS.entries()) {
     // To load the page for each would take minutes.
@@ -158,7 +158,7 @@ async function listAndDetail(t: Test, { service }: World, window: Window): Promi
       t.equal(await window.evaluate(TURNED), "", `${name}: each character of the query is after the one before it`);
   }
 
-  // What is pasted, and what a link brings, finds the same and hides nothing.
+  // A query that is pasted, and one that a link brings, finds the same and hides nothing.
   for (const [row, { name, text, shows }] of ROWS.entries()) {
     // A quote would end the text, and a line end cannot be in one.
     if (/["\\\r\n*]/.test(text)) continue;
@@ -177,7 +177,7 @@ async function listAndDetail(t: Test, { service }: World, window: Window): Promi
   }
 }
 
-/** What is before the first character of the query that is drawn left of the one before it, on the same line. */
+/** The text before the first character of the query that is drawn left of the one before it, on the same line. */
 const TURNED = `(() => {
   const walker = document.createTreeWalker(document.querySelector(".query-mirror"), NodeFilter.SHOW_TEXT);
   const range = document.createRange();
@@ -202,8 +202,8 @@ async function fieldNames(t: Test, { service }: World, window: Window): Promise<
   await window.open(`${service.url}${EVENTS}`);
   await window.shows(`${ROWS.length} events`, ".summary");
   const names = await window.until("the fields", async () => {
-    const found = await window.texts(".facets .fold .name");
-    return found.length >= ROWS.length ? found : undefined;
+    const texts = await window.texts(".facets .fold .name");
+    return texts.length >= ROWS.length ? texts : undefined;
   });
   // A name that is no word is written as a query takes it, with escapes for what would not be seen.
   const quoted = names.flatMap((name) => (name.startsWith("fields[") ? [JSON.parse(name.slice(7, -1))] : []));
@@ -270,11 +270,18 @@ async function large(t: Test, { service }: World, window: Window): Promise<void>
 }
 
 async function addresses(t: Test, { service }: World, window: Window): Promise<void> {
-  // What the grammar takes may mean nothing to the service, which says so.
+  // A query that the grammar takes may mean nothing to the service, which says so.
   window.faults.expect(/^400 POST .*\/(?:search|get_level_timeseries)$/);
   for (const { name, text } of ROWS) {
-    const given = new URLSearchParams({ query: text, event: text, columns: text, last: text, start: text, as: text });
-    await window.open(`${service.url}${EVENTS}?${given}`);
+    const parameters = new URLSearchParams({
+      query: text,
+      event: text,
+      columns: text,
+      last: text,
+      start: text,
+      as: text,
+    });
+    await window.open(`${service.url}${EVENTS}?${parameters}`);
     await window.sees("combobox", "Query");
     await isUnharmed(t, window, `${name} in the query of an address`);
   }

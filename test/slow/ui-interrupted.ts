@@ -33,7 +33,7 @@ t.test("in chromium", { skip: requires("chromium") }, async (t) => {
   for (const [name, step] of Object.entries(STEPS)) {
     await t.test(name, async (t) => {
       await step(t, scene);
-      // What was refused and cut is what this is about.
+      // The test itself refuses and cuts requests.
       world.faults();
     });
   }
@@ -64,14 +64,14 @@ async function cutPage(t: Test, { world, window }: Scene): Promise<void> {
 }
 
 async function sentAgain(t: Test, { world, window }: Scene): Promise<void> {
-  let asked = 0;
+  let attempts = 0;
   const url = await proxy(
     t,
     world.service.url,
     (path) => (path === "/add_search" ? { bytes: 0, isDone: true } : undefined),
     {
-      told: (path) => {
-        if (path === "/add_search") asked++;
+      onRequest: (path) => {
+        if (path === "/add_search") attempts++;
       },
     },
   );
@@ -82,7 +82,7 @@ async function sentAgain(t: Test, { world, window }: Scene): Promise<void> {
   await window.press("button", "Save", "dialog");
   await window.shows("does not answer", "dialog");
   const { searches } = await window.call<{ searches: { name: string }[] }>("get_searches", { project_id: "shop" });
-  t.ok(asked >= 1, `sent ${asked} times`);
+  t.ok(attempts >= 1, `sent ${attempts} times`);
   t.equal(searches.filter(({ name }) => name === "Sent again").length, 1);
 }
 
@@ -101,7 +101,7 @@ async function withoutWorker(t: Test, { world, window }: Scene): Promise<void> {
   t.pass("before what checks it was there");
 }
 
-/** What becomes of an answer: it is cut off after so many bytes, at its end if it `isDone`, or held back. */
+/** The fate of an answer: it is cut off after so many bytes, at its end if it `isDone`, or held back. */
 interface Trouble {
   readonly bytes?: number;
   readonly isDone?: boolean;
@@ -113,17 +113,17 @@ async function proxy(
   t: Test,
   target: string,
   troubleOf: (path: string) => Trouble | undefined,
-  { told = () => {} }: { readonly told?: (path: string) => void } = {},
+  { onRequest = () => {} }: { readonly onRequest?: (path: string) => void } = {},
 ): Promise<string> {
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? "/";
-    told(path);
+    onRequest(path);
     const trouble = troubleOf(path);
     const headers = { ...incoming.headers, host: new URL(target).host };
     if (headers.origin !== undefined) headers.origin = target;
     delete headers.referer;
     delete headers["accept-encoding"];
-    const asked = request(target + path, { method: incoming.method, headers }, (answer) => {
+    const upstream = request(target + path, { method: incoming.method, headers }, (answer) => {
       const { bytes, isDone = false, holdMs = 0 } = trouble ?? {};
       const send = (): void => {
         if (bytes === undefined) {
@@ -144,8 +144,8 @@ async function proxy(
       if (holdMs > 0) setTimeout(send, holdMs).unref();
       else send();
     });
-    asked.on("error", () => outgoing.destroy());
-    incoming.pipe(asked);
+    upstream.on("error", () => outgoing.destroy());
+    incoming.pipe(upstream);
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   t.teardown(() => {

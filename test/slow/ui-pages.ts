@@ -19,7 +19,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 interface PageRow {
   readonly path: (shop: Shop) => string;
-  /** What is shown when the page is whole. */
+  /** The text that is shown when the page is whole. */
   readonly shows: string | RegExp;
   /** The title of the window; the usual one unless told otherwise. */
   readonly title?: RegExp;
@@ -199,7 +199,7 @@ async function looksRight(t: Test, window: Window, name: string, row: PageRow): 
   t.match(await window.evaluate("document.title"), row.title ?? / · Logs$/);
   const none = { missing: [], disordered: [], unseen: [], hidden: [] };
   let problems = await tabProblems(window);
-  // What is still read may have come in between.
+  // An element that is still read may have come in between.
   if (JSON.stringify(problems) !== JSON.stringify(none)) problems = await tabProblems(window);
   t.same(problems, none, "the key Tab");
   // A window may have been left by the keys.
@@ -212,7 +212,7 @@ async function looksRight(t: Test, window: Window, name: string, row: PageRow): 
   await page.evaluate(AXE);
   for (const [width, height] of [VAST, WIDE, NARROW]) {
     await window.driver.size(width, height);
-    // What is measured is drawn anew after the window has changed.
+    // The elements that are measured are drawn anew after the window has changed.
     await window.until("the new width", async () => (await tooWide(window, width)).length === 0).catch(() => {});
     t.same(await tooWide(window, width), [], `nothing is wider than ${width} pixels`);
     for (const colorScheme of ["light", "dark"] as const) {
@@ -239,7 +239,7 @@ async function tabProblems(window: Window) {
   return { missing, disordered, unseen, hidden };
 }
 
-/** What sticks out of the window to the right, if that can be scrolled. */
+/** The elements that stick out of the window to the right, if that can be scrolled. */
 function tooWide(window: Window, width: number): Promise<string[]> {
   return window.evaluate(`document.documentElement.scrollWidth <= ${width} ? [] :
     [...document.querySelectorAll("body *")]
@@ -254,7 +254,7 @@ function tooWide(window: Window, width: number): Promise<string[]> {
  */
 const ALLOWED: readonly (readonly [rule: string, selector: string])[] = [["aria-allowed-role", "textarea.query-text"]];
 
-/** What axe finds: the rule, and up to three places. */
+/** The findings of axe: the rule, and up to three places. */
 function axeFindings(window: Window, isOfColours: boolean): Promise<string[]> {
   const options = isOfColours ? { runOnly: ["color-contrast"] } : {};
   return window.evaluate(`axe.run(document, ${JSON.stringify({ resultTypes: ["violations"], ...options })})
@@ -267,7 +267,7 @@ function axeFindings(window: Window, isOfColours: boolean): Promise<string[]> {
     }))`);
 }
 
-/** What differs from run to run is left out: times, what reading took, where links lead to. */
+/** Leaves out the parts that differ from run to run: times, how long reading took, where links lead to. */
 const withoutTimes = (tree: string): string =>
   tree
     .replace(/^ *- \/url: .*\n/gm, "")

@@ -1,5 +1,5 @@
-// What people do with the web UI, from the first sign-in to an alert that is told, in thirty steps: in Chromium and in
-// Firefox, with everything real: the command in a process of its own, a mail server, a receiver of webhooks, curl.
+// The work of people with the web UI, from the first sign-in to an alert that is told, in thirty steps: in Chromium and
+// in Firefox, with everything real: the command in a process of its own, a mail server, a receiver of webhooks, curl.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
@@ -17,7 +17,7 @@ import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
 
-/** What each step leaves for those that follow. */
+/** The results that each step leaves for those that follow. */
 interface Scenario extends World {
   readonly ann: Window;
   /** The token that the page made for sending. */
@@ -403,7 +403,7 @@ async function eventLink(t: Test, { ann, bob }: Scenario): Promise<void> {
   await ann.pressAt('.event[data-row="1"] time');
   await ann.press("button", "Copy link", ".detail");
   await ann.shows("Link copied");
-  // What was copied is read as a person does: by pasting it.
+  // The copied text is read as a person does: by pasting it.
   await ann.keys("Control+k");
   await ann.sees("combobox", "Page, project or saved search");
   await ann.keys("Control+v");
@@ -440,15 +440,15 @@ async function exported(t: Test, { ann, service }: Scenario): Promise<void> {
     ...{ start: new Date(Date.now() - 3_600_000).toISOString(), stop: new Date().toISOString() },
   };
   const headers = ["-H", `Authorization: Bearer ${token}`, "-H", "Content-Type: application/json"];
-  const asked = await run("curl", ["-sS", `${service.url}/search`, ...headers, "-d", JSON.stringify(body)]);
-  const found: Operations["search"]["output"] = JSON.parse(asked.stdout);
+  const response = await run("curl", ["-sS", `${service.url}/search`, ...headers, "-d", JSON.stringify(body)]);
+  const result: Operations["search"]["output"] = JSON.parse(response.stdout);
   const lines = await download(ann, "ndjson");
   t.match(lines.name, /^shop-.*\.ndjson$/);
   const events = lines.text
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
-  t.strictSame(events, found.events, "each event, as curl finds it");
+  t.strictSame(events, result.events, "each event, as curl finds it");
 
   const table = await download(ann, "csv");
   t.match(table.name, /^shop-.*\.csv$/);
@@ -456,7 +456,7 @@ async function exported(t: Test, { ann, service }: Scenario): Promise<void> {
   t.match(rows[0], /^time,level,message,/);
   t.same(
     rows.slice(1).map((row) => row.split(",").slice(0, 3)),
-    found.events.map(({ timestamp, level, message }) => [timestamp, level, message]),
+    result.events.map(({ timestamp, level, message }) => [timestamp, level, message]),
   );
   t.equal(new URL(service.url).origin, new URL(ann.driver.url()).origin, "the page stayed");
 }
@@ -605,7 +605,7 @@ async function audit(t: Test, { ann, service }: Scenario): Promise<void> {
   await ann.open(`${service.url}/t/owner/projects`);
   await ann.menu(`${ANN}, you and the team`, "Audit");
   await ann.isAt("/t/owner/audit");
-  const shown = (await ann.shows(`changed the role of ${BOB} to admin`)).replace(/\s+/g, " ");
+  const entryText = (await ann.shows(`changed the role of ${BOB} to admin`)).replace(/\s+/g, " ");
   for (const sentence of [
     `invited ${BOB} as member`,
     "accepted the invite to the team as member",
@@ -618,7 +618,7 @@ async function audit(t: Test, { ann, service }: Scenario): Promise<void> {
     "tested the alert",
     "signed in",
   ])
-    t.match(shown, sentence);
+    t.match(entryText, sentence);
 }
 
 /** An interval of a minute, and the jitter between alerts: by then its first evaluation that may trigger it is due. */

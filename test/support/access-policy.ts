@@ -1,4 +1,4 @@
-// What an access policy allows, for what the stand-in was asked and for what stacks do in the caller's name.
+// The rights of an access policy, for the calls that the stand-in got and for what stacks do in the caller's name.
 import type { AccessPolicy } from "../../cli/aws/stack/policy.ts";
 import type { JournalEntry } from "./aws/journal.ts";
 
@@ -129,8 +129,8 @@ const ARNS: Readonly<Record<string, (id: string, at: Place) => string>> = {
 };
 
 /**
- * What a stack does in the caller's name to make, read, change and delete a resource: the permissions of the handlers in
- * the public schemas of the resource types, as far as the properties that our templates have need them.
+ * The actions of a stack in the caller's name to make, read, change and delete a resource: the permissions of the
+ * handlers in the public schemas of the resource types, as far as the properties that our templates have need them.
  */
 export const HANDLERS: Readonly<Record<string, readonly string[]>> = {
   "AWS::ApiGateway::RestApi": [

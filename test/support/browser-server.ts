@@ -40,7 +40,7 @@ export interface BrowserServer {
   notify(method: string, params?: object): void;
   /** Waits for a message that the server sends by itself. */
   receive(method: string, accepts?: (params: never) => boolean): Promise<Message>;
-  /** What was thrown in the page or in the worker. */
+  /** The errors that were thrown in the page or in the worker. */
   readonly errors: readonly string[];
   /** Resolves when the worker has ended. */
   readonly closed: Promise<void>;

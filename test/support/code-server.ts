@@ -61,7 +61,7 @@ function npm(folder: string, args: readonly string[]): void {
   if (status !== 0) throw new Error(`npm install ${args.join(" ")}: ${error?.message ?? stderr}`);
 }
 
-/** What a fresh VS Code would show over the text, and what would leave the machine. */
+/** Settings against the parts that a fresh VS Code shows over the text, and against data that leaves the machine. */
 const SETTINGS = {
   "workbench.startupEditor": "none",
   "workbench.secondarySideBar.defaultVisibility": "hidden",
@@ -121,7 +121,7 @@ export async function startCodeServer({
     HOME: home,
     LANG: "C.UTF-8",
     SHELL: "/bin/sh",
-    // What is started in it inherits this; its processes are found by it.
+    // The processes that are started in it inherit this, and are found by it.
     TOOL_CLIENT: dir,
     ...more,
   });

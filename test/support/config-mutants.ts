@@ -27,7 +27,7 @@ export interface ConfigMutant {
   readonly openOrGone: Path | undefined;
 }
 
-/** What an operator makes of a text. */
+/** The change that an operator makes to a text. */
 interface Fault {
   readonly edits: readonly TextEdit[];
   readonly open?: readonly Path[];
@@ -392,9 +392,9 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   "misspell key twice": at(
     (site) => isSetting(site) && site.member!.key.value.length > 6,
     (site, random) => {
-      const known = keysOf(site.owner);
-      const once = misspelt(site.member!.key.value, known, random);
-      const twice = once && misspelt(once, known, random);
+      const keys = keysOf(site.owner);
+      const once = misspelt(site.member!.key.value, keys, random);
+      const twice = once && misspelt(once, keys, random);
       return twice === site.member!.key.value ? undefined : renamed(site, twice);
     },
   ),
@@ -600,8 +600,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
     ({ node, path }, _, tree) => {
       const only = (node as ObjectNode).members[0]!;
       // Only where the value alone tells its name.
-      const told = ["location", "command", "dir", "domain", "memory", "build"];
-      return told.includes(only.key.value) || path[0] === "cors" ? source(tree, only.value!) : undefined;
+      const distinctive = ["location", "command", "dir", "domain", "memory", "build"];
+      return distinctive.includes(only.key.value) || path[0] === "cors" ? source(tree, only.value!) : undefined;
     },
   ),
   "list for object": at(
@@ -789,8 +789,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
       if (names.length === 0) return undefined;
       const name = random.pick(names);
       const wrong = slip(name, random);
-      const known: readonly string[] = String(site.path[1]).match(/(?<=:)\w+/g) ?? [];
-      if (known.includes(wrong) || wrong === "splat" || wrong === name || !/^[a-z]\w*$/i.test(wrong)) return undefined;
+      const params: readonly string[] = String(site.path[1]).match(/(?<=:)\w+/g) ?? [];
+      if (params.includes(wrong) || wrong === "splat" || wrong === name || !/^[a-z]\w*$/i.test(wrong)) return undefined;
       return json(place.replace(`:${name}`, `:${wrong}`));
     },
   ),
@@ -1025,7 +1025,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
       const items = (memberOf(root, "actions")!.value as ArrayNode).items;
       const other = items.find((_, i) => i !== site.path[1])!;
       const name = memberOf(other, "name")!.value as { value: string };
-      // What alerts were told by the name is open too.
+      // If alerts refer to the name, the action that they mean is open, too.
       const used = (memberOf(root, "alerts")?.value as ArrayNode | undefined)?.items.some(
         (alert) => (memberOf(alert, "action")?.value as { value?: string })?.value === str(site),
       );

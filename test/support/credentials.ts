@@ -1,4 +1,4 @@
-// What requests to the service can carry to say who asks, and tails that are read with it.
+// The credentials by which requests to the service can say who asks, and tails that are read with them.
 import { get, type IncomingMessage } from "node:http";
 import { addToken } from "../../logservice/access/tokens.ts";
 import { openSession } from "../../logservice/account/sign-in.ts";
@@ -42,7 +42,7 @@ export function ingest(service: TestService, project: string, line: string, cred
 
 export interface OpenTail {
   readonly status: number;
-  /** What came until now. */
+  /** Returns the text that came until now. */
   text(): string;
   /** Whether the answer has ended. */
   isEnded(): boolean;

@@ -55,7 +55,7 @@ export function askEndpoint(aws: Aws, url: string): Promise<{ readonly status: n
   const { hostname, pathname, search } = new URL(url);
   const { port } = new URL(aws.endpoint);
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const clientRequest = request(
       { host: "127.0.0.1", port, path: `${pathname}${search}`, headers: { host: hostname } },
       (response) => {
         let body = "";
@@ -65,8 +65,8 @@ export function askEndpoint(aws: Aws, url: string): Promise<{ readonly status: n
         response.on("end", () => resolve({ status: response.statusCode!, body }));
       },
     );
-    asked.on("error", reject);
-    asked.end();
+    clientRequest.on("error", reject);
+    clientRequest.end();
   });
 }
 
@@ -90,7 +90,7 @@ export async function openApp(t: Test, config: object, options: AwsOptions = {})
   return { aws, app, configure: (one) => app.write(text(one)) };
 }
 
-/** What owners of domains do, and the apply after it. */
+/** Does what owners of domains do, and the apply after it. */
 export async function issueAll(aws: Aws, app: AppFolder): Promise<void> {
   const acm = aws.state.service("acm", "us-east-1");
   for (const arn of acm.certificates.keys()) acm.issue(arn);

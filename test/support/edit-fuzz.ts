@@ -47,10 +47,10 @@ export async function fuzzEdits(client: LspClient, rounds: number, seed: number)
     client.open(edited, base.text);
     const text = editAll(client, edited, base.text, bases, random);
     client.open(fresh, text);
-    const asked = questions(text, random);
-    const [ofEdited, ofFresh] = await Promise.all([ask(client, edited, asked), ask(client, fresh, asked)]);
-    for (const [i, { method, params }] of asked.entries()) {
-      const [a, b] = [shown(ofEdited[i]!, edited), shown(ofFresh[i]!, fresh)];
+    const requests = questions(text, random);
+    const [ofEdited, ofFresh] = await Promise.all([ask(client, edited, requests), ask(client, fresh, requests)]);
+    for (const [i, { method, params }] of requests.entries()) {
+      const [a, b] = [comparable(ofEdited[i]!, edited), comparable(ofFresh[i]!, fresh)];
       const what = `${method} ${JSON.stringify(params)} of ${JSON.stringify(text)}`;
       if (a !== b) wrong.push(`${what}: ${a} after edits, ${b} opened fresh`);
       if (ofEdited[i]!.error !== undefined && !REFUSES.has(method)) wrong.push(`${what}: ${a}`);
@@ -164,7 +164,7 @@ async function fixAll(client: LspClient, uri: string, { result }: Message, wrong
 }
 
 /** An answer as it is compared: of no document, and of no state of the server. */
-function shown({ result, error }: Message, uri: string): string {
+function comparable({ result, error }: Message, uri: string): string {
   const text = JSON.stringify({ result, error }, (key, value) => (key === "resultId" ? undefined : value));
   return text.replaceAll(uri.slice(0, uri.lastIndexOf("/")), "");
 }

@@ -12,7 +12,7 @@ export interface Editor {
   /** The Debian packages that it comes in. */
   readonly packages: string;
   readonly argv: readonly string[];
-  /** What it cannot show as others do. */
+  /** The steps that it cannot show as others do. */
   readonly differs?: Differences;
 }
 
@@ -114,8 +114,8 @@ function compare(t: Test, original: string, answers: readonly Answer[], differs:
   let before = original;
   for (const [index, step] of steps().entries()) {
     const { name, shows, removes = [], adds = [] } = { ...step, ...differs[step.name] };
-    const { text = before, ...shown } = answers[index] ?? { error: "not reached" };
-    t.same(shown, shows, name);
+    const { text = before, ...answer } = answers[index] ?? { error: "not reached" };
+    t.same(answer, shows, name);
     t.same(onlyIn(before, text), removes, `${name}: lines that go`);
     t.same(onlyIn(text, before), adds, `${name}: lines that come`);
     before = text;
@@ -128,10 +128,10 @@ function compare(t: Test, original: string, answers: readonly Answer[], differs:
 
 /** The lines of a text that another does not have, as often as they occur more. */
 function onlyIn(text: string, other: string): string[] {
-  const known = other.split("\n");
+  const otherLines = other.split("\n");
   return text.split("\n").filter((line) => {
-    const at = known.indexOf(line);
-    if (at >= 0) known.splice(at, 1);
+    const at = otherLines.indexOf(line);
+    if (at >= 0) otherLines.splice(at, 1);
     return at < 0;
   });
 }

@@ -66,13 +66,13 @@ export function projectOf(files: Files, config?: () => ToolDocument): Project {
     },
     listFiles(folder) {
       const prefix = clean(folder) === "." || clean(folder) === "" ? "" : `${clean(folder)}/`;
-      const found = new Map<string, ProjectFile>();
+      const entries = new Map<string, ProjectFile>();
       for (const [path, text] of Object.entries(files)) {
         if (!path.startsWith(prefix)) continue;
         const [name = "", ...below] = path.slice(prefix.length).split("/");
-        found.set(name, { name, kind: below.length > 0 || text === null ? "directory" : "file" });
+        entries.set(name, { name, kind: below.length > 0 || text === null ? "directory" : "file" });
       }
-      return [...found.values()];
+      return [...entries.values()];
     },
     ...(config !== undefined && { config }),
   };

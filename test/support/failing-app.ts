@@ -65,6 +65,6 @@ export async function startFailing(t: Test, config: Config = {}, timeout = 1, ma
 }
 
 /** The status, and whether the connection broke before the end of the body. */
-export function told(response: RawResponse): string {
+export function statusText(response: RawResponse): string {
   return `${response.status}${response.cut ? ", cut" : ""}`;
 }

@@ -1,4 +1,4 @@
-// What becomes of a text when the preferred fix is taken again and again, as an editor does on one key.
+// The steps of a text on which the preferred fix is taken again and again, as an editor does on one key.
 import { applyEdits, type Problem } from "../../grammar/problem.ts";
 
 // More than the problems of any text of the tests, and more fixes than a user would apply in a row.

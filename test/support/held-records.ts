@@ -61,9 +61,9 @@ function holdingReads<Builder extends object>(builder: Builder, hold: () => Prom
       return (...parameters: unknown[]) => {
         const made: unknown = value.apply(target, parameters);
         if (!String(name).startsWith("execute")) return holdingReads(made as object, hold);
-        return (made as Promise<unknown>).then(async (found) => {
+        return (made as Promise<unknown>).then(async (result) => {
           await hold();
-          return found;
+          return result;
         });
       };
     },

@@ -36,7 +36,7 @@ export interface Row {
   readonly app?: string | null;
   /** The headers that the app saw, as `has`. */
   readonly appHas?: Record<string, string | null>;
-  /** What the app got of a body. */
+  /** The bytes that the app got of a body. */
   readonly appBytes?: number;
   /** Level and message of the entries that the request made, besides its own two. */
   readonly logs?: string[];
@@ -46,12 +46,13 @@ export interface Row {
   readonly elapsed?: number;
   /** The row in its place when the proxy is another process, whose clock nobody can turn. */
   readonly realTime?: Partial<Omit<Row, "realTime" | "elapsed">>;
-  /** What holds behind gateways of the function platform in its place. */
+  /** The expectations behind gateways of the function platform in place of the row's. */
   readonly platform?: readonly Elsewhere[];
 }
 
 /**
- * What holds behind some gateways, and why; without `kinds` and `streams` behind every gateway. The first that fits counts.
+ * The expectations behind some gateways, and why; without `kinds` and `streams` behind every gateway. The first that
+ * fits counts.
  */
 export interface Elsewhere extends Partial<Omit<Row, "request" | "platform" | "bytes">> {
   readonly why: string;

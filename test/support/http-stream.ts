@@ -10,7 +10,7 @@ export interface StreamedResponse {
 
 export interface Conversation {
   readonly responses: readonly StreamedResponse[];
-  /** What came that is no whole response. */
+  /** The bytes that came and are no whole response. */
   readonly rest: Buffer;
 }
 

@@ -1,4 +1,4 @@
-// What becomes of faulty files when the fixes are taken that are offered for them.
+// The results of taking the fixes that are offered for faulty files.
 import { applyEdits, fixesOf, type Problem } from "../../grammar/problem.ts";
 import { checkConfig } from "../../schema/index.ts";
 import { type Base, type ConfigMutant, drawMutants, OPERATOR_NAMES, saysTheSame } from "./config-mutants.ts";
@@ -13,7 +13,7 @@ export interface Judged {
   readonly right: "one" | "all" | undefined;
   /** The right file says what the original said. */
   readonly isRestored: boolean;
-  /** What is wrong about the fixes themselves: each has to take its problem away and to add none. */
+  /** The faults of the fixes themselves: each has to take its problem away and to add none. */
   readonly faults: readonly string[];
 }
 

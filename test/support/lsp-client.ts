@@ -16,7 +16,7 @@ export interface LspClient {
   /** Everything that the server sent, in order. */
   readonly received: readonly Message[];
   stderr(): string;
-  /** What was on stdout and is not a message; the protocol allows nothing. */
+  /** Returns the text on stdout that is not a message; the protocol allows none. */
   noise(): string;
   /** Sends a request and waits for its answer. */
   request(method: string, params?: unknown): Promise<Message>;
@@ -112,8 +112,8 @@ export function startLsp({
     raw: (text) => void child.stdin.write(text),
     receive(method, accepts = () => true) {
       const fits = (message: Message) => message.method === method && accepts(message.params as never);
-      const known = received.find(fits);
-      if (known !== undefined) return Promise.resolve(known);
+      const match = received.find(fits);
+      if (match !== undefined) return Promise.resolve(match);
       const promise = new Promise<Message>((done) => {
         const listener = (message: Message) => {
           if (!fits(message)) return;

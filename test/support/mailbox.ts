@@ -33,7 +33,7 @@ interface Test {
 /** Ends with the test. */
 export async function startMailbox(t: Test): Promise<Mailbox> {
   const mails: Mail[] = [];
-  const given = new Set<string>();
+  const takenIds = new Set<string>();
   let held: (() => void)[] | undefined;
   const server = new SMTPServer({
     disabledCommands: ["STARTTLS", "AUTH"],
@@ -59,8 +59,8 @@ export async function startMailbox(t: Test): Promise<Mailbox> {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     mails,
     async next(to) {
-      const mail = await until(`a mail to ${to}`, () => mails.find((one) => one.to === to && !given.has(one.id)));
-      given.add(mail.id);
+      const mail = await until(`a mail to ${to}`, () => mails.find((one) => one.to === to && !takenIds.has(one.id)));
+      takenIds.add(mail.id);
       return mail;
     },
     hold() {

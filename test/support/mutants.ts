@@ -56,7 +56,7 @@ interface Site {
   /** The object that it is a member of. */
   readonly object?: ObjectNode;
   readonly member?: Member;
-  /** What the schema says about that object. */
+  /** The schema of that object. */
   readonly owner?: Schema;
 }
 
@@ -102,9 +102,9 @@ function at(
   make: (site: Site, random: Random, sites: Sites) => Slip | string | undefined,
 ): Make {
   return (sites, random) => {
-    const found = sites.all.filter(fits);
-    if (found.length === 0) return undefined;
-    const site = random.pick(found);
+    const candidates = sites.all.filter(fits);
+    if (candidates.length === 0) return undefined;
+    const site = random.pick(candidates);
     const made = make(site, random, sites);
     return typeof made === "string" ? replaced(site.node.span, made) : made;
   };
@@ -185,10 +185,10 @@ const SLIPS: Readonly<Record<string, Make>> = {
     slipOf(stringOf(site), actionNames(root), random),
   ),
   "misspelt metric": at(isUnder("alerts", undefined, "metric"), (site, random) => {
-    const known = ["http.count", "http.latency", "http.4xx", "http.5xx"];
+    const metrics = ["http.count", "http.latency", "http.4xx", "http.5xx"];
     // With another prefix it is a custom metric.
     const tail = slipOf(stringOf(site).slice(5), ["count", "latency", "4xx", "5xx"], random);
-    return known.includes(stringOf(site)) && tail ? `"http.${JSON.parse(tail)}"` : undefined;
+    return metrics.includes(stringOf(site)) && tail ? `"http.${JSON.parse(tail)}"` : undefined;
   }),
   "misspelt method": at(
     (site) => isUnder("cors", "allowed_methods", undefined)(site) && isString(site),
@@ -395,8 +395,8 @@ const SLIPS: Readonly<Record<string, Make>> = {
     (site, random) => {
       const location = stringOf(site);
       const name = /:([a-z]+)$/i.exec(location)![1]!;
-      const known = String(site.path[1]).match(/(?<=:)\w+/g) ?? [];
-      const slip = slipOf(name, [...known, "splat"], random);
+      const params = String(site.path[1]).match(/(?<=:)\w+/g) ?? [];
+      const slip = slipOf(name, [...params, "splat"], random);
       return slip && /^"[a-z_]+"$/i.test(slip)
         ? JSON.stringify(location.slice(0, -name.length) + (JSON.parse(slip) as string))
         : undefined;

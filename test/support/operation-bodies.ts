@@ -4,7 +4,7 @@ import type { TestService } from "./service.ts";
 
 export type Name = keyof Operations;
 
-/** What the bodies below speak of: a project with one record of each kind. */
+/** The records of which the bodies below speak: a project with one record of each kind. */
 export interface World {
   readonly project: string;
   readonly notification: string;
@@ -13,7 +13,7 @@ export interface World {
 }
 
 export interface WorldOptions {
-  /** What adds the records: the token of the service that may do everything, unless told otherwise. */
+  /** The token that adds the records: the one of the service that may do everything, unless told otherwise. */
   readonly token?: string;
   /** The id of the project; one made of its name unless told otherwise. */
   readonly id?: string;

@@ -18,7 +18,7 @@ import { byOhm } from "./ohm-actions.ts";
 
 export interface Subject {
   readonly name: string;
-  /** What each of the two says: a value, or undefined for a text that it does not accept. */
+  /** The answer of each of the two: a value, or undefined for a text that it does not accept. */
   readonly generated: (text: string) => { readonly value: unknown } | undefined;
   readonly ohm: (text: string) => { readonly value: unknown } | undefined;
   readonly seeds: readonly string[];
@@ -159,9 +159,9 @@ export function compare(subject: Subject, count: number, seed: number): { accept
   const texts = (subject.texts ?? textsNear)(subject.seeds, random(seed));
   for (let done = 0; done < count; done++) {
     const text = texts.next().value;
-    const [expected, found] = [subject.ohm(text), subject.generated(text)];
+    const [expected, actual] = [subject.ohm(text), subject.generated(text)];
     if (expected !== undefined) accepted++;
-    if (!isDeepStrictEqual(found, expected)) differ.push(text);
+    if (!isDeepStrictEqual(actual, expected)) differ.push(text);
   }
   return { accepted, differ };
 }

@@ -12,7 +12,7 @@ import { generator, NOW_MS, nearLines } from "./scan-fuzz.ts";
 export interface Weakened {
   readonly pairs: number;
   /** Pairs whose query has a pattern, and those of them in which the query selects the entry. */
-  readonly asked: number;
+  readonly withPattern: number;
   readonly selected: number;
   /** Pairs in which the patterns refuse an entry. */
   readonly refused: number;
@@ -27,7 +27,7 @@ export interface Weakened {
 export function compareFilterPatterns(count: number, seed: number): Weakened {
   const random = generator(seed);
   const [invalid, lost, inexact]: [string[], string[], string[]] = [[], [], []];
-  let [pairs, asked, selected, refused] = [0, 0, 0, 0];
+  let [pairs, withPattern, selected, refused] = [0, 0, 0, 0];
   const BATCH = 1000;
   for (let batch = 0; pairs < count; batch++) {
     for (const query of fc.sample(queries, { numRuns: Math.min(BATCH, Math.ceil(count / 10)), seed: seed + batch })) {
@@ -42,18 +42,18 @@ export function compareFilterPatterns(count: number, seed: number): Weakened {
         const line = entryLine(entry);
         pairs++;
         if (patterns.length === 0) continue;
-        asked++;
+        withPattern++;
         const isFound = matchers.some(({ matches }) => matches(line));
         const isSelected = selects(entry);
         if (isSelected) selected++;
         if (!isFound) refused++;
-        const shown = () => `${printQuery(query)} | ${line} | ${patterns.join(" , ")}`;
-        if (isSelected && !isFound) lost.push(shown());
-        if (isExact && isFound && !isSelected && isPlain(entry)) inexact.push(shown());
+        const caseText = () => `${printQuery(query)} | ${line} | ${patterns.join(" , ")}`;
+        if (isSelected && !isFound) lost.push(caseText());
+        if (isExact && isFound && !isSelected && isPlain(entry)) inexact.push(caseText());
       }
     }
   }
-  return { pairs, asked, selected, refused, invalid, lost, inexact };
+  return { pairs, withPattern, selected, refused, invalid, lost, inexact };
 }
 
 const isPlain = ({ fields }: Entry) => !Array.isArray(fields) && !/"\s*:\s*[[{]/.test(JSON.stringify(fields));

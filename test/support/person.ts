@@ -19,7 +19,7 @@ export interface Person {
   spawn(words: string): Running;
   /** `tool team login`, once it shows its code. */
   beginLogin(words: string): Promise<Running & { readonly code: string }>;
-  /** What the file holds. */
+  /** Returns the content of the file. */
   kept(): Kept;
 }
 
@@ -58,7 +58,7 @@ export async function personAt(t: Test, browser: Browser, email: string): Promis
       const running = spawn(`team login --email ${email} ${words}`);
       const code = await until("the code", () => {
         if (running.child.exitCode !== null) throw new Error(`ended early: ${running.stderr()}`);
-        return shownCode(running.stderr());
+        return loginCode(running.stderr());
       });
       return { ...running, code };
     },
@@ -67,7 +67,7 @@ export async function personAt(t: Test, browser: Browser, email: string): Promis
 }
 
 /** The code that `tool team login` shows. */
-export const shownCode = (text: string) => /^ {4}(\d{3} \d{3})\r?$/m.exec(text)?.[1];
+export const loginCode = (text: string) => /^ {4}(\d{3} \d{3})\r?$/m.exec(text)?.[1];
 
 /** Opens the link of a mail in a window of its own and types the code. Answers what the page says then. */
 export async function typeCode({ context }: Person, link: string, code: string): Promise<string> {

@@ -1,5 +1,6 @@
-// What the stages of a query give of an array of entries, evaluated in the plainest way: whole arrays, one stage after the
-// other, exact values, no streaming. Written apart from grammar/query/pipe; only the parsed tree and the predicate are shared.
+// The results of the stages of a query on an array of entries, evaluated in the plainest way: whole arrays, one stage
+// after the other, exact values, no streaming. Written apart from grammar/query/pipe; only the parsed tree and the
+// predicate are shared.
 import type { Entry } from "../../grammar/entry.ts";
 import {
   compilePredicate,
@@ -103,18 +104,17 @@ function staged(
       return [
         // Any element of a list, as everywhere.
         items.filter((item) =>
-          flat(cellOf(item, field)).some((found) => {
-            if (op === "=") return found === value.value || found === value.text;
-            if (op === "!=")
-              return found !== undefined && found !== null && found !== value.value && found !== value.text;
-            if (typeof found !== "number") return false;
+          flat(cellOf(item, field)).some((cell) => {
+            if (op === "=") return cell === value.value || cell === value.text;
+            if (op === "!=") return cell !== undefined && cell !== null && cell !== value.value && cell !== value.text;
+            if (typeof cell !== "number") return false;
             return op === "<"
-              ? found < value.value
+              ? cell < value.value
               : op === "<="
-                ? found <= value.value
+                ? cell <= value.value
                 : op === ">"
-                  ? found > value.value
-                  : found >= value.value;
+                  ? cell > value.value
+                  : cell >= value.value;
           }),
         ),
         names,
@@ -124,8 +124,8 @@ function staged(
       return [
         [...items].sort((a, b) => {
           for (const { column, direction } of stage.keys) {
-            const found = order(cellOf(a, column), cellOf(b, column));
-            if (found !== 0) return direction === "desc" ? -found : found;
+            const sign = order(cellOf(a, column), cellOf(b, column));
+            if (sign !== 0) return direction === "desc" ? -sign : sign;
           }
           return 0;
         }),
@@ -135,13 +135,13 @@ function staged(
       return [items.slice(0, stage.count.value), names];
     case "fields":
     case "unique": {
-      const given = stage.columns.map((column) =>
+      const headings = stage.columns.map((column) =>
         names?.includes(`${textOf(column)}()`) ? `${textOf(column)}()` : textOf(column),
       );
       const rows = items.map((item) => ({
-        row: new Map(stage.columns.map((column, at) => [given[at]!, cellOf(item, column) ?? null])),
+        row: new Map(stage.columns.map((column, at) => [headings[at]!, cellOf(item, column) ?? null])),
       }));
-      if (stage.kind === "fields") return [rows, given];
+      if (stage.kind === "fields") return [rows, headings];
       const seen: string[] = [];
       const isFirst = ({ row }: { readonly row: Map<string, Value> }) => {
         const key = JSON.stringify([...row.values()].map(sameText));
@@ -149,18 +149,18 @@ function staged(
         seen.push(key);
         return true;
       };
-      return [rows.filter(isFirst), given];
+      return [rows.filter(isFirst), headings];
     }
     case "count":
       return grouped(items, stage.by, [{ name: "count", kind: "count", column: undefined, percent: 0 }], names);
     case "top": {
-      const [rows, given] = grouped(
+      const [rows, headings] = grouped(
         items,
         [stage.column],
         [{ name: "count", kind: "count", column: undefined, percent: 0 }],
         names,
       );
-      return [rows.slice(0, stage.count?.value ?? 10), given];
+      return [rows.slice(0, stage.count?.value ?? 10), headings];
     }
     case "stats":
       return grouped(
@@ -179,7 +179,7 @@ function staged(
   }
 }
 
-interface Asked {
+interface NamedAggregate {
   readonly name: string;
   readonly kind: string;
   readonly column: Named | undefined;
@@ -189,7 +189,7 @@ interface Asked {
 function grouped(
   items: Item[],
   by: readonly Named[],
-  asked: readonly Asked[],
+  aggregates: readonly NamedAggregate[],
   names: string[] | undefined,
 ): [Item[], string[]] {
   const groups = new Map<string, { readonly values: Value[]; readonly items: Item[] }>();
@@ -209,18 +209,21 @@ function grouped(
     }
   }
   const labels = by.map((column) => (names?.includes(`${textOf(column)}()`) ? `${textOf(column)}()` : textOf(column)));
-  const rows = [...groups.values()].map(({ values, items }) => [...values, ...asked.map((one) => result(one, items))]);
+  const rows = [...groups.values()].map(({ values, items }) => [
+    ...values,
+    ...aggregates.map((one) => result(one, items)),
+  ]);
   rows.sort((a, b) => {
     const first = order(b[by.length], a[by.length]);
     if (first !== 0) return first;
     for (let at = 0; at < by.length; at++) if (order(a[at], b[at]) !== 0) return order(a[at], b[at]);
     return 0;
   });
-  const given = [...labels, ...asked.map(({ name }) => name)];
-  return [rows.map((row) => ({ row: new Map(given.map((name, at) => [name, row[at]])) })), given];
+  const headings = [...labels, ...aggregates.map(({ name }) => name)];
+  return [rows.map((row) => ({ row: new Map(headings.map((name, at) => [name, row[at]])) })), headings];
 }
 
-function result({ kind, column, percent }: Asked, items: Item[]): Value {
+function result({ kind, column, percent }: NamedAggregate, items: Item[]): Value {
   const values = column === undefined ? [] : items.map((item) => cellOf(item, column));
   const there = values.filter((value) => value !== undefined);
   const numbers = there

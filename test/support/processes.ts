@@ -1,4 +1,4 @@
-// What processes hold, as /proc tells: Linux only.
+// The memory and files that processes hold, as /proc tells: Linux only.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { isRunning } from "./cli.ts";
 
@@ -29,7 +29,7 @@ export function socketsOf(pid: number): number {
   return descriptorsOf(pid).filter((target) => target.startsWith("socket:")).length;
 }
 
-/** What each open descriptor leads to. */
+/** Returns the target of each open descriptor. */
 export function descriptorsOf(pid: number): string[] {
   const directory = `/proc/${pid}/fd`;
   return readdirSync(directory).flatMap((descriptor) => {

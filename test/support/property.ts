@@ -8,9 +8,9 @@ export function holds(
   settings: fc.Parameters<unknown>,
 ): void {
   const { failed, counterexample, errorInstance } = fc.check(property, settings);
-  const shown = JSON.stringify([counterexample, String(errorInstance)]).replace(
+  const failureText = JSON.stringify([counterexample, String(errorInstance)]).replace(
     /[^ -~]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  assert.equal(failed ? shown : undefined, undefined, "holds");
+  assert.equal(failed ? failureText : undefined, undefined, "holds");
 }

@@ -21,7 +21,7 @@ const wordText = fc
   .filter((text) => !READS_AS_OTHER.test(text));
 const word = wordText.map((text): WordValue => ({ kind: "word", chunks: text.split("*"), span }));
 const literalWord = wordText.map((text): WordValue => ({ kind: "word", chunks: [text], span }));
-// What the grammar takes for something else than a word where a value is expected.
+// Texts that the grammar takes for something else than a word where a value is expected.
 const READS_AS_OTHER =
   /^(and|or|not|in|contains|exists|true|false|null)$|^-?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?([kmgt]?b|ms|[smhd])?$/i;
 

@@ -2,7 +2,7 @@
 
 // How many are found; or what is said, and how many the mended query finds.
 export const habits: readonly (
-  | readonly [text: string, found: number]
+  | readonly [text: string, matches: number]
   | readonly [text: string, says: RegExp, mended?: number]
 )[] = [
   // Levels in every case

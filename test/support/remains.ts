@@ -1,4 +1,4 @@
-// What is in an account of the stand-in, asked as anybody would: through the SDK's clients.
+// The resources in an account of the stand-in, asked for as anybody would: through the SDK's clients.
 import { ACM } from "@aws-sdk/client-acm";
 import { APIGateway } from "@aws-sdk/client-api-gateway";
 import { CloudFormation } from "@aws-sdk/client-cloudformation";

@@ -32,7 +32,7 @@ export interface Project {
 }
 
 export interface Running extends RunningServer {
-  /** What it was started with, for a change of some of it. */
+  /** The options that it was started with, for a change of some of them. */
   readonly options: ProxyServerOptions;
   readonly directory: string;
   readonly entries: Entry[];
@@ -117,17 +117,17 @@ export async function start(t: Test, project: Project): Promise<Running> {
     until(
       "an entry",
       () => entries.find(accepts),
-      () => entries.map((found) => JSON.stringify(found)).join("\n"),
+      () => entries.map((entry) => JSON.stringify(entry)).join("\n"),
     );
   return { ...server, options, close, directory, entries, entry };
 }
 
-/** What a tool.json with this configuration comes to. */
+/** Returns the configuration that a tool.json with these settings comes to. */
 export function configOf(project: Project): ResolvedConfig {
   return withDefaults(checkedConfig(project), { env: {} });
 }
 
-/** What the project's tool.json says. */
+/** Returns the settings of the project's tool.json. */
 export function writtenConfig(project: Project): Config {
   return { name: "test", type: commandOf(project) === undefined ? "static" : "server", ...project.config };
 }

@@ -26,7 +26,7 @@ export async function activeFunction(
     Code: { ZipFile: zipOf(files) },
     ...settings,
   });
-  const found = state.function("app");
-  await until("the function", () => found.latest.state !== "Pending");
-  return (payload) => runner.invoke(found, found.latest, undefined, payload);
+  const lambdaFunction = state.function("app");
+  await until("the function", () => lambdaFunction.latest.state !== "Pending");
+  return (payload) => runner.invoke(lambdaFunction, lambdaFunction.latest, undefined, payload);
 }

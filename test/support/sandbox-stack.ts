@@ -68,7 +68,7 @@ export const FAILING = templateOf("three", "exports.handler = 3", {
   },
 });
 
-/** What there is of the account beside what the stack has, and what it has and is not there. */
+/** Returns the resources of the account that are not the stack's, and those of the stack that do not exist. */
 export function leftOver(
   world: World,
   stackName: string,

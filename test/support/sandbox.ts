@@ -15,7 +15,7 @@ export interface TestSandbox {
   readonly env: Readonly<Record<string, string>>;
   /** Runs a command of an app's folder in this sandbox, which TOOL_SANDBOX chooses. */
   tool(directory: string, ...argv: string[]): Promise<Outcome>;
-  /** What the daemon wrote about itself. */
+  /** Returns the file that the daemon wrote about itself. */
   daemon(): { readonly pid: number; readonly port: number };
   access(): { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** Asks a stage by its own name. */

@@ -75,7 +75,7 @@ export function comparePrefilter(count: number, seed: number): Compared {
 
 /** The lines that a scan finds, all in one block. */
 function scanLines(scan: LineScan, lines: readonly string[]): Set<number> {
-  const found = new Set<number>();
+  const indexes = new Set<number>();
   const blocks = new LineBlocks();
   const text = Buffer.from(lines.join("\n"));
   const starts = new Map<number, number>();
@@ -88,14 +88,14 @@ function scanLines(scan: LineScan, lines: readonly string[]): Set<number> {
   const take = (block: ReturnType<LineBlocks["end"]>) => {
     if (block === undefined) return;
     scan(block, (_bytes, start) => {
-      found.add(starts.get(offset + start - block.start)!);
+      indexes.add(starts.get(offset + start - block.start)!);
       return true;
     });
     offset += block.end + 1 - block.start;
   };
   for (const block of blocks.push(text)) take(block);
   take(blocks.end());
-  return found;
+  return indexes;
 }
 
 type Random = () => number;

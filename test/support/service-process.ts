@@ -4,7 +4,7 @@ import { listening, type Running, spawnTool } from "./cli.ts";
 
 export interface ServiceProcess {
   readonly url: string;
-  /** What all of its processes wrote to stderr. */
+  /** Returns the text that all of its processes wrote to stderr. */
   said(): string;
   /** Starts it, and waits until it listens. */
   start(): Promise<void>;

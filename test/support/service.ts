@@ -38,7 +38,7 @@ export interface TestService {
   readonly directory: string;
   /** May do everything. */
   readonly owner: string;
-  /** What the service wrote into its log. */
+  /** The lines that the service wrote into its log. */
   readonly logged: string[];
   /** Ends the service and keeps its directory, so that another one can be started over it. */
   stop(): Promise<void>;
@@ -122,7 +122,7 @@ export async function startTestService(
       return (await addToken(db, { team, kind: "command", by: user.id, scopes: [] }, now)).secret;
     });
   const owner = await token(SCOPES);
-  const send = (asked: SendOptions) => sendTo(running.port, asked);
+  const send = (request: SendOptions) => sendTo(running.port, request);
   return {
     running,
     records,

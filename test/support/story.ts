@@ -1,4 +1,4 @@
-// What a story of two people needs: a browser, a mailbox, a service that is killed, and the two people themselves.
+// The parts of a story of two people: a browser, a mailbox, a service that is killed, and the two people themselves.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -11,7 +11,7 @@ type TerminalOptions = Pick<SpawnOptions, "cwd" | "env">;
 
 /** A command that runs on a terminal of its own. */
 export interface Terminal {
-  /** What it wrote so far, without what moves the cursor and without colors. */
+  /** Returns its output so far, without sequences that move the cursor and without colors. */
   text(): string;
   type(keys: string): void;
   readonly ended: Promise<{ readonly code: number | null; readonly text: string }>;

@@ -20,20 +20,20 @@ const MAX_SHOWN_LENGTH = 2_000;
 export async function until<T>(what: string, ask: () => T | Promise<T>, seen?: () => unknown): Promise<NonNullable<T>> {
   let last = "";
   for (let ranMs = 0; ; ) {
-    const askedMs = performance.now();
+    const startMs = performance.now();
     const answer = await ask();
     if (answer) return answer;
-    const now = shown(seen === undefined ? answer : await seen());
+    const now = textOf(seen === undefined ? answer : await seen());
     if (seen !== undefined && now !== last) ranMs = 0;
     last = now;
     if (ranMs > BOUND_MS) throw new Error(`waited in vain for: ${what}; seen last: ${last}`);
-    const pauseMs = Math.min(Math.max(performance.now() - askedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
+    const pauseMs = Math.min(Math.max(performance.now() - startMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    ranMs += Math.min(performance.now() - askedMs, MAX_COUNTED_MS);
+    ranMs += Math.min(performance.now() - startMs, MAX_COUNTED_MS);
   }
 }
 
-/** What a promise resolves to; an error as that of `until` if it never is settled. */
+/** Resolves as the promise does; fails with an error as that of `until` if it is never settled. */
 export function within<T>(what: string, promise: Promise<T>, seen?: () => unknown): Promise<T> {
   let isSettled = false;
   const hung = until(what, () => isSettled, seen).then(() => promise);
@@ -42,7 +42,7 @@ export function within<T>(what: string, promise: Promise<T>, seen?: () => unknow
   });
 }
 
-function shown(value: unknown): string {
+function textOf(value: unknown): string {
   const text = typeof value === "string" ? value : inspect(value, { depth: 6 });
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)} ...` : text;
 }

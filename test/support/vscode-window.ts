@@ -6,7 +6,7 @@ import type { CodeServer } from "./code-server.ts";
 import { locate } from "./locate.ts";
 import { until } from "./until.ts";
 
-/** What one answer of the editor may take on a busy machine; starting it takes most. */
+/** The time that one answer of the editor may take on a busy machine; starting it takes most. */
 const WAIT_MS = 20_000;
 
 /** Tall, so that lists and texts of the tests are shown as a whole: VS Code makes only the rows that are seen. */
@@ -154,9 +154,9 @@ export class VscodeWindow {
 
   /** The cursor as the status bar says it: `line:column`, from 1; undefined while something is selected. */
   async cursor(): Promise<string | undefined> {
-    const shown = await this.page.locator("[id='status.editor.selection']").textContent();
-    const found = /Ln (\d+), Col (\d+)$/.exec(shown ?? "");
-    return found === null ? undefined : `${found[1]}:${found[2]}`;
+    const status = await this.page.locator("[id='status.editor.selection']").textContent();
+    const match = /Ln (\d+), Col (\d+)$/.exec(status ?? "");
+    return match === null ? undefined : `${match[1]}:${match[2]}`;
   }
 
   async go(offset: number): Promise<void> {
@@ -244,12 +244,12 @@ export class VscodeWindow {
   async showHover(): Promise<string> {
     await this.page.keyboard.press("Control+K");
     await this.page.keyboard.press("Control+I");
-    const shown = this.page.locator(".monaco-hover:not(.hidden) .hover-contents").first();
-    await shown.waitFor();
-    return (await shown.innerText()).trim();
+    const hover = this.page.locator(".monaco-hover:not(.hidden) .hover-contents").first();
+    await hover.waitFor();
+    return (await hover.innerText()).trim();
   }
 
-  /** What the hover at the cursor says; closes it again. */
+  /** Returns the text of the hover at the cursor; closes it again. */
   async hover(): Promise<string> {
     const text = await this.showHover();
     await this.page.keyboard.press("Escape");

@@ -96,7 +96,7 @@ t.test("the manifest", (t) => {
   });
 
   t.test("names commands that exist: menus, keys, welcome, walkthrough", (t) => {
-    const known = new Set(contributes.commands.map(({ command }: { command: string }) => command));
+    const commandNames = new Set(contributes.commands.map(({ command }: { command: string }) => command));
     const menus = Object.values(contributes.menus).flat() as { command: string }[];
     const links = JSON.stringify([contributes.viewsWelcome, contributes.walkthroughs]).matchAll(/\(command:([\w.]+)/g);
     const named = [
@@ -104,7 +104,7 @@ t.test("the manifest", (t) => {
       ...[...links].map((match) => match[1]!),
     ];
     t.ok(named.length > 15, `${named.length} are named`);
-    for (const command of named) t.ok(known.has(command) || command.startsWith("workbench."), command);
+    for (const command of named) t.ok(commandNames.has(command) || command.startsWith("workbench."), command);
     t.end();
   });
 
@@ -155,11 +155,11 @@ t.test("the manifest", (t) => {
       ...(JSON.stringify(contributes).match(/"(?:when|enablement)":"[^"]*"/g) ?? []),
       ...(JSON.stringify(contributes).match(/onContext:[^"]*/g) ?? []),
     ].join("\n");
-    const asked = new Set(
+    const contextKeys = new Set(
       [...clauses.matchAll(/\btool\.[a-z]\w+/gi)].map(([name]) => name).filter((one) => !ids.has(one)),
     );
     const set = new Set([...sources.matchAll(/"setContext", "([\w.]+)"/g)].map((match) => match[1]!));
-    t.same([...asked].sort(), [...set].sort());
+    t.same([...contextKeys].sort(), [...set].sort());
     t.end();
   });
 
@@ -293,11 +293,11 @@ t.test("Validate Workspace reads the report of tool validate", async (t) => {
     ],
   ] as const) {
     const { stdout } = await tool(["validate", "--format", "json", "--", ...files], { cwd });
-    const found = [...problemsByFile(stdout)].map(([file, problems]) => [
+    const actual = [...problemsByFile(stdout)].map(([file, problems]) => [
       file,
       problems.map((one) => `${one.code} ${one.line}:${one.column}-${one.endLine}:${one.endColumn}`),
     ]);
-    t.same(Object.fromEntries(found), expected, files.join(" "));
+    t.same(Object.fromEntries(actual), expected, files.join(" "));
   }
 });
 
@@ -403,7 +403,7 @@ t.test("the server in a thread", async (t) => {
     t.equal(await server.exited, 0);
   });
 
-  // What is typed into the query box, a letter or a word at a time, and `>`: the first suggestion taken.
+  // The keys typed into the query box, a letter or a word at a time, and `>`: the first suggestion taken.
   const rows: [typed: readonly string[], query: string][] = [
     [["statu", ">"], "status "],
     [["statu", ">", ">= 50", ">"], "status >= 500 "],
@@ -635,7 +635,7 @@ t.test("a program is found where a shell would find it", async (t) => {
   const cwd = directory(t, { "bin/tool": "#!/bin/sh\n", "other/tool": "#!/bin/sh\n", "bin/text": "no program" });
   for (const name of ["bin/tool", "other/tool"]) chmodSync(join(cwd, name), 0o755);
   const path = (...names: string[]) => names.map((name) => join(cwd, name)).join(":");
-  const rows: [name: string, PATH: string | undefined, found: string | undefined][] = [
+  const rows: [name: string, PATH: string | undefined, expected: string | undefined][] = [
     ["tool", path("none", "other", "bin"), join(cwd, "other/tool")],
     ["tool", path("bin", "other"), join(cwd, "bin/tool")],
     ["text", path("bin"), undefined],
@@ -647,7 +647,7 @@ t.test("a program is found where a shell would find it", async (t) => {
     ["./tool", path("bin"), undefined],
     ["~/no/such/program", "", undefined],
   ];
-  for (const [name, PATH, found] of rows) t.equal(await findProgram(name, { PATH }), found, `${name} in ${PATH}`);
+  for (const [name, PATH, expected] of rows) t.equal(await findProgram(name, { PATH }), expected, `${name} in ${PATH}`);
   t.equal(await findProgram("~/bin/tool", { HOME: cwd }), join(cwd, "bin/tool"), "in the home folder");
 });
 

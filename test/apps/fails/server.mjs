@@ -45,7 +45,7 @@ const server = createServer(async (req, res) => {
   if (ask.has("once")) writeFileSync(ask.get("once"), "");
   const reach = async (point) => {
     if (!isFailing || at !== point) return;
-    // What was written is on its way.
+    // The bytes that were written are on their way.
     await pause(20);
     await fail(ask.get("how"), req);
   };

@@ -1,6 +1,6 @@
 import type { Subject } from "./subject.ts";
 
-export interface Asked {
+export interface BenchMethod {
   readonly method: string;
   /** Whether the rival has it. */
   readonly isShared: boolean;
@@ -12,14 +12,14 @@ const none = () => ({});
 const FORMAT = { options: { tabSize: 2, insertSpaces: true } };
 const screen = { range: { start: { line: 0, character: 0 }, end: { line: 50, character: 0 } } };
 
-const row = (method: string, params: Asked["params"] = none, isShared = false): Asked => ({
+const row = (method: string, params: BenchMethod["params"] = none, isShared = false): BenchMethod => ({
   method: `textDocument/${method}`,
   isShared,
   params,
 });
 
 /** Every request that the server announces about one document, each asked right after a keystroke. */
-export const ASKED: readonly Asked[] = [
+export const METHODS: readonly BenchMethod[] = [
   row("diagnostic", none, true),
   row("completion", at('ooks"'), true),
   row("hover", at("old/section-0"), true),

@@ -54,12 +54,12 @@ connection.onInitialize(() => ({ capabilities: { textDocumentSync: TextDocumentS
 for (const [method, answer] of Object.entries(METHODS)) {
   connection.onRequest(method, (params: { textDocument: { uri: string } }) => {
     const text = texts.get(params.textDocument.uri)!;
-    let known = trees.get(text);
-    if (known?.version !== text.version) {
-      known = { version: text.version, tree: service.parseJSONDocument(text) };
-      trees.set(text, known);
+    let entry = trees.get(text);
+    if (entry?.version !== text.version) {
+      entry = { version: text.version, tree: service.parseJSONDocument(text) };
+      trees.set(text, entry);
     }
-    return answer(service, text, known.tree, params);
+    return answer(service, text, entry.tree, params);
   });
 }
 texts.onDidChangeContent(({ document }) => {

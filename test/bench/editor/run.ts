@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { root } from "../../support/cli.ts";
 import { configText } from "./config-text.ts";
-import { ASKED } from "./methods.ts";
+import { METHODS } from "./methods.ts";
 import { PULLS, Subject, URI } from "./subject.ts";
 
 const SIZES = (process.env.SIZES ?? "10000,100000,1000000").split(",").map(Number);
 const ROUNDS = Number(process.env.ROUNDS ?? 60);
 const EDITS = Number(process.env.EDITS ?? 10_000);
 const STARTS = 15;
-/** What the compiler of the engine needs to have seen everything once. */
+/** The rounds that the compiler of the engine needs to have seen everything once. */
 const WARM_UP_ROUNDS = 5;
 
 async function main(): Promise<void> {
@@ -74,7 +74,7 @@ async function requests(bytes: number, rival: readonly string[]): Promise<void> 
   const times = new Map<string, number[]>();
   const busy = new Map<string, number[]>();
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-    for (const { method, isShared, params } of ASKED) {
+    for (const { method, isShared, params } of METHODS) {
       for (const subject of subjects) {
         if (subject.name === "rival" && !isShared) continue;
         const time = await subject.typeAndAsk(method, params(subject));
@@ -85,7 +85,7 @@ async function requests(bytes: number, rival: readonly string[]): Promise<void> 
     }
   }
   print(`\n${size(bytes)}, after a keystroke each; opened, diagnostics after ${cold.map(ms).join(" against ")}`);
-  for (const { method } of ASKED) {
+  for (const { method } of METHODS) {
     const name = method.slice("textDocument/".length);
     row(name, times.get(`ours ${method}`)!, times.get(`rival ${method}`));
     row("  at work", busy.get(`ours ${method}`)!, busy.get(`rival ${method}`));
@@ -106,7 +106,7 @@ async function cancellations(bytes: number): Promise<void> {
   await subject.client.stop();
 }
 
-/** What a keystroke and its diagnostics cost, whatever else runs on the machine. */
+/** Measures the processor time of a keystroke and its diagnostics, whatever else runs on the machine. */
 async function processorTime(bytes: number, rival: readonly string[]): Promise<void> {
   const spent: string[] = [];
   for (const subject of [new Subject("ours"), new Subject("rival", rival)]) {
@@ -147,14 +147,14 @@ function quantile(values: readonly number[], q: number): number {
 }
 
 /** Median, 95th percentile, and the smallest and largest. */
-function shown(values: readonly number[]): string {
+function spreadText(values: readonly number[]): string {
   const [p50, p95] = [quantile(values, 0.5), quantile(values, 0.95)];
   return `p50 ${ms(p50)}, p95 ${ms(p95)} (${ms(Math.min(...values))} to ${ms(Math.max(...values))})`;
 }
 
 function row(what: string, ours: readonly number[], rival?: readonly number[], note?: string): void {
-  const beside = rival && `; rival ${shown(rival)}; ${(quantile(ours, 0.5) / quantile(rival, 0.5)).toFixed(2)}x`;
-  print(`  ${what.padEnd(30)} ${shown(ours)}${beside ?? ""}${note === undefined ? "" : `; ${note}`}`);
+  const beside = rival && `; rival ${spreadText(rival)}; ${(quantile(ours, 0.5) / quantile(rival, 0.5)).toFixed(2)}x`;
+  print(`  ${what.padEnd(30)} ${spreadText(ours)}${beside ?? ""}${note === undefined ? "" : `; ${note}`}`);
 }
 
 const ms = (value: number) => value.toFixed(1);

@@ -10,10 +10,10 @@ export interface Spread {
   readonly p99: number;
   readonly least: number;
   readonly most: number;
-  readonly asked: number;
+  readonly count: number;
 }
 
-export interface Asked {
+export interface Comparison {
   readonly what: string;
   readonly goalMs: number | undefined;
   readonly ours: Spread;
@@ -30,7 +30,7 @@ export async function askInRounds(
   rivals: readonly Rival[],
   question: Question,
   rounds: number,
-): Promise<Asked> {
+): Promise<Comparison> {
   const { what, goalMs, ours, sql, rows } = question;
   const times: number[] = [];
   const rivalTimes = new Map<RivalName, number[]>();
@@ -39,15 +39,15 @@ export async function askInRounds(
     times.push(ms);
     if (question.expected !== undefined) compare(what, answer, "the generator", question.expected);
     for (const rival of sql === undefined ? [] : rivals) {
-      const known = rivalTimes.get(rival.name) ?? [];
-      rivalTimes.set(rival.name, known);
-      if (round >= SLOW_ROUNDS && spreadOf(known).p50 > SLOW_MS) continue;
-      const found = await rival.ask(sql!(rival.name));
-      known.push(found.ms);
-      compare(what, answer, rival.name, rows!(found.rows));
+      const rivalMs = rivalTimes.get(rival.name) ?? [];
+      rivalTimes.set(rival.name, rivalMs);
+      if (round >= SLOW_ROUNDS && spreadOf(rivalMs).p50 > SLOW_MS) continue;
+      const result = await rival.ask(sql!(rival.name));
+      rivalMs.push(result.ms);
+      compare(what, answer, rival.name, rows!(result.rows));
     }
   }
-  const entries = [...rivalTimes].map(([name, known]) => [name, spreadOf(known)]);
+  const entries = [...rivalTimes].map(([name, values]) => [name, spreadOf(values)]);
   return { what, goalMs, ours: spreadOf(times), rivals: Object.fromEntries(entries) };
 }
 
@@ -71,5 +71,5 @@ function compare(what: string, ours: unknown, name: string, theirs: unknown): vo
 function spreadOf(times: readonly number[]): Spread {
   const sorted = [...times].sort((a, b) => a - b);
   const quantile = (q: number) => sorted[Math.floor(q * (sorted.length - 1))] ?? Number.NaN;
-  return { p50: quantile(0.5), p99: quantile(0.99), least: quantile(0), most: quantile(1), asked: sorted.length };
+  return { p50: quantile(0.5), p99: quantile(0.99), least: quantile(0), most: quantile(1), count: sorted.length };
 }

@@ -7,7 +7,7 @@ import type { Ask } from "./questions.ts";
 import type { BenchService } from "./service.ts";
 
 export interface Beside {
-  /** What was aimed at; undefined: as fast as possible. */
+  /** The rate that was aimed at; undefined: as fast as possible. */
   readonly eventsPerSecond: number | undefined;
   readonly acknowledgedRate: number;
   readonly reads: Spread;
@@ -33,7 +33,7 @@ export async function readsBeside(
     const endMs = performance.now() + seconds * 1000;
     return () => performance.now() > endMs;
   };
-  // What the first ones open stays open.
+  // The files that the first reads open stay open.
   await askUntil(service, page, untilMs());
   const idle = await askUntil(service, page, untilMs());
   const beside: Beside[] = [];

@@ -25,7 +25,7 @@ interface Template {
   readonly offsets: Uint32Array;
 }
 
-/** What differs in every event: the text before it in the JSON, and its digits. */
+/** The parts that differ in every event: the text before each in the JSON, and its digits. */
 const PLACES = [
   ['"timestamp":"', 24],
   [" for ", 6],
@@ -134,14 +134,14 @@ function putDigits(into: Buffer, at: number, value: number, width: number): void
 }
 
 const DAY_MS = 86_400_000;
-let knownDay = Number.NaN;
+let cachedDay = Number.NaN;
 let dayText = "";
 
 /** As toISOString writes it, which costs ten times as much: the day is mostly that of the event before. */
 function putTime(into: Buffer, at: number, ms: number): void {
   const day = Math.floor(ms / DAY_MS);
-  if (day !== knownDay) {
-    knownDay = day;
+  if (day !== cachedDay) {
+    cachedDay = day;
     dayText = new Date(ms).toISOString();
   }
   into.write(dayText, at, "latin1");

@@ -13,7 +13,7 @@ export interface LoadOptions {
   readonly eventsPerSecond?: number;
 }
 
-/** What was acknowledged, which is to say durable. */
+/** The events that were acknowledged, which is to say durable, and their times. */
 export interface LoadResult {
   readonly events: number;
   readonly seconds: number;

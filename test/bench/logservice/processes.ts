@@ -1,4 +1,4 @@
-// What a process and those that it started use, as /proc tells: Linux only.
+// The memory and processor time that a process and those that it started use, as /proc tells: Linux only.
 import { readdirSync, readFileSync } from "node:fs";
 import { commandOf } from "../../support/processes.ts";
 
@@ -29,7 +29,7 @@ export class MemoryWatch {
     return this.#most;
   }
 
-  /** What is held now. */
+  /** Returns the memory that is held now. */
   look(): Memory {
     const service = residentBytes(this.#pid);
     const children = childrenOf(this.#pid);

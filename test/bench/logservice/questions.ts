@@ -14,9 +14,9 @@ export interface Question {
   readonly ours: Ask;
   /** The same in SQL; without it no rival has a way to ask it. */
   readonly sql?: (rival: RivalName) => string;
-  /** What of a rival's rows the answers are compared by. */
+  /** The part of a rival's rows that the answers are compared by. */
   readonly rows?: (rows: Rows) => unknown;
-  /** What the answer must be where no rival says it. */
+  /** The required answer if no rival gives one. */
   readonly expected?: unknown;
 }
 
@@ -259,7 +259,7 @@ export function questionsOf(total: number): readonly Question[] {
   ];
 }
 
-/** What a page of the log asks when it is opened: these are read beside ingest. */
+/** Returns the questions that a page of the log asks when it is opened: these are read beside ingest. */
 export function pageOf(questions: readonly Question[]): readonly Ask[] {
   const wanted = [
     "newest 100 of the last hour",

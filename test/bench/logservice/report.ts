@@ -1,5 +1,5 @@
 // The results as a table of test/bench/README.md. What falls short of its goal is in bold.
-import type { Asked, Spread } from "./asking.ts";
+import type { Comparison, Spread } from "./asking.ts";
 import type { ReadsBeside } from "./beside.ts";
 import type { Ingested } from "./ingest.ts";
 import type { Memory } from "./processes.ts";
@@ -21,7 +21,7 @@ export interface Results {
   readonly ingested: Ingested | undefined;
   readonly bytesPerEvent: number;
   readonly rivals: Readonly<Partial<Record<RivalName, RivalResult>>>;
-  readonly questions: readonly Asked[];
+  readonly questions: readonly Comparison[];
   readonly readsBeside: ReadsBeside | undefined;
   /** While questions were asked, with the reads beside ingest where they were. */
   readonly memoryMostReading: Memory;
@@ -59,17 +59,19 @@ export function markdown(results: Results): string {
       row(
         "an acknowledgement, ms p50, p99, most",
         "-",
-        [ingested.acknowledgeMs.p50, ingested.acknowledgeMs.p99, ingested.acknowledgeMs.most].map(shown).join(", "),
+        [ingested.acknowledgeMs.p50, ingested.acknowledgeMs.p99, ingested.acknowledgeMs.most]
+          .map(formatNumber)
+          .join(", "),
       ),
       row("batches refused for the moment and sent again", "-", whole(ingested.refused)),
       row(
         "processor time an event: service, flusher, load, us",
         "-",
         [ingested.serviceMicrosPerEvent, ingested.flusherMicrosPerEvent, ingested.loadMicrosPerEvent]
-          .map(shown)
+          .map(formatNumber)
           .join(", "),
       ),
-      row("from the last acknowledgement until the flusher rests, s", "-", shown(ingested.drainSeconds)),
+      row("from the last acknowledgement until the flusher rests, s", "-", formatNumber(ingested.drainSeconds)),
     );
   }
   const { bytesPerEvent } = results;
@@ -101,7 +103,9 @@ export function markdown(results: Results): string {
   }
   if (readsBeside !== undefined) {
     const { idle } = readsBeside;
-    rows.push(row("reads of a page in turn, idle, ms p50, p99", "-", `${shown(idle.p50)}, ${shown(idle.p99)}`));
+    rows.push(
+      row("reads of a page in turn, idle, ms p50, p99", "-", `${formatNumber(idle.p50)}, ${formatNumber(idle.p99)}`),
+    );
     for (const { eventsPerSecond, acknowledgedRate, reads } of readsBeside.beside) {
       const ratio = reads.p99 / idle.p99;
       const aim = eventsPerSecond === undefined ? "full speed" : `${whole(eventsPerSecond)} events/s`;
@@ -109,7 +113,7 @@ export function markdown(results: Results): string {
         row(
           `the same beside ingest at ${aim} (${whole(acknowledgedRate)} acknowledged); p99 over idle`,
           "<= 3x",
-          `${shown(reads.p50)}, ${shown(reads.p99)}; ${bold(`${ratio.toFixed(1)}x`, ratio > GOALS.besideRatio)}`,
+          `${formatNumber(reads.p50)}, ${formatNumber(reads.p99)}; ${bold(`${ratio.toFixed(1)}x`, ratio > GOALS.besideRatio)}`,
         ),
       );
     }
@@ -128,9 +132,9 @@ function memory({ service, flusher, together }: Memory): string {
 }
 
 function spread({ p50, least, most }: Spread, goalMs = Number.POSITIVE_INFINITY): string {
-  return `${bold(shown(p50), p50 > goalMs)} (${shown(least)} to ${shown(most)})`;
+  return `${bold(formatNumber(p50), p50 > goalMs)} (${formatNumber(least)} to ${formatNumber(most)})`;
 }
 
 const bold = (text: string, isShort: boolean) => (isShort ? `**${text}**` : text);
-const shown = (value: number) => (value < 10 ? value.toFixed(1) : whole(value));
+const formatNumber = (value: number) => (value < 10 ? value.toFixed(1) : whole(value));
 const whole = (value: number | undefined) => (value === undefined ? "-" : Math.round(value).toLocaleString("en"));

@@ -8,7 +8,7 @@ let store: RivalStore | undefined;
 
 process.on("message", (request: RivalRequest) => {
   answer(request).then(
-    (found) => process.send?.(found),
+    (result) => process.send?.(result),
     (error: unknown) => process.send?.({ kind: "failed", error: String(error) } satisfies RivalAnswer),
   );
 });

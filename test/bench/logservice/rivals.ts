@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** What each of them is to the bench. */
+/** The operations of a rival that the bench calls. */
 export interface RivalStore {
   /** One batch, durable when it resolves. */
   append(events: readonly unknown[]): Promise<void>;

@@ -16,7 +16,7 @@ import {
 import { cpus, loadavg, release, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { isRunning } from "../../support/cli.ts";
-import { type Asked, askInRounds } from "./asking.ts";
+import { askInRounds, type Comparison } from "./asking.ts";
 import { readsBeside } from "./beside.ts";
 import { BATCH_EVENTS } from "./bodies.ts";
 import { type Ingested, ingest, settled } from "./ingest.ts";
@@ -26,11 +26,11 @@ import { openRival, RIVAL_TITLES, type Rival, type RivalName } from "./rivals.ts
 import { startService } from "./service.ts";
 
 const numberOf = (name: string, usual: number) => Number(process.env[name] ?? usual);
-const asked = numberOf("EVENTS", 1_000_000);
+const requestedEvents = numberOf("EVENTS", 1_000_000);
 const rounds = numberOf("ROUNDS", 9);
 const connections = numberOf("CONNECTIONS", 8);
 const kept = process.env.BENCH_DIRECTORY;
-// What comes in beside the reads would be in the way of the next run's answers.
+// Events that come in beside the reads would be in the way of the next run's answers.
 const besideSeconds = numberOf("BESIDE_SECONDS", kept === undefined ? 15 : 0);
 const isJson = process.argv.join(" ").includes("--format json");
 const began = performance.now();
@@ -43,7 +43,7 @@ const PREFIX = "tool-bench-logservice-";
 
 const loadBefore = loadavg()[0]!;
 const isLoaded = kept !== undefined && existsSync(join(resolve(kept), FACTS));
-if (isLoaded !== (asked === 0)) {
+if (isLoaded !== (requestedEvents === 0)) {
   console.error(
     isLoaded
       ? `${kept} holds events already: EVENTS=0 asks them, another BENCH_DIRECTORY takes new ones`
@@ -65,7 +65,7 @@ const step = (text: string) => {
   ending.signal.throwIfAborted();
   say(text);
 };
-/** What is to be ended, the last one first. */
+/** The functions that end what was started, called from the last one to the first. */
 const open: (() => Promise<void> | void)[] = [];
 const running = bench();
 try {
@@ -76,7 +76,7 @@ try {
   process.exitCode = 1;
 } finally {
   for (const end of open.reverse()) await end();
-  // What is under way fails without them; until then it may write into the folder.
+  // Calls that are under way fail without them; until then they may write into the folder.
   await running.catch(() => {});
   if (kept === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
@@ -87,7 +87,7 @@ async function bench(): Promise<Results> {
   let ingested: Ingested | undefined;
   const events = isLoaded
     ? (JSON.parse(readFileSync(join(folder, FACTS), "utf8")).events as number)
-    : Math.max(1, Math.round(asked / BATCH_EVENTS)) * BATCH_EVENTS;
+    : Math.max(1, Math.round(requestedEvents / BATCH_EVENTS)) * BATCH_EVENTS;
   if (!isLoaded) {
     const service = await startService(folder);
     open.push(() => service.stop());
@@ -119,7 +119,7 @@ async function bench(): Promise<Results> {
   const service = await startService(folder);
   open.push(() => service.stop());
   const questions = questionsOf(events);
-  const answered: Asked[] = [];
+  const answered: Comparison[] = [];
   for (const question of questions) {
     step(question.what);
     answered.push(await askInRounds(service, rivals, question, rounds));

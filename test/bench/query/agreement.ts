@@ -1,4 +1,4 @@
-// What is counted, not timed: the generated parser against Ohm on random texts, and the golden file of bad queries.
+// Counts without times: the generated parser against Ohm on random texts, and the golden file of bad queries.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseQuery } from "../../../grammar/query/index.ts";
@@ -13,7 +13,7 @@ export function benchAgreement(): void {
   const { accepted, differ } = compare(query, COUNT, 20261120);
   console.log(`generated parser and Ohm: ${COUNT} queries, ${accepted} accepted, ${differ.length} differ`);
   const golden = JSON.parse(readFileSync(join(root, "test/vectors/query-errors.json"), "utf8"));
-  const found = (golden as { query: string }[]).map(({ query }) => parseQuery(query));
-  const hinted = found.filter((one) => !one.ok && one.problems.every(({ hint }) => hint !== undefined)).length;
-  console.log(`golden file: ${found.length} bad queries, ${hinted} with a hint for every problem`);
+  const results = (golden as { query: string }[]).map(({ query }) => parseQuery(query));
+  const hinted = results.filter((one) => !one.ok && one.problems.every(({ hint }) => hint !== undefined)).length;
+  console.log(`golden file: ${results.length} bad queries, ${hinted} with a hint for every problem`);
 }

@@ -22,7 +22,7 @@ export const QUERIES = {
   long: Array(12).fill('level >= warn and cart.items[0].price > 10.5 or message contains "time out"').join(" or "),
 };
 
-/** What liqe's language (Lucene's) has for the same. */
+/** The same queries in liqe's language (Lucene's). */
 const LUCENE = {
   short: "status:>=500",
   medium:

@@ -83,8 +83,8 @@ const SLOW: ReadonlySet<string> = new Set(["jaq", "jq"]);
 
 /** Whether the program of a rival is here. */
 function isHere(rival: string, [program]: readonly string[]): boolean {
-  const asked = rival === "chdb" ? ["-c", "import chdb"] : ["--version"];
-  return spawnSync(program!, asked, { stdio: "ignore" }).status === 0;
+  const argv = rival === "chdb" ? ["-c", "import chdb"] : ["--version"];
+  return spawnSync(program!, argv, { stdio: "ignore" }).status === 0;
 }
 
 function benchPipes(): void {
@@ -100,7 +100,7 @@ function benchPipes(): void {
     console.log(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}`);
     for (const question of QUESTIONS.slice(FIRST)) benchQuestion(question, file, directory);
     const plain = Array.from({ length: ROUNDS }, () => time(plainSearch(file), directory));
-    console.log(`  status >= 500, the plain search: ${shown(plain)}`);
+    console.log(`  status >= 500, the plain search: ${timesText(plain)}`);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -131,7 +131,7 @@ function benchQuestion(question: Question, file: string, directory: string): voi
     const ratio = rival === "tool logs" ? "" : `, ${(median(values.map((one) => one.seconds)) / own).toFixed(2)}x`;
     const same =
       rival === "tool logs" ? "" : sameAs(ours, answerOf(rival, command, directory), question.isExact(rival));
-    console.log(`    ${rival}: ${shown(values)}${ratio}${same}`);
+    console.log(`    ${rival}: ${timesText(values)}${ratio}${same}`);
   }
 }
 
@@ -189,7 +189,7 @@ function time(command: readonly string[], directory: string): Taken {
   return { seconds, cpuSeconds: user + system };
 }
 
-function shown(taken: readonly Taken[]): string {
+function timesText(taken: readonly Taken[]): string {
   const seconds = taken.map((one) => one.seconds);
   return `${median(seconds).toFixed(2)} s ${spread(seconds)}, ${medianCpu(taken).toFixed(2)} s of CPU`;
 }

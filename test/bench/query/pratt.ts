@@ -188,10 +188,10 @@ class Pratt {
       const match =
         /\/((?:\\[^\n\r]|\[\^?\]?(?:\[:(?:(?!:\])[^\n\r])*:\]|\\[^\n\r]|[^\]\n\r])*\]|[^/\\\n\r])*)\/(\p{L}*)(?![\p{L}\p{M}0-9_\-./:@+%~*"])/uy;
       match.lastIndex = at;
-      const found = match.exec(source);
-      if (found === null) return undefined;
+      const parts = match.exec(source);
+      if (parts === null) return undefined;
       this.#pos = match.lastIndex;
-      const regex = { source: found[1]!, flags: found[2]!, span: { start: at, end: this.#pos } };
+      const regex = { source: parts[1]!, flags: parts[2]!, span: { start: at, end: this.#pos } };
       return {
         kind: "match",
         field,
@@ -319,12 +319,12 @@ class Pratt {
   #bracket(start: number): Segment {
     const match = /\[(?:(\d+)|"((?:\\[^\n\r]|[^"\\\n\r])*)")\]/y;
     match.lastIndex = start;
-    const found = match.exec(this.#source);
-    if (found === null) throw REFUSED;
+    const parts = match.exec(this.#source);
+    if (parts === null) throw REFUSED;
     this.#pos = match.lastIndex;
     const span = { start, end: this.#pos };
-    if (found[1] !== undefined) return { kind: "index", index: Number(found[1]), span };
-    return { kind: "key", key: decodeString(found[2]!, false)[0] ?? "", span };
+    if (parts[1] !== undefined) return { kind: "index", index: Number(parts[1]), span };
+    return { kind: "key", key: decodeString(parts[2]!, false)[0] ?? "", span };
   }
 
   #name(): void {

@@ -16,7 +16,7 @@ interface Measure {
   readonly name: string;
   readonly query: string;
   readonly jq: string;
-  /** What ripgrep is asked, where it can be. */
+  /** The text that ripgrep is asked for, if it can be. */
   readonly literal?: string;
 }
 

@@ -1,4 +1,4 @@
-// What the proxy costs between a client and an app, compared with http-proxy and nginx. Needs wrk, taskset and nginx.
+// The cost of the proxy between a client and an app, compared with http-proxy and nginx. Needs wrk, taskset and nginx.
 import { execFileSync, spawnSync } from "node:child_process";
 import { median, spread } from "../query/statistics.ts";
 import { LOAD_CPU, PROXY_CPU, type Rival, startNginx, startScript } from "./servers.ts";

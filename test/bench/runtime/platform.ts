@@ -196,7 +196,7 @@ async function requests(): Promise<void> {
   console.log(`requests against the plain adapter: ${ratio("us")}x the speed, ${ratio("cpu")}x by CPU`);
 }
 
-/** What an adapter of few lines does: http.request with keep-alive, the body collected, a document. No pipeline, no log. */
+/** An adapter of few lines: http.request with keep-alive, the body collected, a document. No pipeline, no log. */
 function plainAdapter(port: number, agent: Agent): Promise<string> {
   return new Promise((resolve, reject) => {
     const query = Object.entries(event.multiValueQueryStringParameters)

@@ -37,7 +37,10 @@ export function stockHop({ host, port, stage }: StockHopOptions): Handler {
     });
 }
 
-/** What http-proxy reads of a request. Its method is not the real one: for some, http-proxy would set a length of 0. */
+/**
+ * The members of a request that http-proxy reads. The method is not the real one: for some, http-proxy would set a
+ * length of 0.
+ */
 function requestForHttpProxy(request: ProxyRequest, stage: string): IncomingMessage {
   const headers = headersByName(headersForApp(request, stage));
   if (request.headers["transfer-encoding"] !== undefined) headers["transfer-encoding"] = "chunked";

@@ -1,4 +1,4 @@
-// What is measured in the page. Each gives milliseconds, one for each round or frame.
+// The measures taken in the page. Each gives milliseconds, one for each round or frame.
 import type { BrowserContext, Page } from "playwright-core";
 import { timeOf } from "../logservice/bodies.ts";
 import { EXPLORER, post, type UiService } from "./service.ts";
@@ -17,7 +17,7 @@ const NOTE_PAINT = `(() => {
 
 /** From the address to the painted list and histogram, a page anew each time, its files in the browser's cache. */
 export async function opening(context: BrowserContext, url: string, rounds: number): Promise<number[]> {
-  const found: number[] = [];
+  const times: number[] = [];
   for (let round = -2; round < rounds; round++) {
     const page = await context.newPage();
     await page.addInitScript(NOTE_PAINT);
@@ -29,10 +29,10 @@ export async function opening(context: BrowserContext, url: string, rounds: numb
       paintedMs = await page.evaluate<number | undefined>("window.paintedMs");
     }
     // The first two warm the caches of the browser and the service.
-    if (round >= 0) found.push(paintedMs);
+    if (round >= 0) times.push(paintedMs);
     await page.close();
   }
-  return found;
+  return times;
 }
 
 /** Notes for every key when what it changed was painted, and when a list of completion was. */
@@ -84,7 +84,7 @@ export async function typing(
 export interface Frames {
   /** From frame to frame. */
   readonly between: number[];
-  /** What the page did for a frame, until it was painted. */
+  /** The milliseconds of work that the page did for each frame, until it was painted. */
   readonly work: number[];
 }
 
@@ -154,7 +154,7 @@ export async function living(
   page: Page,
   service: UiService,
   { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
-): Promise<Frames & { readonly sent: number; readonly shown: number }> {
+): Promise<Frames & { readonly sent: number; readonly visible: number }> {
   await page.getByText("Live", { exact: true }).first().waitFor();
   await page.waitForTimeout(1_500);
   await page.evaluate(NOTE_FRAMES);
@@ -179,7 +179,7 @@ export async function living(
   const frames = await framesOf(page);
   await page.waitForTimeout(2_000);
   const text = await page.locator(".summary strong").innerText();
-  return { ...frames, sent, shown: Number(text.replaceAll(",", "")) };
+  return { ...frames, sent, visible: Number(text.replaceAll(",", "")) };
 }
 
 /** The explorer over all the events of the bench, or over the last hour of them. */

@@ -1,4 +1,4 @@
-// What a deployment holds: tool build on real folders, its archive read by other eyes and run as the platform runs it.
+// The content of a deployment: tool build on real folders, its archive read by others and run as the platform runs it.
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -37,7 +37,7 @@ import { unzip } from "../../support/unzip.ts";
 type File = string | { readonly link: string } | { readonly text: string; readonly mode: number };
 type Files = Readonly<Record<string, File>>;
 
-/** What the smallest deployment holds: the runtime, the app, tool.json and what the build writes beside it. */
+/** The size of the smallest deployment: the runtime, the app, tool.json and what the build writes beside it. */
 const OWN_BYTES = statSync(join(root, "dist/bin/runtime/bootstrap.cjs")).size + 117;
 
 const NODE_APP: Files = { "tool.json": '{ "name": "app" }', "app.js": "require('http')" };
@@ -214,8 +214,8 @@ t.test("what goes along", async (t) => {
     t.same(listing(archiveOf(directory)), holds, name);
     if (leftOut === undefined) continue;
     const { stderr } = await tool(["build", "--verbose", "--size"], { cwd: directory });
-    const told = stderr.split("\n").flatMap((line) => (line.startsWith("left out: ") ? [line.slice(10)] : []));
-    t.same(told, leftOut, `${name}: why`);
+    const lines = stderr.split("\n").flatMap((line) => (line.startsWith("left out: ") ? [line.slice(10)] : []));
+    t.same(lines, leftOut, `${name}: why`);
   }
   const directory = lay(join(folder, "absolute"), NODE_APP);
   symlinkSync(join(directory, "app.js"), join(directory, "same.js"));
@@ -337,10 +337,10 @@ t.test("no byte of a cache can be wrong unnoticed", (t) => {
   const answers = () => {
     const cache = openDeflateCache(folder, "pack");
     return [...used].map(([hash, { data }]) => {
-      const found = cache.get(hash);
-      return found === undefined
+      const entry = cache.get(hash);
+      return entry === undefined
         ? "nothing"
-        : Buffer.from(found.data).equals(data) && found.crc32 === used.get(hash)!.crc32;
+        : Buffer.from(entry.data).equals(data) && entry.crc32 === used.get(hash)!.crc32;
     });
   };
   t.same(answers(), [true, true, true]);
@@ -475,8 +475,8 @@ t.test("why there is no archive", async (t) => {
   await t.test("a file that changed since it was found is read as it is now", async (t) => {
     const path = join(folder, "later.txt");
     writeFileSync(path, "as it is now");
-    const found = { kind: "file", name: "later.txt", path, bytes: 3, modifiedMs: 0, isExecutable: false } as const;
-    const { entries } = await deflateFiles([found], openDeflateCache(undefined, ""), {
+    const file = { kind: "file", name: "later.txt", path, bytes: 3, modifiedMs: 0, isExecutable: false } as const;
+    const { entries } = await deflateFiles([file], openDeflateCache(undefined, ""), {
       onProgress() {},
       clock: systemClock,
     });

@@ -1,4 +1,4 @@
-// What is between the command and the cloud: credentials, errors in words, names, what Git says.
+// The parts between the command and the cloud: credentials, errors in words, names, what Git says.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { cleanEnv, tool } from "../../support/cli.ts";
 
 t.test("which credentials are used", (t) => {
   const keys = { CLOUD_ACCESS_KEY_ID: "AKIA1", CLOUD_SECRET_ACCESS_KEY: "secret1" };
-  const rows: [profile: string | undefined, known: string[], env: Record<string, string>, expected: string][] = [
+  const rows: [profile: string | undefined, profiles: string[], env: Record<string, string>, expected: string][] = [
     ["work", ["work"], {}, "profile work"],
     ["work", ["work"], keys, "profile work"],
     ["work", ["home"], keys, "keys AKIA1"],
@@ -33,8 +33,8 @@ t.test("which credentials are used", (t) => {
     [undefined, [], { CLOUD_ACCESS_KEY_ID: "", CLOUD_SECRET_ACCESS_KEY: "" }, "chain"],
     [undefined, [], {}, "chain"],
   ];
-  for (const [profile, known, env, expected] of rows) {
-    const source = credentialsSource({ env, profile }, (name) => known.includes(name));
+  for (const [profile, profiles, env, expected] of rows) {
+    const source = credentialsSource({ env, profile }, (name) => profiles.includes(name));
     const got =
       source.kind === "profile"
         ? `profile ${source.name}`
@@ -43,7 +43,11 @@ t.test("which credentials are used", (t) => {
           : source.kind === "wrong"
             ? source.message
             : "chain";
-    t.equal(got, expected, `profile ${profile}, on this machine ${known.join(", ") || "none"}, ${JSON.stringify(env)}`);
+    t.equal(
+      got,
+      expected,
+      `profile ${profile}, on this machine ${profiles.join(", ") || "none"}, ${JSON.stringify(env)}`,
+    );
   }
   t.end();
 });
@@ -61,7 +65,7 @@ t.test("the profiles of the shared files", (t) => {
 });
 
 t.test("what an error of the cloud means and what to do", (t) => {
-  const rows: [given: Record<string, unknown>, message: string, hint: string | undefined, profile?: string][] = [
+  const rows: [fields: Record<string, unknown>, message: string, hint: string | undefined, profile?: string][] = [
     [
       { name: "ExpiredTokenException", message: "The security token included in the request is expired" },
       "the cloud credentials have expired",
@@ -224,9 +228,9 @@ t.test("what an error of the cloud means and what to do", (t) => {
       undefined,
     ],
   ];
-  for (const [given, message, hint, profile] of rows) {
-    const { name, status, region = "us-west-2", ...more } = given;
-    const error = Object.assign(new Error(given.message as string), more, {
+  for (const [fields, message, hint, profile] of rows) {
+    const { name, status, region = "us-west-2", ...more } = fields;
+    const error = Object.assign(new Error(fields.message as string), more, {
       name,
       ...(status !== undefined && { $metadata: { httpStatusCode: status } }),
     });
@@ -234,7 +238,7 @@ t.test("what an error of the cloud means and what to do", (t) => {
     t.same(
       { message: explained?.message, hint: explained?.hint },
       { message, hint },
-      `${name} ${given.code ?? ""} ${given.message}`,
+      `${name} ${fields.code ?? ""} ${fields.message}`,
     );
     t.equal(explained?.cause, error);
   }

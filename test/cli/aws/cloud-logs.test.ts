@@ -62,7 +62,7 @@ function write(aws: Aws, lines: readonly Line[]): void {
 
 const later = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
-const shown = (stdout: string) =>
+const linesOf = (stdout: string) =>
   stdout
     .split("\n")
     .filter(Boolean)
@@ -122,8 +122,8 @@ t.test("what a query shows of the cloud's log", async (t) => {
   for (const [query, expected] of rows) {
     const { code, stdout, stderr } = await logs(...(query === "" ? [] : [query]));
     t.same(
-      { code, shown: shown(stdout), stderr },
-      { code: 0, shown: expected, stderr: "reading the log of orders in eu-west-1\n" },
+      { code, lines: linesOf(stdout), stderr },
+      { code: 0, lines: expected, stderr: "reading the log of orders in eu-west-1\n" },
       query || "no query",
     );
   }
@@ -144,7 +144,7 @@ t.test("flags", async (t) => {
       ["info response / 404", "warn slow query a,b"],
     ],
   ];
-  for (const [argv, expected] of rows) t.same(shown((await logs(...argv)).stdout), expected, argv.join(" "));
+  for (const [argv, expected] of rows) t.same(linesOf((await logs(...argv)).stdout), expected, argv.join(" "));
   t.equal((await logs("--count", "message = response")).stdout, "3\n", "--count");
   t.equal((await logs("--count", "--format", "json", "error")).stdout, '{"count":1}\n', "--count as JSON");
 });
@@ -157,7 +157,7 @@ t.test("the development log stands between its lines, by time", async (t) => {
     ],
   });
   const { stdout, stderr } = await logs("path = /local or status >= 400");
-  t.same(shown(stdout), [
+  t.same(linesOf(stdout), [
     "info request /local",
     "error response /pay 502",
     "info response / 404",
@@ -218,11 +218,11 @@ t.test("what the platform says of a request is an error with that request", asyn
     ],
   );
   t.same(
-    shown((await logs("path = /large")).stdout),
+    linesOf((await logs("path = /large")).stdout),
     ["info request /large", "error the platform ended a request that ran out of memory /large"],
     "and is found by what the request was",
   );
-  t.same(shown((await logs("warn")).stdout), [], "and only by that");
+  t.same(linesOf((await logs("warn")).stdout), [], "and only by that");
 });
 
 t.test("many pages, empty ones among them", async (t) => {
@@ -231,7 +231,7 @@ t.test("many pages, empty ones among them", async (t) => {
   );
   const { logs, aws } = await deployed(t, lines);
   t.equal((await logs("--count")).stdout, "12345\n");
-  t.same(shown((await logs("error")).stdout), ["error entry 3999", "error entry 7999", "error entry 11999"]);
+  t.same(linesOf((await logs("error")).stdout), ["error entry 3999", "error entry 7999", "error entry 11999"]);
   t.ok(aws.journal.entries.length > 10, `${aws.journal.entries.length} calls`);
 });
 
@@ -258,7 +258,7 @@ t.test("following shows what comes, once", slow(), async (t) => {
   running.kill("SIGINT");
   const { code, stdout, stderr } = await running.ended;
   t.equal(code, 130);
-  t.same(shown(stdout), [
+  t.same(linesOf(stdout), [
     "error response /pay 502",
     "error response /later 500",
     "error response /late 503",
@@ -287,15 +287,15 @@ t.test("following live shows what comes, once", async (t) => {
   running.kill("SIGINT");
   const { code, stdout } = await running.ended;
   t.equal(code, 130);
-  const found = shown(stdout).filter((line) => !line.includes("/many"));
-  const twiceShown = ["error response /twice 500", "error response /twice 500"];
+  const entryLines = linesOf(stdout).filter((line) => !line.includes("/many"));
+  const bothTwice = ["error response /twice 500", "error response /twice 500"];
   const both = "error both b 500";
   // Either session may be the first to show what both find: each keeps its own order.
-  const isBothFirst = found.indexOf(both) < found.indexOf(twiceShown[0]!);
-  t.same(found, [
+  const isBothFirst = entryLines.indexOf(both) < entryLines.indexOf(bothTwice[0]!);
+  t.same(entryLines, [
     "error response /pay 502",
     "warn slow query a,b",
-    ...(isBothFirst ? [both, ...twiceShown] : [...twiceShown, both]),
+    ...(isBothFirst ? [both, ...bothTwice] : [...bothTwice, both]),
     "error response /later 502",
   ]);
   const alone = await tool(["logs", "--live"], { cwd, env: aws.env });
@@ -314,7 +314,7 @@ t.test("a deployed app whose log nothing has written to yet", slow(), async (t) 
   app.write({ ".tool/development.ndjson": `${entry(1_000, "info", "local").text}\n` });
   const local = await app.tool(["logs"]);
   t.same(
-    [local.code, shown(local.stdout), local.stderr],
+    [local.code, linesOf(local.stdout), local.stderr],
     [0, ["info local"], `${absent}reading the log of tool start\n`],
     "and show what this machine wrote",
   );
@@ -377,7 +377,11 @@ t.test("what cannot be read", async (t) => {
   };
   aws.controls.failures.plan({ service: "logs", times: Number.POSITIVE_INFINITY, error: denied });
   const refused = await logs();
-  t.same({ code: refused.code, shown: shown(refused.stdout) }, { code: 1, shown: ["info local"] }, "the rest is shown");
+  t.same(
+    { code: refused.code, lines: linesOf(refused.stdout) },
+    { code: 1, lines: ["info local"] },
+    "the rest is shown",
+  );
   t.match(refused.stderr, /error: .*logs:FilterLogEvents/);
   aws.controls.failures.clear();
 
@@ -389,7 +393,7 @@ t.test("what cannot be read", async (t) => {
   const broken = await logs();
   t.equal(broken.code, 1, "it ends in the middle");
   t.ok(
-    shown(broken.stdout).includes("info entry 0") && shown(broken.stdout).includes("info local"),
+    linesOf(broken.stdout).includes("info entry 0") && linesOf(broken.stdout).includes("info local"),
     "what came is shown",
   );
   aws.controls.failures.clear();
@@ -402,15 +406,15 @@ t.test("what cannot be read", async (t) => {
 
   const elsewhere = await tool(["logs"], { cwd, env: { ...aws.env, CLOUD_REGION: "us-east-1" } });
   t.same(
-    { code: elsewhere.code, shown: shown(elsewhere.stdout), stderr: elsewhere.stderr },
-    { code: 0, shown: ["info local"], stderr: "reading .tool/development.ndjson, the log of tool start\n" },
+    { code: elsewhere.code, lines: linesOf(elsewhere.stdout), stderr: elsewhere.stderr },
+    { code: 0, lines: ["info local"], stderr: "reading .tool/development.ndjson, the log of tool start\n" },
     "not deployed there",
   );
   const nowhere = await tool(["logs"], { cwd, env: { ...aws.env, TOOL_AWS_ENDPOINT: "http://127.0.0.1:9" } });
-  t.same({ code: nowhere.code, shown: shown(nowhere.stdout) }, { code: 1, shown: ["info local"] }, "no network");
+  t.same({ code: nowhere.code, lines: linesOf(nowhere.stdout) }, { code: 1, lines: ["info local"] }, "no network");
   t.match(nowhere.stderr, /^error: /m);
   const none = await tool(["logs"], { cwd });
-  t.same({ code: none.code, shown: shown(none.stdout) }, { code: 0, shown: ["info local"] }, "no credentials");
+  t.same({ code: none.code, lines: linesOf(none.stdout) }, { code: 0, lines: ["info local"] }, "no credentials");
   for (const outcome of [refused, broken, nowhere]) t.notMatch(outcome.stderr, /stand-in-secret/);
 });
 
@@ -465,11 +469,11 @@ t.test("readings by time", async (t) => {
     ["equal times", [[at(1, 1), at(1)], [at(1, 2)]]],
   ];
   for (const [name, readings] of rows) {
-    const found: number[] = [];
+    const times: number[] = [];
     for await (const batch of mergeByTime(readings.map((batches) => reading(...batches))))
-      found.push(...batch.map(({ timeMs }) => timeMs));
+      times.push(...batch.map(({ timeMs }) => timeMs));
     t.same(
-      found,
+      times,
       readings
         .flat(2)
         .map(({ timeMs }) => timeMs)

@@ -176,18 +176,18 @@ t.test("a version that is not ours is not put in force", { buffered: true }, asy
   t.equal(app.aws.journal.count("lambda", "UpdateFunctionCode"), 2, "published again with our environment");
 
   // The archive of a bucket may be another by the time it is read.
-  let asked = 0;
+  let uploads = 0;
   const replaced = new Lambda(app.aws.client);
   replaced.middlewareStack.add(
     (next) => (args) => {
       const input = args.input as { ZipFile?: Uint8Array };
-      if (input.ZipFile !== undefined && asked++ === 0) input.ZipFile = archive("other").zip;
+      if (input.ZipFile !== undefined && uploads++ === 0) input.ZipFile = archive("other").zip;
       return next(args);
     },
     { step: "initialize" },
   );
   await publish(replaced, code);
-  t.equal(asked, 2, "published again with our code");
+  t.equal(uploads, 2, "published again with our code");
 
   // The same while the configuration is on its way: no code is sent for it.
   app.aws.journal.clear();
@@ -533,15 +533,15 @@ t.test("calls of a deploy", { buffered: true, ...slow() }, async (t) => {
     await app.deploy("one", { config });
     meet(app.aws, "UpdateFunctionCode", () => changed(app, other));
     await app.deploy(`six ${i}`, { config });
-    const found = await app.configured();
-    const { MemorySize, Timeout, Handler, Description, Runtime, Environment, VpcConfig, Layers = [] } = found;
+    const configuration = await app.configured();
+    const { MemorySize, Timeout, Handler, Description, Runtime, Environment, VpcConfig, Layers = [] } = configuration;
     t.same(
       [MemorySize, Timeout, Handler, Description, Runtime, Environment?.Variables?.WORD, VpcConfig?.SubnetIds ?? []],
       [512, 30, "tool.handler", "", "nodejs24.x", "3", []],
       `${name} between configuration and code`,
     );
     t.same(
-      [Layers, found.Role],
+      [Layers, configuration.Role],
       [[], `arn:aws:iam::${app.aws.accountId}:role/${ROLE}`],
       `${name} between configuration and code`,
     );

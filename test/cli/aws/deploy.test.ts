@@ -30,7 +30,7 @@ const GIT = {
 const isPoll = (call: string) => call === "lambda.GetFunctionConfiguration";
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
-/** What a command printed with --format json, held against the schema of that command. */
+/** Parses the output of a command with --format json, and holds it against the schema of that command. */
 function parse(name: string, text: string) {
   const schema = JSON.parse(readFileSync(join(root, `cli/output/schemas/${name}.schema.json`), "utf8"));
   if (!ajv.validate(schema, JSON.parse(text))) throw new Error(`${name}: ${ajv.errorsText()} in ${text}`);
@@ -167,16 +167,16 @@ t.test("the function is set up as tool.json has it", async (t) => {
     app.write({ "tool.json": JSON.stringify({ name: "hello", ...config }) });
     const { code, stderr } = await app.tool([]);
     t.equal(code, 0, JSON.stringify(config)) || t.comment(stderr);
-    const found = await lambda.getFunctionConfiguration({ FunctionName: "hello", Qualifier: "staging" });
-    const shown = Object.fromEntries(
-      Object.entries(found).map(([key, value]) => {
+    const configuration = await lambda.getFunctionConfiguration({ FunctionName: "hello", Qualifier: "staging" });
+    const comparable = Object.fromEntries(
+      Object.entries(configuration).map(([key, value]) => {
         if (key === "Layers") return [key, value.map(({ Arn }: { Arn: string }) => ({ Arn }))];
         if (key !== "VpcConfig") return [key, value];
         const { SubnetIds, SecurityGroupIds } = value;
         return [key, SubnetIds?.length > 0 ? { SubnetIds, SecurityGroupIds } : undefined];
       }),
     );
-    for (const [key, value] of Object.entries(expected)) t.same(shown[key], value, key);
+    for (const [key, value] of Object.entries(expected)) t.same(comparable[key], value, key);
   }
   const { Tags } = await lambda.getFunction({ FunctionName: "hello" });
   t.match(Tags, { "tool:app": "hello" });
@@ -215,8 +215,11 @@ t.test("the role: made, changed when its policy does, and left alone where it is
   await iam.createRole({ RoleName: "mine", AssumeRolePolicyDocument: TRUST });
   const role = "arn:aws:iam::123456789012:role/mine";
   t.same(await deploy({ function: { role } }), [], role);
-  const found = await new Lambda(aws.client).getFunctionConfiguration({ FunctionName: "hello", Qualifier: "staging" });
-  t.equal(found.Role, role);
+  const configuration = await new Lambda(aws.client).getFunctionConfiguration({
+    FunctionName: "hello",
+    Qualifier: "staging",
+  });
+  t.equal(configuration.Role, role);
   // As `tool config` prints it.
   const printed = { function: { role: RoleName, policy: [read, { ...read, Action: "s3:PutObject" }] } };
   t.same(

@@ -15,7 +15,7 @@ const ajv = new Ajv({
   formats: { "date-time": (text) => !Number.isNaN(Date.parse(text)) },
 });
 
-/** What a command printed with --format json, held against the schema of that command. */
+/** Parses the output of a command with --format json, and holds it against the schema of that command. */
 function parse(name: string, text: string) {
   const schema = JSON.parse(readFileSync(join(root, `cli/output/schemas/${name}.schema.json`), "utf8"));
   if (!ajv.validate(schema, JSON.parse(text))) throw new Error(`${name}: ${ajv.errorsText()} in ${text}`);
@@ -99,8 +99,8 @@ t.test("buying a domain", async (t) => {
   ]);
   t.equal(bought.code, 0, bought.text);
   t.match(bought.text, /shop\.dev is being registered/);
-  const asked = aws.journal.entries.find(({ operation }) => operation === "RegisterDomain")!.input;
-  t.match(asked, {
+  const registration = aws.journal.entries.find(({ operation }) => operation === "RegisterDomain")!.input;
+  t.match(registration, {
     DomainName: "shop.dev",
     DurationInYears: 1,
     AutoRenew: true,
@@ -175,17 +175,17 @@ prices of us-west-2 as of 2025-12; free tier, data transfer and logs are not cou
   put("AWS/Lambda", "Errors", lambda, [1]);
   put("AWS/Lambda", "Throttles", lambda, [1, 1]);
   put("AWS/Lambda", "Duration", lambda, [5, 10, 15, 1490, 0]);
-  const found = parse(
+  const metrics = parse(
     "metrics",
     (await app.tool(["metrics", "-s", "production", "-S", "7d", "--format", "json"])).stdout,
   );
-  t.match(found, {
+  t.match(metrics, {
     stage: "production",
     requests: { count: 4, clientErrors: 1, serverErrors: 2, avgMs: 390 },
     invocations: { count: 5, errors: 1, throttles: 2, avgMs: 304, totalMs: 1520 },
     cost: costOf({ requests: 4, invocations: 5, totalMs: 1520 }, 1024),
   });
-  t.ok(found.requests.p95Ms > 30 && found.requests.p95Ms <= 1500, "a percentile");
+  t.ok(metrics.requests.p95Ms > 30 && metrics.requests.p95Ms <= 1500, "a percentile");
   const month = parse("metrics", (await app.tool(["metrics", "-s", "production", "--format", "json"])).stdout);
   t.equal(month.requests.count, 5, "the default is 30 days");
   t.match((await app.tool(["metrics", "-s", "production", "-S", "7d"])).stdout, /^ {2}duration avg +390ms$/m);

@@ -1,4 +1,4 @@
-// What users see while the cloud throttles calls.
+// The lines that users see while the cloud throttles calls.
 
 import t from "tap";
 import { openCloud } from "../../../cli/aws/clients.ts";
@@ -21,8 +21,8 @@ t.test("each attempt that is throttled is told, and that it is over", async (t) 
   for (const [service, operation, error] of rows) {
     const aws = await startAws(t);
     const cloud = openCloud({ env: aws.env, clock: systemClock, region: aws.region, sandbox: undefined });
-    const told: string[] = [];
-    const stop = cloud.onThrottling({ throttled: () => told.push("throttled"), resumed: () => told.push("over") });
+    const events: string[] = [];
+    const stop = cloud.onThrottling({ throttled: () => events.push("throttled"), resumed: () => events.push("over") });
     const call = async () => {
       if (service === "lambda") return (await cloud.lambda()).listFunctions();
       if (service === "s3") return (await cloud.s3()).listBuckets();
@@ -31,7 +31,7 @@ t.test("each attempt that is throttled is told, and that it is over", async (t) 
     };
     aws.controls.failures.plan({ service, operation, error, times: 2 });
     await call();
-    t.same(told.splice(0), ["throttled", "throttled", "over"], `${service}.${operation}`);
+    t.same(events.splice(0), ["throttled", "throttled", "over"], `${service}.${operation}`);
     await call();
     aws.controls.failures.plan({
       service,
@@ -40,17 +40,17 @@ t.test("each attempt that is throttled is told, and that it is over", async (t) 
       drop: "before",
     });
     await call().catch(() => {});
-    t.same(told, [], "other failures are not");
+    t.same(events, [], "other failures are not");
     aws.controls.failures.clear();
     aws.controls.failures.plan({ service, operation, error });
     stop();
     await call();
-    t.same(told, [], "nobody listens any more");
+    t.same(events, [], "nobody listens any more");
   }
 });
 
 t.test("the line of a terminal, and lines elsewhere", async (t) => {
-  const shown = (isTerminal: boolean, events: readonly ProgressEvent[]) => {
+  const linesFor = (isTerminal: boolean, events: readonly ProgressEvent[]) => {
     const written: string[] = [];
     const write = async (more: string) => void written.push(more);
     const stderr = { isTerminal, columns: 120, color: false, write };
@@ -83,8 +83,8 @@ t.test("the line of a terminal, and lines elsewhere", async (t) => {
     ],
   ];
   for (const [name, events, terminal, elsewhere] of rows) {
-    t.equal(shown(true, events), terminal, `${name}, on a terminal`);
-    t.equal(shown(false, events), elsewhere, `${name}, elsewhere`);
+    t.equal(linesFor(true, events), terminal, `${name}, on a terminal`);
+    t.equal(linesFor(false, events), elsewhere, `${name}, elsewhere`);
   }
 });
 

@@ -18,12 +18,12 @@ const project: ProjectWords = {
   teams: ["acme", "shop"],
 };
 
-/** What begins as the last word does. */
+/** Returns the candidates that begin as the last word does. */
 function offered(line: string, commands: readonly Command[], from = project): string {
   const words = splitLine(line).slice(1);
-  const found = complete(words, commands, from);
-  if (found.kind !== "words") return `:${found.kind}`;
-  return found.candidates.flatMap(({ value }) => (value.startsWith(words.at(-1)!) ? [value] : [])).join(" ");
+  const result = complete(words, commands, from);
+  if (result.kind !== "words") return `:${result.kind}`;
+  return result.candidates.flatMap(({ value }) => (value.startsWith(words.at(-1)!) ? [value] : [])).join(" ");
 }
 
 t.test("what may stand at the cursor", (t) => {

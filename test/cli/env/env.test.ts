@@ -288,7 +288,7 @@ t.test("the list fits a terminal, and is whole elsewhere", (t) => {
   t.end();
 });
 
-/** What nobody may see. */
+/** A value that nobody may see. */
 const SECRET = "s3cr3t-v4lue";
 
 t.test("add, get, ls, rm and export", async (t) => {
@@ -310,8 +310,8 @@ t.test("add, get, ls, rm and export", async (t) => {
   await run(["add", "LEVEL", "debug", "-s", "staging", "-c", "-d", "How much to log"], "added for staging: LEVEL\n");
   await run(["add", "EMPTY=", "-s", "beta"], "added for beta: EMPTY\n");
 
-  const found = await ssm.getParameter({ Name: "/tool/app/all/API_KEY", WithDecryption: true });
-  t.match(found.Parameter, { Type: "SecureString", Value: SECRET }, "where stack policy allows it, encrypted");
+  const parameter = await ssm.getParameter({ Name: "/tool/app/all/API_KEY", WithDecryption: true });
+  t.match(parameter.Parameter, { Type: "SecureString", Value: SECRET }, "where stack policy allows it, encrypted");
   t.match((await ssm.getParameter({ Name: "/tool/app/staging/LEVEL" })).Parameter, { Type: "String", Value: "debug" });
 
   const list = await run(["ls"], /^NAME +STAGE +VALUE +CHANGED +BY +DESCRIPTION\nAPI_KEY +all +\(encrypted\) +20\d\d-/);
@@ -512,11 +512,11 @@ async function refusals(t: Test, isAsked: (row: number) => boolean): Promise<voi
   ];
   for (const [argv, code, stderr] of rows.filter((_, i) => isAsked(i))) {
     const outcome = await app.tool(["env", ...argv]);
-    const shown = argv.join(" ").slice(0, 60);
-    t.equal(outcome.code, code, shown);
-    t.match(outcome.stderr, stderr, shown);
-    t.equal(outcome.stdout, "", shown);
-    t.notMatch(outcome.stderr, SECRET, `${shown}: no value`);
+    const label = argv.join(" ").slice(0, 60);
+    t.equal(outcome.code, code, label);
+    t.match(outcome.stderr, stderr, label);
+    t.equal(outcome.stdout, "", label);
+    t.notMatch(outcome.stderr, SECRET, `${label}: no value`);
   }
   t.equal(aws.state.service("ssm", aws.region).parameters.size, 0);
 

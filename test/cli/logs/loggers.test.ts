@@ -72,12 +72,12 @@ const levelOf = (word: string): Level | undefined =>
 const word = (line: string) => /"at (\w+)"/.exec(line)![1]!;
 
 /** The level that a program asked its logger for. */
-const asked = (line: string) => levelOf(word(line))!;
+const requestedLevel = (line: string) => levelOf(word(line))!;
 
-/** What every reader must make of a line, of the time and the level as it keeps them. */
+/** Checks the entry that every reader must make of a line; the time and the level are as the reader keeps them. */
 function check(t: Test, { logger, from, to }: Recorded, line: string, entry: Entry, time: "own" | "now"): void {
   const { level, message, timestamp, fields } = entry;
-  t.equal(levelOf(level), asked(line), `${logger}: the level is ${word(line)}: ${level}`);
+  t.equal(levelOf(level), requestedLevel(line), `${logger}: the level is ${word(line)}: ${level}`);
   t.equal(message, `at ${word(line)}`, `${logger}: the message`);
   const isNow = time === "now" || WITHOUT_TIME.includes(logger);
   if (isNow) t.equal(timestamp, NOW, `${logger}: the time is that of ingestion`);
@@ -118,7 +118,7 @@ t.test("the output of an app that runs", async (t) => {
   const entries = server.entries.filter(({ message }) => message.startsWith("at "));
   t.same(
     entries.map(({ level, message }) => [levelOf(level), message]),
-    allLines.map((line) => [asked(line), `at ${word(line)}`]),
+    allLines.map((line) => [requestedLevel(line), `at ${word(line)}`]),
   );
 });
 
@@ -146,9 +146,10 @@ t.test("queries on files find the entries, byte for byte as they were", async (t
         ? levelOf(level) === levelOf(spelling)
         : level === spelling;
     });
-    const found = scan(query);
-    for (const line of wanted) t.ok(found.includes(line), `${query} finds ${line}`);
-    for (const line of found) t.equal(asked(line), levelOf(spelling), `${query} finds no other level: ${line}`);
+    const matches = scan(query);
+    for (const line of wanted) t.ok(matches.includes(line), `${query} finds ${line}`);
+    for (const line of matches)
+      t.equal(requestedLevel(line), levelOf(spelling), `${query} finds no other level: ${line}`);
   }
   const numbered = allLines.filter((line) => /"level":50/.test(line));
   t.ok(numbered.length >= 3);
@@ -166,14 +167,14 @@ t.test("queries on files find the entries, byte for byte as they were", async (t
   function scan(source: string): string[] {
     const parsed = parseQuery(source);
     if (!parsed.ok) throw new Error(`${source}: ${parsed.problems[0]!.message}`);
-    const found: string[] = [];
+    const lines: string[] = [];
     const bytes = Buffer.from(file);
     const wanted = { query: parsed.value, nowMs: nowMs(), sinceMs: undefined, untilMs: undefined };
     lineScan(wanted)({ bytes, start: 0, end: bytes.length - 1 }, (block, start, end) => {
-      found.push(block.toString("utf8", start, end));
+      lines.push(block.toString("utf8", start, end));
       return true;
     });
-    return found;
+    return lines;
   }
 });
 

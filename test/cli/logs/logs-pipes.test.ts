@@ -223,7 +223,7 @@ t.test("rows of events are given as they come", async (t) => {
 t.test("a followed log on a terminal shows its newest rows", { skip: process.platform === "win32" }, async (t) => {
   const { folder } = logIn(t);
   writeFileSync(join(folder, "b.ndjson"), Array.from({ length: 40 }, (_, n) => entry(n, { n })).join(""));
-  const shown = async (query: string, wanted: RegExp) => {
+  const screenOf = async (query: string, wanted: RegExp) => {
     const command = `stty rows 10 cols 60; exec '${process.execPath}' '${cliPath}' logs -f -S 2026-01-01 --file b.ndjson '${query}'`;
     const child = spawn("script", ["-qec", command, "/dev/null"], {
       cwd: folder,
@@ -238,10 +238,10 @@ t.test("a followed log on a terminal shows its newest rows", { skip: process.pla
     await ended;
     return text;
   };
-  const inOrder = await shown("| fields n", /\.\.\. 33 more above/);
+  const inOrder = await screenOf("| fields n", /\.\.\. 33 more above/);
   t.match(inOrder, /n\s+\.\.\. 33 more above\s+33\s+34\s+35\s+36\s+37\s+38\s+39\s/);
   t.match(inOrder, "\u001b[9A\r\u001b[J", "what the terminal shows of Ctrl-C is undone");
-  t.match(await shown("| count by n", /more/), /\s6\s+1[^\n]*\n\.\.\. 33 more\s/);
+  t.match(await screenOf("| count by n", /more/), /\s6\s+1[^\n]*\n\.\.\. 33 more\s/);
 });
 
 t.test("a terminal is told of fields that no entry has", { skip: process.platform === "win32" }, async (t) => {
@@ -350,7 +350,7 @@ t.test("steps of time are drawn as a chart that fits the terminal", (t) => {
 });
 
 t.test("rows of steps that a table shows better", (t) => {
-  const shown = { width: 80, color: false };
+  const options = { width: 80, color: false };
   const table = stepsTable(20, ["/a", "/b"], ["count"]);
   const below = { ...table, rows: table.rows.map(([time, path]) => [time, path, -1]) };
   const texts = { ...table, columns: table.columns.map((column) => ({ ...column, type: "value" as const })) };
@@ -362,7 +362,7 @@ t.test("rows of steps that a table shows better", (t) => {
     ["values of any type", texts],
     ["no rows", { ...table, rows: [] }],
   ] as const)
-    t.equal(chartText(one, shown), undefined, name);
+    t.equal(chartText(one, options), undefined, name);
   t.equal(chartText(table, { width: 12, color: false }), undefined, "a narrow terminal");
   t.end();
 });

@@ -24,7 +24,7 @@ import { until } from "../../support/until.ts";
 
 const NOW_MS = Date.parse("2026-05-01T12:00:00Z");
 
-interface Asked {
+interface RunOptions {
   readonly pipeline: Pipeline;
   readonly segmentBytes?: number;
   readonly budgetBytes?: number;
@@ -33,15 +33,15 @@ interface Asked {
 }
 
 /** The stages over a file by one worker thread and this one. */
-async function onThreads(path: string, { pipeline, segmentBytes = 2_000, budgetBytes, ...rest }: Asked) {
+async function onThreads(path: string, { pipeline, segmentBytes = 2_000, budgetBytes, ...rest }: RunOptions) {
   const file = openSync(path, "r");
   const { signal = new AbortController().signal, onRead = () => {} } = rest;
   const { size } = fstatSync(file);
   const wanted = { query: pipeline.query, nowMs: NOW_MS, sinceMs: undefined, untilMs: undefined };
-  const asked = { wanted, pipeline, range: { fromMs: undefined, toMs: undefined }, budgetBytes };
-  const lines = new PipeLines(asked);
+  const request = { wanted, pipeline, range: { fromMs: undefined, toMs: undefined }, budgetBytes };
+  const lines = new PipeLines(request);
   try {
-    const setup = { ...asked, file, size, place: 0 };
+    const setup = { ...request, file, size, place: 0 };
     await parallelPipes({ setup, lines, signal, onRead, segmentBytes, workerCount: 1 });
     return lines.result();
   } finally {
@@ -226,8 +226,8 @@ t.test("estimates of many values are merged", async (t) => {
   const text = Array.from({ length: 150_000 }, (_, i) => `{"n":${(i * 7919) % 150_001},"id":"u${i}"}`).join("\n");
   writeFileSync(path, text);
   const pipeline = parsed("| stats p50(n), p99(n), distinct(id), sum(n), count()");
-  const found = await onThreads(path, { pipeline, segmentBytes: 200_000 });
-  t.ok(isSameTable(found, inMemory(text, pipeline)), JSON.stringify(found));
+  const result = await onThreads(path, { pipeline, segmentBytes: 200_000 });
+  t.ok(isSameTable(result, inMemory(text, pipeline)), JSON.stringify(result));
 });
 
 t.test("steps that threads have at different lengths are joined", async (t) => {
@@ -249,12 +249,12 @@ t.test("a line too long for segments is read once, in parts", async (t) => {
   const lines = Array.from({ length: 50 }, (_, i) => `{"a":${i}}`);
   const long = "x".repeat(MAX_LINE_BYTES + 3_000_000);
   writeFileSync(path, [...lines, long, ...lines].join("\n"));
-  const found = await onThreads(path, { pipeline: parsed("| count by a"), segmentBytes: 300_000 });
-  if (found.kind !== "table") throw new Error("no table");
-  t.equal(found.rows.length, 51);
+  const result = await onThreads(path, { pipeline: parsed("| count by a"), segmentBytes: 300_000 });
+  if (result.kind !== "table") throw new Error("no table");
+  t.equal(result.rows.length, 51);
   t.ok(
-    found.rows.every(([a, count]) => (a === null ? (count as number) >= 1 : count === 2)),
-    JSON.stringify(found.rows.slice(0, 3)),
+    result.rows.every(([a, count]) => (a === null ? (count as number) >= 1 : count === 2)),
+    JSON.stringify(result.rows.slice(0, 3)),
   );
 });
 
@@ -266,8 +266,8 @@ t.test("more groups than memory is given for, over all threads", async (t) => {
   // Half of them would fit for each thread.
   const tooFew = onThreads(path, { pipeline, segmentBytes: 50_000, budgetBytes: 0.7 * count * 310 });
   await t.rejects(tooFew, /^more than 4\d,\d{3} groups, which is more than fits into memory$/);
-  const found = await onThreads(path, { pipeline, segmentBytes: 50_000, budgetBytes: count * 330 });
-  t.equal(found.kind === "table" && found.rows.length, count, "what fits once is not counted twice");
+  const result = await onThreads(path, { pipeline, segmentBytes: 50_000, budgetBytes: count * 330 });
+  t.equal(result.kind === "table" && result.rows.length, count, "what fits once is not counted twice");
 });
 
 t.test("after the signal, rows are of what was read until then", async (t) => {
@@ -275,14 +275,14 @@ t.test("after the signal, rows are of what was read until then", async (t) => {
   writeFileSync(path, '{"a":1}\n'.repeat(100_000));
   const stop = new AbortController();
   let segments = 0;
-  const found = await onThreads(path, {
+  const result = await onThreads(path, {
     pipeline: parsed("| count"),
     signal: stop.signal,
     onRead: () => {
       if (++segments === 5) stop.abort();
     },
   });
-  const count = found.kind === "table" ? (found.rows[0]![0] as number) : 0;
+  const count = result.kind === "table" ? (result.rows[0]![0] as number) : 0;
   t.ok(count >= 5 * 250 && count < 50_000, `${count}`);
 });
 

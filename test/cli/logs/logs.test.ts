@@ -50,13 +50,13 @@ t.test("a date line where the day changes, columns that grow, local time across 
   // Central Europe, 2025-03-30: at 01:00 UTC the clock goes from 02:00 to 03:00.
   const offsetMinutes = (timeMs: number) => (timeMs < Date.parse("2025-03-30T01:00:00Z") ? -60 : -120);
   const format = logText({ color: false, expand: false, nowMs: Date.parse("2025-03-30T12:00:00Z"), offsetMinutes });
-  const shown = [
+  const texts = [
     entry("2025-03-29T22:59:59.5Z", "info"),
     entry("2025-03-29T23:00:00Z", "critical", "staging"),
     entry("2025-03-30T00:59:59.999Z", "info", "production"),
     entry("2025-03-30T01:00:00Z", "info", "dev"),
   ].map(format);
-  t.same(shown, [
+  t.same(texts, [
     "2025-03-29 Saturday\n23:59:59.500 info  m\n",
     "2025-03-30 Sunday\n00:00:00.000 critical staging m\n",
     "01:59:59.999 info     production m\n",
@@ -187,7 +187,7 @@ t.test("odd values of level, message, fields and id are found and shown", async 
     '{"level":"info","message":"m","time":"2025-06-30T12:00:00Z","timestamp":"never"}',
   ];
   const cwd = t.testdir({ "odd.log": `${lines.join("\n")}\n` });
-  const rows: [query: string, ...found: number[]][] = [
+  const rows: [query: string, ...matches: number[]][] = [
     ["fields.message.code = E42", 0],
     ["message.code = E42", 0],
     ["fields.level = 400", 1],
@@ -201,9 +201,9 @@ t.test("odd values of level, message, fields and id are found and shown", async 
     ["exists fields.message", 0, 3],
     ["fields.timestamp = never", 6],
   ];
-  for (const [query, ...found] of rows) {
+  for (const [query, ...matches] of rows) {
     const { stdout } = await tool(["logs", "--file", "odd.log", query], { cwd });
-    t.equal(stdout, found.map((at) => `${lines[at]}\n`).join(""), query);
+    t.equal(stdout, matches.map((at) => `${lines[at]}\n`).join(""), query);
   }
   const { stdout } = await tool(["logs", "--file", "odd.log", "--format", "text", "-n", "6"], { cwd });
   t.equal(
@@ -337,8 +337,8 @@ t.test("where entries come from", async (t) => {
     ["tool logs --file old.log -S 1M", "old"],
     ["tool logs --file old.log -S 1d", ""],
     // Queries and bounds read the time of an entry alike: a leap second, no zone, an offset without a colon.
-    ...["--since 2016-12-31T23:59:60Z", "'timestamp >= \"2017-01-01\"'"].map((asked): [string, string] => [
-      `tool logs --file times.log ${asked}`,
+    ...["--since 2016-12-31T23:59:60Z", "'timestamp >= \"2017-01-01\"'"].map((argument): [string, string] => [
+      `tool logs --file times.log ${argument}`,
       "leap zone offset",
     ]),
     ["tool logs --file times.log --until 2017-01-01T10:30:00Z", "leap zone before"],

@@ -51,7 +51,7 @@ async function firstLines(
   const reading = read().finally(() => {
     isEnded = true;
   });
-  // What is missed in five seconds does not come later either.
+  // A line that is missed in five seconds does not come later either.
   while (!isEnded && clock.monotonicMs() < 5_000) {
     await until("the reader to wait for more", () => isEnded || isWaiting);
     await clock.advance(clock.timers[0] ?? 0);

@@ -53,12 +53,12 @@ t.test("what the bytes of a line tell about a query", (t) => {
         t.equal(isCandidate(parsed, line), expected, `${source} | ${line}`);
         const isSelected = predicate(readEntryLine(line).entry);
         if (!expected) t.notOk(isSelected, `${source} | ${line} is not selected`);
-        let found = 0;
+        let matches = 0;
         lineScan(all(source))({ bytes: Buffer.from(`${line}\n`), start: 0, end: Buffer.byteLength(line) }, () => {
-          found++;
+          matches++;
           return true;
         });
-        t.equal(found, isSelected ? 1 : 0, `${source} | ${line} is found where it is selected`);
+        t.equal(matches, isSelected ? 1 : 0, `${source} | ${line} is found where it is selected`);
       }
     }
   }
@@ -145,9 +145,9 @@ t.test("bytes are found wherever they stand, whichever part of them is searched 
       const search = byteSearch(Buffer.from(needle));
       for (let from = 0; from <= text.length; from++) {
         const expected = text.indexOf(needle, from);
-        const found = search(Buffer.from(text), from);
-        if (found !== (expected < 0 ? Number.POSITIVE_INFINITY : expected))
-          t.fail(`${needle} in ${text} from ${from}: ${found}`);
+        const index = search(Buffer.from(text), from);
+        if (index !== (expected < 0 ? Number.POSITIVE_INFINITY : expected))
+          t.fail(`${needle} in ${text} from ${from}: ${index}`);
       }
     }
   }
@@ -382,9 +382,9 @@ t.test("compressed files, limits and counts", async (t) => {
     ["bad.gz", "the gzip file is damaged"],
   ] as const) {
     const { stdout, stderr, code } = await tool(["logs", "--file", name, "--file", "a.log"], { cwd });
-    const shown = stdout.split("\n");
-    t.equal(shown[0], '{"message":"n0"}', `${name}: what was read before is shown`);
-    t.ok(shown.length > 1000, `${name}: ${shown.length} lines`);
+    const outputLines = stdout.split("\n");
+    t.equal(outputLines[0], '{"message":"n0"}', `${name}: what was read before is shown`);
+    t.ok(outputLines.length > 1000, `${name}: ${outputLines.length} lines`);
     t.ok(stdout.endsWith(lines("a1", "a2", "a3")), `${name}: the next file is read`);
     t.ok(stderr.startsWith(`error: cannot read "${name}": ${reason}`), stderr);
     t.equal(code, 1, `${name}: exit code`);

@@ -24,7 +24,7 @@ t.test("levels are called as the language calls them, found or followed", async 
       })),
     });
   await add("warn", "warning", "WARN", "fatal", "info");
-  const asked: ServiceQuestion = {
+  const question: ServiceQuestion = {
     address: { url: service.running.url, project: "app", token: service.owner, remedy: "", team: undefined },
     query: "",
     startMs: Date.parse("2026-01-01T00:00:00Z"),
@@ -45,10 +45,10 @@ t.test("levels are called as the language calls them, found or followed", async 
     }
   };
   const expected = ["warn", "warn", "warn", "emergency", "info"];
-  for await (const block of searchService(asked, stop.signal)) take(block);
+  for await (const block of searchService(question, stop.signal)) take(block);
   t.strictSame(levels, expected, "found");
   levels.length = 0;
-  const following = followService({ ...asked, withPast: false }, stop.signal);
+  const following = followService({ ...question, withPast: false }, stop.signal);
   void following.next().then(({ value }) => value !== undefined && take(value));
   // Nothing says when the stream is open: events are added until one comes.
   await until("an event that is followed", async () => {
@@ -60,13 +60,13 @@ t.test("levels are called as the language calls them, found or followed", async 
   t.equal(levels[0], "warn", "followed");
 });
 
-// What joins fetch to its signal may be collected once the headers have come: Ctrl-C was then heard by nothing that reads.
+// The listener of fetch at its signal may be collected once the headers have come: Ctrl-C then reached no reader.
 t.test("following ends with its signal, whatever was collected before", async (t) => {
   setFlagsFromString("--expose_gc");
   const collect = runInNewContext("gc") as () => void;
   const service = await startTestService(t);
   await service.call("add_project", { project: { id: "app", name: "app" } });
-  const asked: ServiceQuestion = {
+  const question: ServiceQuestion = {
     address: { url: service.running.url, project: "app", token: service.owner, remedy: "", team: undefined },
     query: "",
     startMs: 0,
@@ -78,7 +78,7 @@ t.test("following ends with its signal, whatever was collected before", async (t
     onMissing: () => {},
   };
   const stop = new AbortController();
-  const following = followService({ ...asked, withPast: false }, stop.signal);
+  const following = followService({ ...question, withPast: false }, stop.signal);
   let isOpen = false;
   void following.next().then(() => {
     isOpen = true;

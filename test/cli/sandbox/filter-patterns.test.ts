@@ -28,7 +28,7 @@ for (const area of new Set(rows.map((row) => row.area))) {
   });
 }
 
-/** What the table leaves out: written from the same page. */
+/** Rows that the table leaves out: written from the same page. */
 const MORE: readonly (readonly [pattern: string, message: string, match: boolean | "invalid"])[] = [
   ["", "anything", true],
   ["  ", "anything", true],

@@ -45,17 +45,21 @@ interface Answer {
   readonly body: string;
 }
 
-interface Asked {
+interface AskOptions {
   readonly host?: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
 }
 
-function ask(port: number, path: string, { host, method = "GET", headers = {}, body }: Asked = {}): Promise<Answer> {
+function ask(
+  port: number,
+  path: string,
+  { host, method = "GET", headers = {}, body }: AskOptions = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const own = { ...headers, ...(host !== undefined && { host }) };
-    const asked = request({ host: "127.0.0.1", port, path, method, headers: own }, (response) => {
+    const clientRequest = request({ host: "127.0.0.1", port, path, method, headers: own }, (response) => {
       let text = "";
       response.setEncoding("utf8").on("data", (part: string) => {
         text += part;
@@ -63,8 +67,8 @@ function ask(port: number, path: string, { host, method = "GET", headers = {}, b
       response.once("end", () => resolve({ status: response.statusCode!, headers: response.headers, body: text }));
       response.once("error", reject);
     });
-    asked.once("error", reject);
-    asked.end(body);
+    clientRequest.once("error", reject);
+    clientRequest.end(body);
   });
 }
 
@@ -272,10 +276,10 @@ t.test("limits of the gateway", async (t) => {
   const clock = new TestClock();
   let finish: ((result: InvokeResult) => void) | undefined;
   const late = await gateway(t, () => new Promise((resolve) => (finish = resolve)), { timeoutMs: 60, clock });
-  const asked = ask(late, "/");
+  const pending = ask(late, "/");
   await until("the limit to be set", () => clock.timers.length === 1 && finish !== undefined);
   await clock.advance(60);
-  const timedOut = await asked;
+  const timedOut = await pending;
   t.same([timedOut.status, timedOut.body], [504, '{"message":"Endpoint request timed out"}']);
   const body = Readable.from([HEAD, Buffer.from("late")]);
   finish!(streamed(body));

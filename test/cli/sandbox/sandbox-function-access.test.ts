@@ -1,4 +1,4 @@
-// What a function of the sandbox may ask of the services with the keys of its environment: the parameters that its role
+// The requests that a function of the sandbox may make with the keys of its environment: the parameters that its role
 // allows, and nothing else. Asked by the SDK's own clients with the keys that a real function got, at a server that knows
 // nobody else, as the daemon's, and at the tests' stand-in, where everybody else is free.
 import { createHash } from "node:crypto";

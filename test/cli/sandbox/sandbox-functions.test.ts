@@ -1,4 +1,4 @@
-// What runs in a function of the sandbox: its memory, its environment, its program, its code, and that nothing outlives it.
+// The insides of a function of the sandbox: its memory, environment, program and code, and that nothing outlives it.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -109,12 +109,12 @@ for (const [name, handler] of [
     );
     const events = lines.map((text, id) => ({ id: String(id), stream: "stream", timeMs: 1_000 + id, text }));
     const failure = readPlatformLine(exit!) as Parameters<typeof failureLine>[1];
-    const shown = JSON.parse(
+    const line = JSON.parse(
       await failureLine(events[0]! as never, failure, async function* () {
         yield events as never;
       }),
     );
-    t.match(shown, {
+    t.match(line, {
       message: "the platform ended a request that ran out of memory",
       fields: { memory: 192 * 1024 * 1024 },
     });
@@ -155,8 +155,8 @@ t.test("memory below the limit is reported", async (t) => {
   for (const mib of [0, 150, 0]) {
     await target.invoke({ mib });
     await target.idle();
-    const found = [...target.output.matchAll(/\tMax Memory Used: (\d+) MB\t/g)];
-    usedMiB.push(Number(found.at(-1)![1]));
+    const reports = [...target.output.matchAll(/\tMax Memory Used: (\d+) MB\t/g)];
+    usedMiB.push(Number(reports.at(-1)![1]));
   }
   const [first = 0, second = 0, third = 0] = usedMiB;
   t.ok(first > 10 && first < 120, `${first} MiB at first`);
@@ -217,7 +217,7 @@ t.test("garbage at the Runtime API is refused, and the function goes on", async 
     for (const row of event.rows) found.push(await ask(row));
     return found;`;
   const target = functionOf(t, handler, {
-    onCall: async (_, asked) => ({ status: 200, body: JSON.parse(String(asked)) }),
+    onCall: async (_, payload) => ({ status: 200, body: JSON.parse(String(payload)) }),
   });
   const runtime = "/2018-06-01/runtime";
   const rows: readonly [
@@ -233,9 +233,9 @@ t.test("garbage at the Runtime API is refused, and the function goes on", async 
     [{ path: "/other", body: "" }, 404],
   ];
   for (const when of ["at first", "again"]) {
-    const found = answerOf(await target.invoke({ rows: rows.map(([row]) => row) }));
+    const actual = answerOf(await target.invoke({ rows: rows.map(([row]) => row) }));
     t.same(
-      found,
+      actual,
       rows.map(([, status]) => status),
       when,
     );
@@ -402,17 +402,17 @@ t.test("which program runs a runtime", async (t) => {
     ["provided.al2023", undefined],
   ] as const;
   for (const [runtime, expected] of rows) {
-    const found = await languageHere(runtime);
-    t.same(found, expected && { runtime, ...expected }, runtime);
-    if (found === undefined) continue;
+    const language = await languageHere(runtime);
+    t.same(language, expected && { runtime, ...expected }, runtime);
+    if (language === undefined) continue;
     const bin = join(folder, `bin-${runtime}`);
-    linkProgram(found, bin);
+    linkProgram(language, bin);
     const names = { nodejs: ["node"], python: ["python", "python3", runtime], java: ["java"] };
     t.same(readdirSync(bin).sort(), names[/^[a-z]+/.exec(runtime)![0] as keyof typeof names], `names of ${runtime}`);
   }
 });
 
-/** What reads events as a runtime does, in Python's own library. */
+/** A reader of events as a runtime is one, in Python's own library. */
 const PYTHON_APP = `
 import json, os, platform, sys, urllib.request
 api = "http://" + os.environ["AWS_LAMBDA_RUNTIME_API"] + "/2018-06-01/runtime/invocation/"
@@ -426,7 +426,7 @@ while True:
 
 t.test("a function of a managed runtime runs on the program that was found", async (t) => {
   const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
-  const found = await languageHere("python3.14");
+  const python = await languageHere("python3.14");
   const wrapper = { bytes: Buffer.from('#!/bin/sh\nexec python3.14 app.py "$1"\n'), mode: 0o755 };
   const invoke = await activeFunction(
     aws.state,
@@ -434,8 +434,8 @@ t.test("a function of a managed runtime runs on the program that was found", asy
     { Runtime: "python3.14", Environment: { Variables: { AWS_LAMBDA_EXEC_WRAPPER: "/var/task/run" } } },
   );
   const answer = answerOf(await invoke("{}"));
-  if (found === undefined) t.match(answer, { errorMessage: "nothing on this machine runs python3.14: install it" });
-  else t.same(answer, { version: found.version, arguments: ["/var/lang/bin/python3.14"] });
+  if (python === undefined) t.match(answer, { errorMessage: "nothing on this machine runs python3.14: install it" });
+  else t.same(answer, { version: python.version, arguments: ["/var/lang/bin/python3.14"] });
 });
 
 t.test("an account names the file that stands for the Node runtime", async (t) => {

@@ -56,10 +56,14 @@ for (const name of names) {
         const input = drawn(inputShape, random, 0) as Values;
         const output = drawn(outputShape, random, 0) as Values;
         const expected = model.protocol === "query" ? (inForm(inputShape, input) ?? {}) : withoutOwn(input);
-        const { asked, answer } = await client.call(operation, input, output);
-        const found = { operation: asked.operation, input: plain(withoutOwn(asked.input)), answer: plain(answer) };
+        const { operationCall, answer } = await client.call(operation, input, output);
+        const actual = {
+          operation: operationCall.operation,
+          input: plain(withoutOwn(operationCall.input)),
+          answer: plain(answer),
+        };
         const wanted = { operation, input: plain(expected), answer: plain(output) };
-        if (!isDeepStrictEqual(found, wanted)) t.strictSame(found, wanted, `${operation}, round ${round}`);
+        if (!isDeepStrictEqual(actual, wanted)) t.strictSame(actual, wanted, `${operation}, round ${round}`);
       }
       t.pass(operation);
     }
@@ -78,7 +82,7 @@ for (const name of names) {
   });
 }
 
-/** What the operation was asked with `input` as our code reads it, and what the client makes of our answer with `output`. */
+/** A client; its calls return the operation and input as our code reads them, and its own reading of our `output`. */
 function clientOf(name: Name, model: Model) {
   const exported = require(services[name].client) as Record<string, unknown>;
   const Client = Object.entries(exported).find(([key]) => /^[A-Z]\w+Client$/.test(key))![1] as new (
@@ -86,7 +90,7 @@ function clientOf(name: Name, model: Model) {
   ) => { send(command: object): Promise<Values> };
   let output: Values = {};
   let failure: AwsError | undefined;
-  let asked: { operation: string; input: Values } | undefined;
+  let operationCall: { operation: string; input: Values } | undefined;
   const client = new Client({
     region: "eu-west-1",
     endpoint: "http://127.0.0.1:1",
@@ -98,16 +102,16 @@ function clientOf(name: Name, model: Model) {
     requestHandler: {
       async handle(request: SentRequest) {
         const query = queryOf(request.query);
-        const found = readRequest(model, {
+        const parsedRequest = readRequest(model, {
           method: request.method,
           target: query === "" ? request.path : `${request.path}?${query}`,
           headers: request.headers,
           body: Buffer.from(request.body ?? ""),
         });
-        asked = { operation: found.operation.name, input: found.input() as Values };
+        operationCall = { operation: parsedRequest.operation.name, input: parsedRequest.input() as Values };
         const { status, headers, body } =
           failure === undefined
-            ? writeOutput(model, found.operation, started(output))
+            ? writeOutput(model, parsedRequest.operation, started(output))
             : writeServiceError(model, failure);
         const parts = typeof body === "string" || body instanceof Uint8Array ? [body] : body;
         const lower = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
@@ -141,7 +145,7 @@ function clientOf(name: Name, model: Model) {
     async call(operation: string, input: Values, answered: Values) {
       output = answered;
       const { $metadata, ...answer } = await client.send(commandOf(operation, input));
-      return { asked: asked!, answer: await read(answer) };
+      return { operationCall: operationCall!, answer: await read(answer) };
     },
   };
 }
@@ -177,16 +181,16 @@ function started(output: Values): Values {
 
 /** Reads the streams of an answer. */
 async function read(answer: Values): Promise<Values> {
-  const found: Values = {};
+  const result: Values = {};
   for (const [key, value] of Object.entries(answer)) {
     if (typeof value === "object" && value !== null && "transformToByteArray" in value) {
-      found[key] = await (value as { transformToByteArray(): Promise<Uint8Array> }).transformToByteArray();
+      result[key] = await (value as { transformToByteArray(): Promise<Uint8Array> }).transformToByteArray();
     } else if (typeof value === "object" && value !== null && Symbol.asyncIterator in value) {
-      found[key] = [];
-      for await (const one of value as AsyncIterable<unknown>) (found[key] as unknown[]).push(one);
-    } else found[key] = value;
+      result[key] = [];
+      for await (const one of value as AsyncIterable<unknown>) (result[key] as unknown[]).push(one);
+    } else result[key] = value;
   }
-  return found;
+  return result;
 }
 
 /** Bytes as text, whatever class holds them, and nothing where a member is undefined. */
@@ -225,7 +229,7 @@ const MAX_DEPTH = 5;
 /** Names the member of an output that is a stream of events. */
 const EVENTS = Symbol("events");
 
-/** What the client of S3 changes or checks on its own. */
+/** The members that the client of S3 changes or checks on its own. */
 const OF_CLIENT = new Set([
   "SSECustomerKey",
   "CopySourceSSECustomerKey",
@@ -266,7 +270,7 @@ function drawn(shape: NormalizedSchema, random: Random, depth: number): unknown 
     return { [name]: drawn(member, random, depth + 1) };
   }
   if (shape.isStructSchema()) {
-    const found: Values = {};
+    const values: Values = {};
     const share = random.pick([0.2, 0.6, 1]);
     const events = shape.getEventStreamMember();
     const [, , , , members, , requiredCount = 0] = shape.getSchema() as [
@@ -280,7 +284,7 @@ function drawn(shape: NormalizedSchema, random: Random, depth: number): unknown 
     ];
     // The client writes some that are required even if they are absent.
     const required = [...members.slice(0, requiredCount), ...(depth === 0 ? ["Bucket"] : [])];
-    if (events) Object.defineProperty(found, EVENTS, { value: events });
+    if (events) Object.defineProperty(values, EVENTS, { value: events });
     for (const [name, member] of shape.structIterator()) {
       const own = member.getMergedTraits();
       const isNeeded =
@@ -289,12 +293,12 @@ function drawn(shape: NormalizedSchema, random: Random, depth: number): unknown 
         NEEDED.some((trait) => own[trait] !== undefined) ||
         own.httpHeader === "Content-Type";
       if (OF_CLIENT.has(name) || (!isNeeded && (depth > MAX_DEPTH || !random.chance(share)))) continue;
-      if (name === events) found[name] = [0, 1, 2].map(() => drawn(member, random, depth + 1));
-      else if (name === "Bucket" && depth === 0) found[name] = "bucket";
-      else if (name === "Key" && own.httpLabel) found[name] = random.pick(KEYS);
-      else found[name] = drawn(member, random, depth + 1);
+      if (name === events) values[name] = [0, 1, 2].map(() => drawn(member, random, depth + 1));
+      else if (name === "Bucket" && depth === 0) values[name] = "bucket";
+      else if (name === "Key" && own.httpLabel) values[name] = random.pick(KEYS);
+      else values[name] = drawn(member, random, depth + 1);
     }
-    return found;
+    return values;
   }
   if (shape.isListSchema()) {
     const length = min + (depth > MAX_DEPTH ? 0 : random.below(4));

@@ -126,9 +126,9 @@ async function furnish(world: World): Promise<void> {
   );
   await call(() => lambda.PublishLayerVersion({ LayerName: "layer", Content: { ZipFile } }));
   const bucket = { Bucket: "a-bucket" };
-  const asked = { region: REGION, service: "s3", operation: "", accessKeyId: "" };
+  const context = { region: REGION, service: "s3", operation: "", accessKeyId: "" };
   const location = { CreateBucketConfiguration: { LocationConstraint: REGION } } as const;
-  await call(() => s3.CreateBucket({ ...bucket, ...location }, asked));
+  await call(() => s3.CreateBucket({ ...bucket, ...location }, context));
   for (const Key of ["small", "large"]) {
     const Body = Buffer.alloc(Key === "small" ? 10 : 100_000, Key);
     await call(() => s3.PutObject({ ...bucket, Key, Body }));
@@ -155,7 +155,7 @@ async function furnish(world: World): Promise<void> {
   await world.commit();
 }
 
-/** What one can ask of the account. */
+/** Returns all answers of the account to questions about it. */
 async function pictureOf(world: World): Promise<object> {
   const { operations: lambda, state, layers } = world.service("lambda", REGION);
   const { operations: stacks } = world.service("cloudformation", REGION);
@@ -502,13 +502,13 @@ t.test("log events and figures: what a killed process wrote is there, the oldest
   truncateSync(path, statSync(path).size - 10);
   const again = openIn(t, copy).world.service("logs", REGION);
   const numbers = async (startTime: number, endTime: number) => {
-    const found: number[] = [];
+    const results: number[] = [];
     for (let nextToken: string | undefined; ; ) {
-      const asked = { logGroupName: group, startTime, endTime, ...(nextToken !== undefined && { nextToken }) };
-      const page = await again.operations.FilterLogEvents(asked);
-      for (const { message } of page.events) found.push(Number(message!.split(" ")[0]));
+      const input = { logGroupName: group, startTime, endTime, ...(nextToken !== undefined && { nextToken }) };
+      const page = await again.operations.FilterLogEvents(input);
+      for (const { message } of page.events) results.push(Number(message!.split(" ")[0]));
       nextToken = page.nextToken;
-      if (nextToken === undefined) return found;
+      if (nextToken === undefined) return results;
     }
   };
   const all = Array.from({ length: total - 1 }, (_, i) => i);
@@ -601,7 +601,7 @@ t.test("pages of a large log are in the order of time, and others work in betwee
   const numberOf = ({ message = "" }: { message?: string | undefined }) => Number(message.split(" ")[0]);
   const wanted = [...times.keys()].sort((a, b) => times[a]! - times[b]! || a - b);
   logs.settings.scannedEvents = 5_000;
-  const rows: readonly [name: string, asked: object, isWanted: (i: number) => boolean, pages: number][] = [
+  const rows: readonly [name: string, filter: object, isWanted: (i: number) => boolean, pages: number][] = [
     // A megabyte each.
     ["all", {}, () => true, 6],
     ["those of a stream", { logStreamNames: ["1"] }, (i) => i % 3 === 1, 2],
@@ -609,8 +609,8 @@ t.test("pages of a large log are in the order of time, and others work in betwee
     ["none", { filterPattern: "nothing" }, () => false, 4],
     ["a part", { startTime: 3_000, endTime: 3_999 }, (i) => times[i]! >= 3_000 && times[i]! < 4_000, 1],
   ];
-  for (const [name, asked, isWanted, wantedPages] of rows) {
-    const found: number[] = [];
+  for (const [name, filter, isWanted, wantedPages] of rows) {
+    const matches: number[] = [];
     let [pages, turns, isOver] = [0, 0, false];
     const turn = () => {
       turns += 1;
@@ -618,14 +618,14 @@ t.test("pages of a large log are in the order of time, and others work in betwee
     };
     turn();
     for (let nextToken: string | undefined; ; ) {
-      const page = await logs.operations.FilterLogEvents({ logGroupName, ...asked, ...(nextToken && { nextToken }) });
-      found.push(...page.events.map(numberOf));
+      const page = await logs.operations.FilterLogEvents({ logGroupName, ...filter, ...(nextToken && { nextToken }) });
+      matches.push(...page.events.map(numberOf));
       pages += 1;
       nextToken = page.nextToken;
       if (nextToken === undefined) break;
     }
     isOver = true;
-    t.strictSame(found, wanted.filter(isWanted), name);
+    t.strictSame(matches, wanted.filter(isWanted), name);
     t.equal(pages, wantedPages, `${name}: pages`);
     t.ok(turns > pages, `${name}: others worked ${turns} times`);
   }
@@ -679,7 +679,7 @@ t.test("a stack goes on from wherever its process was killed", async (t) => {
     at = end;
   }
   t.ok(ends.length > 40, `${ends.length} places`);
-  const found = new Set<string>();
+  const statuses = new Set<string>();
   const copies = folderOf(t);
   await Promise.all(
     ends.map(async (end) => {
@@ -690,7 +690,7 @@ t.test("a stack goes on from wherever its process was killed", async (t) => {
       const again = world.service("cloudformation", REGION);
       await again.settled();
       const status = again.stacks.peek(id)?.status ?? "none";
-      found.add(status);
+      statuses.add(status);
       const changeSet = () => again.stacks.peek(id)?.changeSets.get("set")?.status;
       if (status === "REVIEW_IN_PROGRESS") await until("the change set", () => changeSet() === "CREATE_COMPLETE");
       const problems = [...leftOver(world, StackName, REGION), ...said];
@@ -706,7 +706,7 @@ t.test("a stack goes on from wherever its process was killed", async (t) => {
     }),
   );
   t.same(
-    [...found].sort(),
+    [...statuses].sort(),
     [
       "CREATE_COMPLETE",
       "DELETE_COMPLETE",
@@ -725,7 +725,7 @@ t.test("an event that a function was promised to get is delivered after a restar
   const lambda = world.service("lambda", REGION);
   const policy = { RoleName: "role", AssumeRolePolicyDocument: JSON.stringify(TRUST) };
   await call(() => world.service("iam").operations.CreateRole(policy));
-  const [told, go] = ["told", "go"].map((name) => join(folder, name)) as [string, string];
+  const [output, go] = ["told", "go"].map((name) => join(folder, name)) as [string, string];
   const code = `exports.handler = async ({ file, go, text }) => {
     const fs = require("node:fs");
     while (!fs.existsSync(go)) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -737,13 +737,13 @@ t.test("an event that a function was promised to get is delivered after a restar
   await call(() => lambda.operations.CreateFunction({ FunctionName: NAME, ...settings, Code }));
   await until("the function", () => lambda.state.function(NAME).latest.updateStatus === "Successful");
   await world.commit();
-  const Payload = Buffer.from(JSON.stringify({ file: told, go, text: "once " }));
+  const Payload = Buffer.from(JSON.stringify({ file: output, go, text: "once " }));
   await world.run("Invoke", () => lambda.operations.Invoke({ FunctionName: NAME, InvocationType: "Event", Payload }));
-  // What a process that is killed now leaves behind.
+  // The files that a process leaves if it is killed now.
   const copy = join(folderOf(t), "copy");
   cpSync(folder, copy, { recursive: true });
   writeFileSync(go, "");
-  const text = () => (existsSync(told) ? readFileSync(told, "utf8") : "");
+  const text = () => (existsSync(output) ? readFileSync(output, "utf8") : "");
   await until("the event", () => text() === "once ");
   await world.close();
   const again = openIn(t, copy);

@@ -1,4 +1,4 @@
-// What the sandbox does by itself and writes down: figures of requests, alarms and their mails, schedules.
+// The work that the sandbox does and writes down by itself: figures of requests, alarms and their mails, schedules.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -298,17 +298,17 @@ t.test("when schedules run", (t) => {
     ["cron(30 2 * * ? *)", "Europe/Paris", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"],
     ["at(2026-03-29T02:30:00)", "Europe/Paris", "2026-03-01T00:00:00Z", "never"],
   ];
-  const shown = (ms: number | undefined) =>
+  const timeText = (ms: number | undefined) =>
     ms === undefined ? "never" : new Date(ms).toISOString().replace(".000Z", "Z");
   for (const [text, timeZone, from, ...expected] of rows) {
     const expression = parseScheduleExpression(text)!;
     let at: number | undefined = Date.parse(from);
-    const found: string[] = [];
+    const times: string[] = [];
     for (const _ of expected) {
       at = nextTime(expression, at!, { timeZone, fromMs: Date.parse("2026-11-23T15:00:00Z") });
-      found.push(shown(at));
+      times.push(timeText(at));
     }
-    t.same(found, expected, `${text} ${timeZone ?? ""}`);
+    t.same(times, expected, `${text} ${timeZone ?? ""}`);
   }
   const wrong = [
     "rate(0 minutes)",

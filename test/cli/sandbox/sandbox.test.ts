@@ -73,8 +73,8 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
 
   t.match(await run("deploy", "production"), { code: 0 });
   t.match(await sandbox.ask("orders", "production", "/api/orders/42"), { status: 200 });
-  const shown = JSON.parse((await run("sandbox", "--format", "json")).stdout);
-  t.match(shown, {
+  const listing = JSON.parse((await run("sandbox", "--format", "json")).stdout);
+  t.match(listing, {
     running: true,
     address: `http://127.0.0.1:${port}`,
     pid,
@@ -175,9 +175,9 @@ t.test("commands at once share one daemon, and each app is there", slow(), async
     outcomes.map(({ code, stderr }) => [code, code === 0 ? "" : stderr]),
     outcomes.map(() => [0, ""]),
   );
-  const { apps: found } = JSON.parse((await tool(["sandbox", "--format", "json"], { env: sandbox.env })).stdout);
+  const { apps: listing } = JSON.parse((await tool(["sandbox", "--format", "json"], { env: sandbox.env })).stdout);
   t.same(
-    found.map(({ name }: { name: string }) => name),
+    listing.map(({ name }: { name: string }) => name),
     ["first", "second", "third"],
   );
 });
@@ -258,9 +258,9 @@ t.test("reset asks, and removes all of it", slow(), async (t) => {
   const app = makeApp(join(t.testdir(), "app"), { name: "gone" });
   t.equal((await sandbox.tool(app, "deploy")).code, 0);
   const { pid } = sandbox.daemon();
-  const asked = await sandbox.tool(app, "sandbox", "reset");
-  t.equal(asked.code, 2);
-  t.match(asked.stderr, "there is no terminal to confirm it\n  write --yes to agree");
+  const result = await sandbox.tool(app, "sandbox", "reset");
+  t.equal(result.code, 2);
+  t.match(result.stderr, "there is no terminal to confirm it\n  write --yes to agree");
   t.ok(isRunning(pid));
   t.equal((await sandbox.tool(app, "sandbox", "reset", "--yes")).stdout, "the sandbox is empty\n");
   t.notOk(isRunning(pid));

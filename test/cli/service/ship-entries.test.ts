@@ -15,7 +15,7 @@ import { until } from "../../support/until.ts";
 // They wait for each other's pauses.
 t.jobs = 4;
 
-/** What becomes of one request: an answer in place of the service's, a broken connection, or the service's own. */
+/** The fate of one request: an answer in place of the service's, a broken connection, or the service's own. */
 type Fate =
   | "pass"
   | "cut"

@@ -1,4 +1,4 @@
-// What `tool start` shows of an entry, beside what `tool logs` does (logs.test.ts).
+// The lines that `tool start` shows of an entry, beside those of `tool logs` (logs.test.ts).
 import t from "tap";
 import { liveLine } from "../../../cli/start/live-line.ts";
 import type { Entry } from "../../../grammar/entry.ts";

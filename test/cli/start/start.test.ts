@@ -208,12 +208,12 @@ t.test("a taken port", async (t) => {
     other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port));
   });
   t.teardown(() => other.close());
-  const asked = await tool(["start", "--address", `127.0.0.1:${port}`], { cwd });
-  t.equal(asked.code, 1);
-  t.equal(asked.stdout, "");
+  const result = await tool(["start", "--address", `127.0.0.1:${port}`], { cwd });
+  t.equal(result.code, 1);
+  t.equal(result.stdout, "");
   const by = process.platform === "linux" ? ` by [^(]+ \\(process ${process.pid}\\)` : "";
   t.match(
-    asked.stderr,
+    result.stderr,
     new RegExp(
       `^error: cannot listen on 127\\.0\\.0\\.1:${port}: it is taken${by}\\n  stop that, or use --address 127\\.0\\.0\\.1:\\d+\\n$`,
     ),

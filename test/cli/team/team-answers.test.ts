@@ -1,4 +1,4 @@
-// What a service that is at fault, or hostile, makes of `tool team`: the real command with a service that answers anything.
+// The effect of a faulty or hostile service on `tool team`: the real command with a service that answers anything.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +22,7 @@ const CI = {
 };
 const ACCOUNT = { kind: "command", id: "tok_2", email: MEMBER.email, team_id: "acme", role: "owner", scopes: [] };
 
-/** What a service that works answers. */
+/** The answers of a service that works. */
 const ANSWERS: Readonly<Record<string, object>> = {
   get_account: { account: { ...ACCOUNT, teams: [TEAM] } },
   get_members: { members: [MEMBER] },
@@ -170,9 +170,9 @@ const gc = require("vm").runInNewContext("gc");
 setInterval(() => { gc(); process.send?.("collected"); }, 50).unref();`;
 
 t.test("a body that stalls after its headers", async (t) => {
-  let asked = 0;
+  let requests = 0;
   const url = await serve(t, (_, response) => {
-    asked++;
+    requests++;
     response.writeHead(200, { "content-type": "application/json" });
     response.write('{"account":');
   });
@@ -185,10 +185,10 @@ t.test("a body that stalls after its headers", async (t) => {
   await until("the limit", () => status.child.exitCode !== null);
   t.match(await status.ended, { code: 0, stdout: /acme +no answer/, stderr: /does not answer: it takes too long/ });
 
-  const before = asked;
+  const before = requests;
   const list = spawnTool(["team", "members", "ls"], options);
   t.teardown(() => list.kill("SIGKILL"));
-  await until("its request", () => asked > before);
+  await until("its request", () => requests > before);
   const collected = list.messages.length;
   await until("the garbage to be collected again and again", () => list.messages.length >= collected + 10);
   list.kill("SIGINT");

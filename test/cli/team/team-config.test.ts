@@ -400,33 +400,33 @@ t.test("locks that are left", async (t) => {
   t.same(teamsIn(home.path), ["acme", "shop"]);
 });
 
-interface Asked {
+interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
 }
 
 /** A server that only remembers what it is asked, and refuses all of it. */
-async function openListener(t: Test): Promise<{ readonly url: string; readonly asked: Asked[] }> {
-  const asked: Asked[] = [];
+async function openListener(t: Test): Promise<{ readonly url: string; readonly requests: ReceivedRequest[] }> {
+  const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
-    asked.push({ path: request.url!, headers: request.headers });
+    requests.push({ path: request.url!, headers: request.headers });
     response.writeHead(401, { "content-type": "application/json" });
     response.end('{"type":"unauthorized","message":"this token is not known"}');
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   t.teardown(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
 t.test("which token tool logs sends where", async (t) => {
-  const { url, asked } = await openListener(t);
+  const { url, requests } = await openListener(t);
   const other = url.replace("127.0.0.1", "localhost");
   const here = { ...ACME, url };
   const alsoHere = { ...SHOP, url };
   const base64 = (config: TeamConfig) => Buffer.from(printTeamConfig(config)).toString("base64");
   const rows: [
     title: string,
-    given: { config?: TeamConfig | string; env?: Record<string, string>; url?: string },
+    setup: { config?: TeamConfig | string; env?: Record<string, string>; url?: string },
     token: string | undefined,
     stderr: RegExp,
   ][] = [
@@ -507,18 +507,18 @@ t.test("which token tool logs sends where", async (t) => {
   ];
   for (const [title, { config, env = {}, url: to = url }, token, stderr] of rows) {
     const home = homeOf(t, typeof config === "object" ? printTeamConfig(config) : config);
-    asked.length = 0;
+    requests.length = 0;
     const ran = await tool(["logs", "--service", to, "--project", "app", "--verbose"], {
       env: { ...home.env, ...env },
     });
     t.not(ran.code, 0, title);
     t.match(ran.stderr, stderr, title);
     t.same(
-      asked.map(({ headers }) => headers.authorization),
+      requests.map(({ headers }) => headers.authorization),
       token === undefined ? [] : [`Bearer ${token}`],
       title,
     );
-    for (const { headers } of asked) t.match(headers["user-agent"], /^tool\/\S+ \(\w+\)$/);
+    for (const { headers } of requests) t.match(headers["user-agent"], /^tool\/\S+ \(\w+\)$/);
     t.notMatch(ran.stdout + ran.stderr, "lgs_", title);
   }
 });
@@ -569,7 +569,7 @@ t.test("connections that fail over TLS", async (t) => {
 });
 
 t.test("a project's .env file chooses neither a service nor a token", async (t) => {
-  const { url, asked } = await openListener(t);
+  const { url, requests } = await openListener(t);
   const { env } = homeOf(t, printTeamConfig(configOf({ ...ACME, url })));
   const cwd = t.testdir({
     ".env": `TOOL_ACCOUNT_URL=${url}\nTOOL_LOGS_TOKEN=lgs_theirs\nTOOL_CONFIG=${json({ teams: {} })}\n`,
@@ -577,10 +577,10 @@ t.test("a project's .env file chooses neither a service nor a token", async (t) 
   });
   const login = await tool(["team", "login", "--email", "ann@example.com"], { cwd });
   t.match(login, { code: 2, stderr: /^error: the log service to sign in to is not known\n/ });
-  t.same(asked, []);
+  t.same(requests, []);
   await tool(["logs", "--service", url], { cwd, env });
   t.same(
-    asked.map(({ headers }) => headers.authorization),
+    requests.map(({ headers }) => headers.authorization),
     [`Bearer ${ACME.token}`],
   );
 });

@@ -271,9 +271,9 @@ t.test("addresses where no log service answers", slow(), async (t) => {
 t.test("status asks each service", slow(), async (t) => {
   const service = await startTestService(t);
   const { entry, keep, kept, run } = await signedIn(t, service);
-  let asked = 0;
+  let requests = 0;
   const silent = await serve(t, () => {
-    asked++;
+    requests++;
   });
   keep(entry, { ...entry, team: "gone", token: "lgs_gone" }, { ...entry, team: "away", url: silent });
   // A command that waits for an answer as long as any does, on a machine of its own.
@@ -281,7 +281,7 @@ t.test("status asks each service", slow(), async (t) => {
   patient.keep({ ...entry, url: silent });
   const waiting = spawnTool(["team", "members", "ls"], { env: patient.env });
   t.teardown(() => waiting.kill("SIGKILL"));
-  await until("its request", () => asked > 0);
+  await until("its request", () => requests > 0);
   const text = await run("team");
   t.equal(waiting.child.exitCode, null, "does not wait long");
   const rows = text.stdout.split("\n").map((line) => line.replace(/ {2,}/g, "|"));
@@ -414,7 +414,7 @@ t.test("members", async (t) => {
   }
   t.same(ben.kept(), { teams: {} }, "who removed themselves is signed out");
 
-  // What a removed person leaves.
+  // The tokens that a removed person leaves.
   const kim = await signedIn(t, service, { email: "kim@example.com", role: "admin" });
   t.equal((await kim.run("team ci")).code, 0);
   const removed = await ann.run("team members rm kim@example.com");
@@ -506,10 +506,10 @@ t.test("on a terminal", async (t) => {
   t.not(kept().teams.owner!.token, entry.token);
 
   const added = typeInto(t, ["team", "add", "Night shift"], [], { env });
-  const asked = await until("the sign-in to the new team", () =>
+  const signIn = await until("the sign-in to the new team", () =>
     service.records.db.selectFrom("sign_ins").selectAll().where("team_id", "=", "night-shift").executeTakeFirst(),
   );
-  await confirm(service, asked.code);
+  await confirm(service, signIn.code);
   t.match(await added, {
     code: 0,
     text: /^added the team night-shift\r\nA token acts for one team\. Sign in to this one:/,

@@ -73,7 +73,7 @@ const languages: Record<string, Language> = {
   },
 };
 
-/** What differs between our tokens and the engine's, character by character; blanks and a template's page aside. */
+/** The differences between our tokens and the engine's, character by character; blanks and a template's page aside. */
 function differences({ highlight, table, scoped }: Language, source: string): string[] {
   const ours = painted(source.length, highlight(source));
   const types = typesOf(table);
@@ -89,29 +89,29 @@ function differences({ highlight, table, scoped }: Language, source: string): st
   });
 }
 
-/** What is wrong with the tokens of any text: order, overlap, gaps. */
+/** The flaws in the tokens of any text: order, overlap, gaps. */
 function flaws(source: string, tokens: readonly HighlightToken[]): string[] {
   let at = 0;
-  const found: string[] = [];
+  const problems: string[] = [];
   for (const { start, end } of tokens) {
     if (start < at || end <= start)
-      found.push(`${JSON.stringify(source)}: a token from ${start} to ${end} after ${at}`);
-    if (/[^ \t\r\n]/.test(source.slice(at, start))) found.push(`${JSON.stringify(source)}: nothing at ${at}`);
+      problems.push(`${JSON.stringify(source)}: a token from ${start} to ${end} after ${at}`);
+    if (/[^ \t\r\n]/.test(source.slice(at, start))) problems.push(`${JSON.stringify(source)}: nothing at ${at}`);
     at = end;
   }
-  if (/[^ \t\r\n]/.test(source.slice(at))) found.push(`${JSON.stringify(source)}: nothing at ${at}`);
-  return found;
+  if (/[^ \t\r\n]/.test(source.slice(at))) problems.push(`${JSON.stringify(source)}: nothing at ${at}`);
+  return problems;
 }
 
 t.test("rows: what each piece is", (t) => {
   const record = recorderOf("highlight.json", vectors);
   for (const row of vectors.rows) {
     const { language, source } = row;
-    const found = languages[language]!.highlight(source);
-    const shown = found.map(({ type, start, end }) => `${type} ${source.slice(start, end)}`);
-    record(row, { tokens: shown });
+    const actual = languages[language]!.highlight(source);
+    const tokenTexts = actual.map(({ type, start, end }) => `${type} ${source.slice(start, end)}`);
+    record(row, { tokens: tokenTexts });
     const { tokens } = row;
-    t.same(shown, tokens, `${language} ${JSON.stringify(source)}`);
+    t.same(tokenTexts, tokens, `${language} ${JSON.stringify(source)}`);
     t.same(
       differences(languages[language]!, source),
       [],
@@ -212,41 +212,41 @@ interface Leaf {
 
 /** The leaves that Ohm finds in a text of the grammar. */
 function leavesOf(grammar: Grammar, start: string, leaves: Leaves): (source: string) => Leaf[] {
-  const found = function (this: Node, ...children: Node[]): Leaf[] {
+  const collectLeaves = function (this: Node, ...children: Node[]): Leaf[] {
     const { startIdx, endIdx } = this.source;
     const rule = this.isTerminal() ? this.sourceString : this.ctorName;
-    if (!Object.hasOwn(leaves, rule) || startIdx === endIdx) return children.flatMap((child) => child.found());
+    if (!Object.hasOwn(leaves, rule) || startIdx === endIdx) return children.flatMap((child) => child.collectLeaves());
     // The white space before "}}" is part of its rule.
     return [{ rule, start: startIdx + (rule === "closing" ? this.sourceString.search(/\S/) : 0), end: endIdx }];
   };
-  const semantics = grammar.createSemantics().addOperation<Leaf[]>("found", {
-    _terminal: found,
-    _iter: (...children) => children.flatMap((child) => child.found()),
-    _nonterminal: found,
+  const semantics = grammar.createSemantics().addOperation<Leaf[]>("collectLeaves", {
+    _terminal: collectLeaves,
+    _iter: (...children) => children.flatMap((child) => child.collectLeaves()),
+    _nonterminal: collectLeaves,
   });
   return (source) => {
     const match = grammar.match(source, start);
-    const found: Leaf[] = [];
-    for (const leaf of match.failed() ? [] : (semantics(match).found() as Leaf[])) {
-      const last = found.at(-1);
+    const result: Leaf[] = [];
+    for (const leaf of match.failed() ? [] : (semantics(match).collectLeaves() as Leaf[])) {
+      const last = result.at(-1);
       // Each character of a route's text is a leaf.
-      if (leaf.rule === "plain" && last?.rule === "plain") found[found.length - 1] = { ...last, end: leaf.end };
-      else found.push(leaf);
+      if (leaf.rule === "plain" && last?.rule === "plain") result[result.length - 1] = { ...last, end: leaf.end };
+      else result.push(leaf);
     }
-    return found;
+    return result;
   };
 }
 
 /** Which leaves do not have their types at exactly their place, where `tokens` have one of several types. */
 function misplaced(
   source: string,
-  found: readonly Leaf[],
+  actual: readonly Leaf[],
   leaves: Leaves,
   tokens: readonly { readonly start: number; readonly end: number; readonly types: readonly TokenType[] }[],
 ): string[] {
   const starts = new Set(tokens.map(({ start }) => start));
   const ends = new Set(tokens.map(({ end }) => end));
-  return found.flatMap(({ rule, start, end }) => {
+  return actual.flatMap(({ rule, start, end }) => {
     const within = tokens.filter((token) => token.start < end && token.end > start);
     const isWhole = starts.has(start) && ends.has(end);
     const isTyped = within.every(({ types }) => types.some((type) => leaves[rule]!.includes(type)));
@@ -260,13 +260,13 @@ function checker(language: Language, leaves: Leaves, leavesIn: (source: string) 
   const types = typesOf(language.table);
   let count = 0;
   const check = (source: string): string[] => {
-    const found = leavesIn(source);
-    count += found.length;
+    const actual = leavesIn(source);
+    count += actual.length;
     const ours = language.highlight(source).map((token) => ({ ...token, types: [token.type] }));
     const theirs = language.scoped(source).map((token) => ({ ...token, types: types(token) }));
     return [
-      ...misplaced(source, found, leaves, ours),
-      ...misplaced(source, found, leaves, theirs).map((it) => `by the engine of VS Code, ${it}`),
+      ...misplaced(source, actual, leaves, ours),
+      ...misplaced(source, actual, leaves, theirs).map((it) => `by the engine of VS Code, ${it}`),
       ...flaws(source, ours),
     ];
   };
@@ -279,11 +279,11 @@ t.test("queries: each leaf that Ohm finds has its colour at its place", slow(), 
     // An editor's engine sees one line: it cannot know that the operator comes on the next one.
     if (query !== undefined && !/^(error|alert)\n/.test(query)) t.same(check(query), [], JSON.stringify(query));
   }
-  const found = fc.sample(queries, { seed: 7, numRuns: 400 }).flatMap((query) => {
+  const problems = fc.sample(queries, { seed: 7, numRuns: 400 }).flatMap((query) => {
     const text = printQuery(query);
     return parseQuery(text).ok ? check(text) : [];
   });
-  t.same(found, [], "generated queries");
+  t.same(problems, [], "generated queries");
   t.ok(count() > 3000, `${count()} leaves`);
   t.end();
 });
@@ -318,8 +318,8 @@ t.test("routes and locations: each leaf that Ohm finds has its colour at its pla
     const near = textsNear(seeds, random(3));
     const texts = [...seeds, ...Array.from({ length: 500 }, () => near.next().value)];
     // The engine reads lines, and no halves of surrogate pairs.
-    const found = texts.filter((text) => !/\n/.test(text) && isWellFormed(text)).flatMap(check);
-    t.same(found, [], `${language}: ${texts.length} texts`);
+    const problems = texts.filter((text) => !/\n/.test(text) && isWellFormed(text)).flatMap(check);
+    t.same(problems, [], `${language}: ${texts.length} texts`);
     t.ok(count() > 3000, `${count()} leaves`);
   }
   t.end();
@@ -330,7 +330,7 @@ t.test("templates: each leaf that Ohm finds in an action has its colour at its p
   const leavesIn = (source: string) =>
     [...scan(source, 64)].flatMap(({ kind, span }) => {
       const text = source.slice(span.start, span.end);
-      // What is no action has other rules; rows show it.
+      // Text that is no action has other rules; rows show it.
       if (kind !== "action" || loadTemplate().match(text, "action").failed()) return [];
       return inAction(text).map((leaf) => ({
         ...leaf,
@@ -339,11 +339,11 @@ t.test("templates: each leaf that Ohm finds in an action has its colour at its p
       }));
     });
   const { check, count } = checker(languages.template!, TEMPLATE_LEAVES, leavesIn);
-  const found = templates!.flatMap((text) => [
+  const problems = templates!.flatMap((text) => [
     ...check(text),
     ...check(`<!doctype html><p class="a ${text}" id=x>${text}</p><!-- ${text} -->`),
   ]);
-  t.same(found, []);
+  t.same(problems, []);
   t.ok(count() > 1000, `${count()} leaves`);
   t.end();
 });
@@ -385,12 +385,12 @@ t.test("any text: tokens in order that cover all but blanks, the same by the eng
       ...(name === "query" ? fc.sample(queryText, { seed: 11, numRuns: 400 }) : []),
       ...Array.from({ length: 400 }, () => near[name]!.next().value),
     ];
-    const found = texts.flatMap((source) => [
+    const problems = texts.flatMap((source) => [
       ...flaws(source, language.highlight(source)),
       // The engine reads lines, and no halves of surrogate pairs.
       ...(isWellFormed(source) && !/[\r\n]/.test(source) ? differences(language, source) : []),
     ]);
-    t.same(found, [], `${name}: ${texts.length} texts`);
+    t.same(problems, [], `${name}: ${texts.length} texts`);
   }
   t.end();
 });
@@ -439,7 +439,7 @@ function usedMs(run: () => unknown): number {
   return (user + system) / 1000;
 }
 
-/** What the build makes of a grammar and its colours. */
+/** The machine that the build makes of a grammar and its colours. */
 const machineOf = (path: string, highlighting: Highlighting) =>
   createMachine(ohm.grammar(readFileSync(join(root, "grammar", path), "utf8")), highlighting, ohm.grammar);
 
@@ -457,7 +457,7 @@ t.test("texts of ASCII are read by narrower expressions that find the same", (t)
       ...fc.sample(ascii, { seed: 13, numRuns: 400 }),
       ...fc.sample(queryText, { seed: 13, numRuns: 200 }),
     ].filter((text) => /^[\0-\x7f]*$/.test(text));
-    const found = regexes.flatMap((regex) => {
+    const problems = regexes.flatMap((regex) => {
       const narrow = asciiOnly(regex);
       // Outside a class a property would be one letter of many, and a range three characters.
       const isOutside = /\\p|\\u\{[0-9a-f]{3,}\}/.test(regex.replace(/\\\\|\[(?:\\.|[^\]\\])*\]/g, ""));
@@ -465,7 +465,7 @@ t.test("texts of ASCII are read by narrower expressions that find the same", (t)
       const differing = texts.filter((text) => whole.exec(text)?.[0] !== ascii.exec(text)?.[0]);
       return isOutside || /\\p/.test(narrow) ? [regex] : differing;
     });
-    t.same(found, [], `${highlighting.name}: ${regexes.length} expressions, ${texts.length} texts`);
+    t.same(problems, [], `${highlighting.name}: ${regexes.length} expressions, ${texts.length} texts`);
   }
   t.equal(asciiOnly("[\\u{20}-\\u{10ffff}\\p{Ll}x\\u{3b1}]"), "[\\u{20}-\\u{7f}a-zx]", "a range that passes ASCII");
   t.end();

@@ -17,13 +17,13 @@ for (const subject of subjects()) {
 }
 
 /** A tree in which each span is the text that it is of. */
-function told(value: unknown, source: string): unknown {
-  if (Array.isArray(value)) return value.map((part) => told(part, source));
+function withTexts(value: unknown, source: string): unknown {
+  if (Array.isArray(value)) return value.map((part) => withTexts(part, source));
   if (typeof value !== "object" || value === null) return value;
   const { start, end } = value as { start?: number; end?: number };
   if (typeof start === "number" && typeof end === "number") return source.slice(start, end);
   const parts = Object.entries(value).filter(([, part]) => part !== undefined);
-  return Object.fromEntries(parts.map(([key, part]) => [key, told(part, source)]));
+  return Object.fromEntries(parts.map(([key, part]) => [key, withTexts(part, source)]));
 }
 
 const key = (name: string, span = name) => ({ kind: "key", key: name, span });
@@ -232,7 +232,7 @@ for (const subject of subjects()) {
     t.ok(rows.length > 1);
     for (const [source, tree] of rows) {
       for (const parser of ["generated", "ohm"] as const) {
-        t.strictSame(told(subject[parser](source)?.value, source), tree, `${JSON.stringify(source)}, ${parser}`);
+        t.strictSame(withTexts(subject[parser](source)?.value, source), tree, `${JSON.stringify(source)}, ${parser}`);
       }
     }
     t.end();

@@ -58,10 +58,10 @@ t.test("what is offered at the cursor", (t) => {
     const [source, offset] = cursor(row.at, mark);
     const { items } = complete(source, offset, sources);
     const [top] = items;
-    const shown = items.slice(0, row.offers.length || 1).map(({ kind, label }) => `${kind} ${label}`);
+    const labels = items.slice(0, row.offers.length || 1).map(({ kind, label }) => `${kind} ${label}`);
     recordCompletion(row, {
-      offers: shown,
-      count: row.count === undefined && items.length === shown.length ? undefined : items.length,
+      offers: labels,
+      count: row.count === undefined && items.length === labels.length ? undefined : items.length,
       first: top && applyEdits(source, [{ span: top.span, text: top.insertText }]),
     });
     const { at, offers, count, first } = row;
@@ -104,7 +104,7 @@ t.test("an item leads to a text that can go on, at any offset of any query", slo
   t.end();
 });
 
-// What a text that only goes on cannot be cured of.
+// Problems that no added text can cure.
 const NEVER =
   /unknown-(?:column|function|stage)|duplicate-column|no-events|call-in|no-numbers|no-rows|bad-step|needless|term-after|foreign/;
 
@@ -123,8 +123,8 @@ t.test("an item in a stage leads to no problem, at any offset of any pipeline", 
         if (codesOf(before).length > 0) continue;
         applied++;
         const text = before + insertText;
-        const found = [text, `${text})`].map(codesOf);
-        if (!found.some(({ length }) => length === 0)) t.fail(`${source} at ${offset}: ${text}: ${found[0]}`);
+        const codes = [text, `${text})`].map(codesOf);
+        if (!codes.some(({ length }) => length === 0)) t.fail(`${source} at ${offset}: ${text}: ${codes[0]}`);
         if (snippet === undefined) continue;
         const filled = before + snippet.replace(/\$\{1:(.*?)\}/g, "$1");
         if (!parsePipeline(filled).ok) t.fail(`${source} at ${offset}: ${filled}`);
@@ -139,11 +139,11 @@ t.test("every name and value supplied is offered as one that reads back as itsel
   const name = fc.string({ unit: fc.constantFrom(...'ab.-[]"\\ 0é*\n(ino'), minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(name, name, (field, value) => {
-      const known: CompletionSources = { fields: [{ name: field, type: "string" }], values: () => [{ value }] };
-      const offered = complete("", 0, known).items.filter(({ kind }) => kind === "field");
+      const sources: CompletionSources = { fields: [{ name: field, type: "string" }], values: () => [{ value }] };
+      const offered = complete("", 0, sources).items.filter(({ kind }) => kind === "field");
       for (const { insertText } of offered) if (!parseQuery(`exists ${insertText}`).ok) throw new Error(insertText);
       for (const before of ["x = ", "x in (", 'x = "']) {
-        for (const { insertText } of complete(before, before.length, known).items) {
+        for (const { insertText } of complete(before, before.length, sources).items) {
           const result = parseQuery(`x = ${insertText}`);
           const read = result.ok && result.value.expr?.kind === "comparison" ? result.value.expr.value : undefined;
           const text = read !== undefined && "chunks" in read ? read.chunks.join("*") : undefined;
@@ -208,8 +208,8 @@ t.test("queries in words", (t) => {
       const words = explain(read);
       if (words === "" || /undefined|NaN|\[object/.test(words.replace(/"[^"]*"|\/.*?\//g, ""))) throw new Error(words);
       for (let offset = 0; offset <= read.source.length; offset += 3) {
-        const found = explainAt(read, offset);
-        if (found !== undefined && !(found.span.start <= offset && offset < found.span.end))
+        const explanation = explainAt(read, offset);
+        if (explanation !== undefined && !(explanation.span.start <= offset && offset < explanation.span.end))
           throw new Error(read.source);
       }
     }),
@@ -221,11 +221,14 @@ t.test("queries in words", (t) => {
 t.test("what stands under the cursor, in words", (t) => {
   for (const row of explanations.hovers as HoverRow[]) {
     const [source, offset] = cursor(row.at);
-    const found = explainAt(parsed(source), offset);
-    recordWords(row, { of: found && source.slice(found.span.start, found.span.end), text: found?.text });
+    const explanation = explainAt(parsed(source), offset);
+    recordWords(row, {
+      of: explanation && source.slice(explanation.span.start, explanation.span.end),
+      text: explanation?.text,
+    });
     const { at, of, text } = row;
-    t.equal(found && source.slice(found.span.start, found.span.end), of, `${at}, of what`);
-    t.equal(found?.text, text, at);
+    t.equal(explanation && source.slice(explanation.span.start, explanation.span.end), of, `${at}, of what`);
+    t.equal(explanation?.text, text, at);
   }
   t.end();
 });
@@ -233,11 +236,14 @@ t.test("what stands under the cursor, in words", (t) => {
 t.test("what is under the cursor in a stage, in words", (t) => {
   for (const row of explanations.stages as HoverRow[]) {
     const [source, offset] = cursor(row.at, "¦");
-    const found = explainPipeAt(piped(source), offset);
-    recordWords(row, { of: found && source.slice(found.span.start, found.span.end), text: found?.text });
+    const explanation = explainPipeAt(piped(source), offset);
+    recordWords(row, {
+      of: explanation && source.slice(explanation.span.start, explanation.span.end),
+      text: explanation?.text,
+    });
     const { at, of, text } = row;
-    t.equal(found && source.slice(found.span.start, found.span.end), of, `${at}, of what`);
-    t.equal(found?.text, text, at);
+    t.equal(explanation && source.slice(explanation.span.start, explanation.span.end), of, `${at}, of what`);
+    t.equal(explanation?.text, text, at);
   }
   for (const { query } of pipes.valid) {
     const pipeline = piped(query);

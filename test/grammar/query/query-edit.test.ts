@@ -86,12 +86,12 @@ t.test("a value that is pressed is found, and left out, whatever it is and howev
         return compilePredicate(parsed.value, { nowMs: 0 })(entry as never);
       };
       const field = fieldName(path);
-      const found = filterIn(text, field, value)!;
+      const narrowed = filterIn(text, field, value)!;
       const left = filterOut(text, field, value)!;
       return (
-        matches(found) &&
+        matches(narrowed) &&
         !matches(left) &&
-        filterIn(found, field, value) === found &&
+        filterIn(narrowed, field, value) === narrowed &&
         filterOut(left, field, value) === left &&
         matches(filterIn(left, field, value))
       );

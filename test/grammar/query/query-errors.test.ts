@@ -50,13 +50,13 @@ t.test(
         if (result.ok) return;
         let end = 0;
         let start = 0;
-        const told = new Set<string>();
+        const seenKeys = new Set<string>();
         for (const problem of result.problems) {
           const { span, code, fix } = problem;
           if (span.start < start || span.end > source.length || span.end < span.start) throw new Error(code);
           const key = `${code} ${span.start} ${span.end}`;
-          if (told.has(key)) throw new Error(`${key} twice`);
-          told.add(key);
+          if (seenKeys.has(key)) throw new Error(`${key} twice`);
+          seenKeys.add(key);
           start = span.start;
           end = Math.max(end, span.end);
           if (fix !== undefined) applyEdits(source, fix.edits);
@@ -82,9 +82,9 @@ t.test("where a long text fails is found without Ohm reading the whole", (t) => 
       long++;
       const tokens = tokenize(source);
       const at = (offset: number) => tokens.findIndex((token) => token.end > offset);
-      const found = failureOffset(source, tokens);
-      if (at(found) !== at(match.getRightmostFailurePosition())) {
-        throw new Error(`${found}, not ${match.getRightmostFailurePosition()}: ${source}`);
+      const offset = failureOffset(source, tokens);
+      if (at(offset) !== at(match.getRightmostFailurePosition())) {
+        throw new Error(`${offset}, not ${match.getRightmostFailurePosition()}: ${source}`);
       }
     }),
     { seed: 22, numRuns: 150 },

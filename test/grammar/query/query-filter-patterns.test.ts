@@ -22,11 +22,11 @@ const record = recorderOf("filter-patterns.json", rows);
 
 t.test("a query becomes these patterns, which the service takes", async (t) => {
   for (const row of rows) {
-    const found = patternsOf(row.query);
-    record(row, { exact: found.isExact, patterns: found.patterns });
+    const result = patternsOf(row.query);
+    record(row, { exact: result.isExact, patterns: result.patterns });
     const { query, exact, patterns } = row;
-    t.strictSame({ exact: found.isExact, patterns: found.patterns }, { exact, patterns }, query || "the empty query");
-    for (const pattern of found.patterns) t.ok(parseFilterPattern(pattern).ok, pattern);
+    t.strictSame({ exact: result.isExact, patterns: result.patterns }, { exact, patterns }, query || "the empty query");
+    for (const pattern of result.patterns) t.ok(parseFilterPattern(pattern).ok, pattern);
   }
 });
 
@@ -90,10 +90,10 @@ const long: readonly {
 
 t.test("patterns are never longer than the service takes", async (t) => {
   for (const { name, query, patterns, exact } of long) {
-    const found = patternsOf(query);
-    t.strictSame({ patterns: found.patterns.length, exact: found.isExact }, { patterns, exact }, name);
+    const result = patternsOf(query);
+    t.strictSame({ patterns: result.patterns.length, exact: result.isExact }, { patterns, exact }, name);
     t.ok(
-      found.patterns.every((pattern) => pattern.length <= MAX_PATTERN_LENGTH && parseFilterPattern(pattern).ok),
+      result.patterns.every((pattern) => pattern.length <= MAX_PATTERN_LENGTH && parseFilterPattern(pattern).ok),
       `${name}: all fit`,
     );
   }
@@ -109,14 +109,14 @@ const count = Number(process.env.FUZZ_COUNT ?? 50_000);
 const seed = Number(process.env.FUZZ_SEED ?? 1);
 
 t.test(`what a query selects, its patterns find (${count} pairs, seed ${seed})`, slow(), async (t) => {
-  const { pairs, asked, selected, refused, invalid, lost, inexact } = compareFilterPatterns(count, seed);
+  const { pairs, withPattern, selected, refused, invalid, lost, inexact } = compareFilterPatterns(count, seed);
   t.strictSame(invalid.slice(0, 5).map(ascii), [], "every pattern is one");
   t.strictSame(lost.slice(0, 5).map(ascii), [], "no selected entry is lost");
   t.strictSame(inexact.slice(0, 5).map(ascii), [], "an exact translation finds nothing else among plain values");
   // Else nothing was tested.
   t.ok(
-    asked > pairs * 0.4 && selected > pairs * 0.08 && refused > pairs * 0.2,
-    `${pairs} ${asked} ${selected} ${refused}`,
+    withPattern > pairs * 0.4 && selected > pairs * 0.08 && refused > pairs * 0.2,
+    `${pairs} ${withPattern} ${selected} ${refused}`,
   );
 });
 

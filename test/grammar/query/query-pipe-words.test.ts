@@ -29,7 +29,7 @@ type Word = Pipe["kind"];
 
 const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), "utf8");
 
-/** What each stage is to consumers outside of the grammar. */
+/** The properties of each stage for consumers outside of the grammar. */
 const WANTED = {
   count: { sql: "groups", drawing: "bars", alert: "" },
   stats: { sql: "groups", drawing: "table", alert: "must give one number" },

@@ -316,17 +316,17 @@ t.test("random pipelines give what the plainest evaluation gives", (t) => {
         return result.problems.every(({ code }) => /bare|number|duplicate|call-in|no-numbers|not-a/.test(code));
       accepted++;
       const expected = byOracle(result.value, of, NOW);
-      const found = run(source, of);
-      if (found.kind === "entries")
-        return expected.names === undefined && found.entries.every((entry, at) => entry === expected.rows[at]![0]);
+      const actual = run(source, of);
+      if (actual.kind === "entries")
+        return expected.names === undefined && actual.entries.every((entry, at) => entry === expected.rows[at]![0]);
       const isNear = (a: unknown, b: unknown) =>
         typeof a === "number" && typeof b === "number"
           ? Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a))
           : JSON.stringify(a) === JSON.stringify(b);
       return (
-        JSON.stringify(found.columns.map(({ name }) => name)) === JSON.stringify(expected.names) &&
-        found.rows.length === expected.rows.length &&
-        found.rows.every((row, at) => row.every((cell, place) => isNear(cell, expected.rows[at]![place])))
+        JSON.stringify(actual.columns.map(({ name }) => name)) === JSON.stringify(expected.names) &&
+        actual.rows.length === expected.rows.length &&
+        actual.rows.every((row, at) => row.every((cell, place) => isNear(cell, expected.rows[at]![place])))
       );
     }),
     { numRuns, seed: Number(process.env.FUZZ_SEED ?? 1) },

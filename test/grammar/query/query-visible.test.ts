@@ -9,7 +9,7 @@ import { visibleQuery } from "../../../grammar/query/visible.ts";
 const HIDDEN_ONE = new RegExp(`(?![\\t\\n])[${HIDDEN}]`, "u");
 
 t.test("rows", (t) => {
-  const rows: readonly (readonly [given: string, shown: string])[] = [
+  const rows: readonly (readonly [query: string, expected: string])[] = [
     ['text = "a\u202eb"', 'text = "a\\u202eb"'],
     ['"\u2066x\u2069" and "y\u200bz"', '"\\u2066x\\u2069" and "y\\u200bz"'],
     ['fields["o\u202ed"] = 1', 'fields["o\\u202ed"] = 1'],
@@ -52,7 +52,7 @@ t.test("rows", (t) => {
     ['a = 1\r\nand\rb = "\r"', 'a = 1\nand\nb = "\n"'],
     ["", ""],
   ];
-  for (const [given, shown] of rows) t.equal(visibleQuery(given), shown, JSON.stringify(given));
+  for (const [query, expected] of rows) t.equal(visibleQuery(query), expected, JSON.stringify(query));
   t.end();
 });
 
@@ -69,9 +69,9 @@ t.test("any text: nothing hidden is left, and once more changes nothing", (t) =>
     "\ud83d",
   );
   for (const text of fc.sample(fc.string({ unit, maxLength: 30 }), { seed: 5, numRuns: 3_000 })) {
-    const shown = visibleQuery(text);
-    if (HIDDEN_ONE.test(shown)) t.fail(`hidden in ${JSON.stringify(shown)}`);
-    if (visibleQuery(shown) !== shown) t.fail(`not the same again: ${JSON.stringify(text)}`);
+    const visible = visibleQuery(text);
+    if (HIDDEN_ONE.test(visible)) t.fail(`hidden in ${JSON.stringify(visible)}`);
+    if (visibleQuery(visible) !== visible) t.fail(`not the same again: ${JSON.stringify(text)}`);
   }
   t.end();
 });
@@ -144,7 +144,7 @@ t.test("a regular expression finds the same", (t) => {
   t.end();
 });
 
-/** What was read, without where. */
+/** Returns a parsed query without its places. */
 function withoutPlaces(read: unknown): unknown {
   const places = ["source", "span", "operator", "operators"];
   return JSON.parse(JSON.stringify(read, (key, value) => (places.includes(key) ? undefined : value)) ?? "null");

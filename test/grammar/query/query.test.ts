@@ -369,7 +369,7 @@ t.test("no pattern and no entry takes long", (t) => {
 
 t.test("times as programs and people write them", (t) => {
   const noon = Date.UTC(2024, 4, 1, 12);
-  // What an entry says; what is taken from a person, as a query's value and as --since.
+  // The time of an entry; the time taken from a person, as a query's value and as --since.
   const rows: [text: string, ofEntry: number | undefined, ofPerson: number | undefined][] = [
     ["2024-05-01T12:00:00Z", noon, noon],
     ["2016-12-31T23:59:60Z", Date.UTC(2017, 0, 1), Date.UTC(2017, 0, 1)],

@@ -60,8 +60,8 @@ for (const { pattern, trailingSlash = "strict", matches, misses } of vectors.pat
 
 for (const { rules, path, trailingSlash = "strict", expected } of vectors.order) {
   t.test(`${path} among ${rules.join(" ")}`, (t) => {
-    for (const given of [rules, [...rules].reverse()]) {
-      const table = compileRoutes(rulesOf(given), { trailingSlash });
+    for (const order of [rules, [...rules].reverse()]) {
+      const table = compileRoutes(rulesOf(order), { trailingSlash });
       t.same(
         table.all(path).map(({ value }) => value),
         expected,
@@ -260,7 +260,7 @@ const anyPath = fc
 const settings = { numRuns: 3000, seed: 20 };
 
 t.test("the compiled matcher agrees with the naive one", (t) => {
-  let found = 0;
+  let matches = 0;
   const property = fc.property(
     fc.array(anyRoute, { minLength: 1, maxLength: 8 }),
     fc.array(anyPath, { minLength: 1, maxLength: 8 }),
@@ -292,12 +292,12 @@ t.test("the compiled matcher agrees with the naive one", (t) => {
           throw new Error(`${path}: ${JSON.stringify(actual)} is not ${JSON.stringify(expected)}`);
         }
         if (table.first(path)?.value !== expected[0]?.value) throw new Error(`first of ${path}`);
-        found += expected.length;
+        matches += expected.length;
       }
     },
   );
   holds(t, property, { ...settings, numRuns: 1500 });
-  t.ok(found > 10_000, `${found} matches`);
+  t.ok(matches > 10_000, `${matches} matches`);
   t.end();
 });
 

@@ -25,8 +25,8 @@ for (const [name, unit] of Object.entries(units)) {
 
   t.test(`${name}: valid`, (t) => {
     for (const row of rows.valid as [string, number, string][]) {
-      const found = unit.parse(row[0]);
-      if (found.ok) record(row, { 1: found.value, 2: unit.format(found.value) });
+      const result = unit.parse(row[0]);
+      if (result.ok) record(row, { 1: result.value, 2: unit.format(result.value) });
       const [text, value, canonical] = row;
       t.same(unit.parse(text), { ok: true, value }, text);
       t.equal(unit.format(value), canonical, `${text}, canonical`);

@@ -370,7 +370,7 @@ t.test("a path with parameters is escaped", (t) => {
   t.end();
 });
 
-const SHOWN: readonly (readonly [input: string, shown: string])[] = [
+const SHOWN_TEXTS: readonly (readonly [input: string, expected: string])[] = [
   ["  Shop \t&\r\n Söhne  ", "Shop & Söhne"],
   ["a\u202eb\u2066c\u200fd\u200be\ufefff", "abcdef"],
   ["a\u0000b\u001b[31mc\u0085", "a\ufffdb\ufffd[31mc\ufffd"],
@@ -383,9 +383,9 @@ const SHOWN: readonly (readonly [input: string, shown: string])[] = [
   ["😀".repeat(81), `${"😀".repeat(79)}…`],
 ];
 
-for (const [input, shown] of SHOWN) {
+for (const [input, expected] of SHOWN_TEXTS) {
   t.test(`shown: ${JSON.stringify(input)}`, (t) => {
-    t.equal(shownText(input), shown);
+    t.equal(shownText(input), expected);
     t.end();
   });
 }
@@ -419,9 +419,9 @@ const TIMES = [
   ["2026-09-09T23:59:00Z", "9 Sep 2026, 23:59 UTC"],
 ] as const;
 
-for (const [instant, shown] of TIMES) {
+for (const [instant, text] of TIMES) {
   t.test(`time: ${instant}`, (t) => {
-    t.equal(utcTime(new Date(instant)), shown);
+    t.equal(utcTime(new Date(instant)), text);
     t.end();
   });
 }

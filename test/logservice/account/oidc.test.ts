@@ -93,8 +93,8 @@ for (const [name, fault, change] of PEOPLE) {
 t.test("the page for signing in is asked for what is needed, and nothing twice", async (t) => {
   const oidc = openOwn(provider.issuer);
   const [first, second] = await Promise.all([oidc.begin(), oidc.begin()]);
-  const asked = Object.fromEntries(new URL(first.url).searchParams);
-  t.same(asked, {
+  const params = Object.fromEntries(new URL(first.url).searchParams);
+  t.same(params, {
     client_id: "client",
     response_type: "code",
     scope: "openid email profile",
@@ -102,7 +102,7 @@ t.test("the page for signing in is asked for what is needed, and nothing twice",
     code_challenge_method: "S256",
     state: first.attempt.state,
     nonce: first.attempt.nonce,
-    code_challenge: asked.code_challenge,
+    code_challenge: params.code_challenge,
   });
   t.notOk(first.url.includes(first.attempt.verifier), "the secret stays here");
   for (const member of ["state", "nonce", "verifier"] as const) {
@@ -196,13 +196,13 @@ t.test("the callback is exchanged for the address of the settings, whatever the 
 });
 
 t.test("the document is asked for at the first use, once for all who come at once", async (t) => {
-  const asked = () => provider.requests.get("/.well-known/openid-configuration") ?? 0;
+  const requestCount = () => provider.requests.get("/.well-known/openid-configuration") ?? 0;
   const oidc = openOwn(provider.issuer);
   t.equal(oidc.issuer, provider.issuer);
-  t.equal(asked(), 0);
+  t.equal(requestCount(), 0);
   await Promise.all(Array.from({ length: 5 }, () => oidc.begin()));
   await signIn(oidc, provider);
-  t.equal(asked(), 1);
+  t.equal(requestCount(), 1);
 });
 
 t.test("the service starts while the provider is away", async (t) => {

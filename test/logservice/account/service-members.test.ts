@@ -223,13 +223,13 @@ t.test("a removal while the credential is looked up", async (t) => {
       const email = `${kind}.${name}@example.com`;
       const credential = (await credentialsOf(service, email, "member"))[kind];
       const held = holdNext(service, "users");
-      const asked =
+      const pending =
         name === "tail" ? openTail(service, "api", credential) : ask(service, name, { project_id: "api" }, credential);
       await held.reached;
       const removal = await ask(service, "remove_member", { email }, owner);
       t.equal(removal.status, 200, removal.text);
       held.release();
-      t.equal((await asked).status, 401, `${kind}: ${name}`);
+      t.equal((await pending).status, 401, `${kind}: ${name}`);
     }
   }
 });
@@ -238,11 +238,11 @@ t.test("a removal by another process while the credential is looked up", async (
   const { service, clock, owner } = await start(t);
   const { cookie } = await credentialsOf(service, "ann@example.com", "member");
   const held = holdNext(service, "users");
-  const asked = openTail(service, "api", cookie);
+  const pending = openTail(service, "api", cookie);
   await held.reached;
   await WAYS["by another process"]!({ service, clock }, owner, "ann@example.com");
   held.release();
-  await ends(t, clock, "the tail", endOf(await asked));
+  await ends(t, clock, "the tail", endOf(await pending));
 });
 
 t.test("a removal after the credential was looked up, before a tail begins", async (t) => {
@@ -255,11 +255,11 @@ t.test("a removal after the credential was looked up, before a tail begins", asy
   ] as const;
   for (const [credential, what, name, body] of rows) {
     const held = holdNext(service, what);
-    const asked = openTail(service, "api", credential);
+    const pending = openTail(service, "api", credential);
     await held.reached;
     t.ok((await ask(service, name, body, owner)).status < 300);
     held.release();
-    const tail = await asked;
+    const tail = await pending;
     t.teardown(() => tail.close());
     await ends(t, clock, `the tail (${name})`, endOf(tail));
     t.match(tail.text(), /"type":"unauthorized"/);
@@ -296,13 +296,13 @@ t.test("a change that has not begun when its person is removed or gets another r
       for (const kind of ["command", "cookie"] as const) {
         const credential = (await credentialsOf(service, email, "owner"))[kind];
         const held = holdNext(service, name === "remove_project" ? "projects" : "a change");
-        const asked = ask(service, name, body, credential);
+        const pending = ask(service, name, body, credential);
         await held.reached;
         t.ok((await ask(service, end, endBody, owner)).status < 300);
         const before = await all();
         held.release();
         const what = `${name}, ${kind}, after ${end}`;
-        t.equal((await asked).status, status, what);
+        t.equal((await pending).status, status, what);
         t.same(await all(), before, what);
       }
     }
@@ -438,10 +438,10 @@ t.test("an invite that is no longer a stranger's lets nobody in by its link alon
   const { service, owner } = await start(t);
   const email = "sue@example.com";
   const made = (await ask(service, "add_member", { email }, owner)).json;
-  const found = () => inviteOfLink(service.records, made.link.split("/").at(-1), new Date().toISOString());
-  t.equal((await found()).isEnough, true);
+  const lookUpInvite = () => inviteOfLink(service.records, made.link.split("/").at(-1), new Date().toISOString());
+  t.equal((await lookUpInvite()).isEnough, true);
   await service.person(email, "member", OTHER);
-  t.equal((await found()).isEnough, false);
+  t.equal((await lookUpInvite()).isEnough, false);
 });
 
 t.test("the role of an invite that is made again", async (t) => {

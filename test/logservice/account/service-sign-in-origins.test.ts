@@ -25,7 +25,7 @@ const ANA = "ana@example.com";
 const EVIL = "https://evil.example.com";
 const OPERATIONS = Object.entries(rpcSchema.operations).map(([name, { scope }]) => ({ name, scope }));
 
-/** What a page elsewhere can make a browser send, or a request without a browser's headers. */
+/** The headers that a page elsewhere can make a browser send, or a request without a browser's headers. */
 const FOREIGN: readonly (readonly [name: string, headers: Visit["headers"] & object])[] = [
   ["no Origin", { origin: undefined, "sec-fetch-site": undefined }],
   ["no Origin, though the browser calls it ours", { origin: undefined, "sec-fetch-site": "same-origin" }],
@@ -227,8 +227,8 @@ t.test("where people go after they signed in is a place of ours", async (t) => {
     const query = next === "/\ud800" ? "%2F%ED%A0%80" : encodeURIComponent(next);
     const { status, headers } = await window.open(`${ORIGIN}/sign-in?next=${query}`, { isFollowing: false });
     t.same([status, headers.location], [303, place], name);
-    const asked = await at.browser().open(`${ORIGIN}/sign-in?next=${query}`);
-    t.equal(asked.forms[0]!.hidden.next, place);
+    const page = await at.browser().open(`${ORIGIN}/sign-in?next=${query}`);
+    t.equal(page.forms[0]!.hidden.next, place);
   }
   t.equal(
     (await window.open(`${ORIGIN}/sign-in?next=%252f%252fevil.com`, { isFollowing: false })).headers.location,
@@ -294,8 +294,8 @@ t.test("under another host than the public one", async (t) => {
       "x-forwarded-proto": "http",
     },
   });
-  const asked = await lied.submit(await lied.open(`${ORIGIN}/sign-in`), { email: ANA }, { isFollowing: false });
-  t.equal(asked.headers.location, "/sign-in/wait?next=%2F");
+  const answer = await lied.submit(await lied.open(`${ORIGIN}/sign-in`), { email: ANA }, { isFollowing: false });
+  t.equal(answer.headers.location, "/sign-in/wait?next=%2F");
   t.match((await at.mail.mailTo(ANA, before + 1)).link, new RegExp(`^${ORIGIN}/`));
   t.end();
 });

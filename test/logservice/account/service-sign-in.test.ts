@@ -441,7 +441,7 @@ t.test("a recipient whose server does not answer holds up no other mail", async 
 
 /** A service with a provider of OpenID, whose person has these claims. */
 async function startWithProvider(t: Test, domains: readonly string[] = [], claims: Json = {}) {
-  provider.fault = { claims: (given) => ({ ...given, ...claims }) };
+  provider.fault = { claims: (defaults) => ({ ...defaults, ...claims }) };
   const oidc = (redirectUrl: string) => ({
     oidc: openOidc({ issuer: provider.issuer, ...CLIENT, redirectUrl }),
     name: "Example",

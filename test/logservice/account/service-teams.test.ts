@@ -69,7 +69,7 @@ async function recordsOf({ db }: Records, team: string): Promise<unknown> {
   return { ...all, team: await db.selectFrom("teams").selectAll().where("id", "=", team).execute() };
 }
 
-/** What asks for something of the other team by its id: the body, and what is answered to it. */
+/** A request for something of the other team by its id: the body, and the status of the answer to it. */
 type Foreign = (own: Side, other: Side) => readonly [body: unknown, status: number];
 
 /** A body with the id of a record of the other team in one's own project of the same id. */
@@ -82,7 +82,7 @@ const inTheirProject =
   (name: Name, status = 404): Foreign =>
   (own, other) => [BODIES[name]({ ...own.world, project: other.only }), status];
 
-const asked = (body: (other: Side) => unknown, status: number): Foreign => {
+const foreignCall = (body: (other: Side) => unknown, status: number): Foreign => {
   return (_, other) => [body(other), status];
 };
 
@@ -139,11 +139,11 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   get_tokens: "takes no id",
   add_token: "takes no id",
   remove_token: [
-    asked(({ tokenId }) => ({ token_id: tokenId }), 404),
-    asked(({ ciTokenId }) => ({ token_id: ciTokenId }), 404),
+    foreignCall(({ tokenId }) => ({ token_id: tokenId }), 404),
+    foreignCall(({ ciTokenId }) => ({ token_id: ciTokenId }), 404),
     // One's own, but of the other kind.
     ({ ciTokenId }) => [{ token_id: ciTokenId }, 404],
-    asked(({ askers }) => ({ token_id: askers.token.authorization!.slice("Bearer ".length) }), 404),
+    foreignCall(({ askers }) => ({ token_id: askers.token.authorization!.slice("Bearer ".length) }), 404),
   ],
   get_audit: [inTheirProject("get_audit", 200), inOwnProject("get_audit", 200)],
   get_instance_config: "takes no id",
@@ -153,24 +153,24 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   sign_out: "takes no id",
   get_account: "takes no id",
   get_teams: "takes no id",
-  add_team: [asked(({ team }) => ({ id: team, name: "Mine now" }), 409)],
-  update_team: [asked(({ team }) => ({ team_id: team, name: "Renamed" }), 404)],
-  remove_team: [asked(({ team }) => ({ team_id: team }), 404)],
+  add_team: [foreignCall(({ team }) => ({ id: team, name: "Mine now" }), 409)],
+  update_team: [foreignCall(({ team }) => ({ team_id: team, name: "Renamed" }), 404)],
+  remove_team: [foreignCall(({ team }) => ({ team_id: team }), 404)],
   get_members: "takes no id",
   add_member: "takes no id",
-  add_member_link: [asked(({ member }) => ({ email: member }), 404)],
+  add_member_link: [foreignCall(({ member }) => ({ email: member }), 404)],
   // Bound to the address.
-  accept_invite: [asked(({ inviteLink }) => ({ invite: inviteLink }), 403)],
-  update_member: [asked(({ member }) => ({ email: member, role: "member" }), 404)],
+  accept_invite: [foreignCall(({ inviteLink }) => ({ invite: inviteLink }), 403)],
+  update_member: [foreignCall(({ member }) => ({ email: member, role: "member" }), 404)],
   remove_member: [
-    asked(({ member }) => ({ email: member, tokens: true }), 404),
-    asked(({ invited }) => ({ email: invited }), 404),
+    foreignCall(({ member }) => ({ email: member, tokens: true }), 404),
+    foreignCall(({ invited }) => ({ email: invited }), 404),
   ],
   get_ci_tokens: "takes no id",
   add_ci_token: "takes no id",
   remove_ci_token: [
-    asked(({ ciTokenId }) => ({ token_id: ciTokenId }), 404),
-    asked(({ tokenId }) => ({ token_id: tokenId }), 404),
+    foreignCall(({ ciTokenId }) => ({ token_id: ciTokenId }), 404),
+    foreignCall(({ tokenId }) => ({ token_id: tokenId }), 404),
     ({ tokenId }) => [{ token_id: tokenId }, 404],
   ],
 };
@@ -221,8 +221,10 @@ t.test("lists show one's own", async (t) => {
         const { json, text } = await ask(service, name, { project_id: "api" }, credential);
         const [list] = Object.values(json) as { id: string; description: string }[][];
         // The token of the test itself is of the first team.
-        const shown = list!.filter(({ id }) => ids(own).includes(id) || own.team !== OURS || name !== "get_tokens");
-        t.same(shown.map(({ id }) => id).sort(), [...ids(own)].sort(), name);
+        const visibleRows = list!.filter(
+          ({ id }) => ids(own).includes(id) || own.team !== OURS || name !== "get_tokens",
+        );
+        t.same(visibleRows.map(({ id }) => id).sort(), [...ids(own)].sort(), name);
         t.notMatch(text, other.mark, name);
       }
       const { members } = (await ask(service, "get_members", {}, credential)).json;
@@ -300,10 +302,10 @@ for (const engine of ["oracle", "duckdb"] as const) {
       const body = { project_id: "api", events: [{ id: "same", level: "info", message: `${side.mark} same` }] };
       const headers = { ...side.askers.token, "idempotency-key": "same" };
       t.equal((await ask(service, "add_events", body, headers)).status, 204, "no conflict");
-      const found = (await ask(service, "search", { ...RANGE, query: "message ~ /same/" }, side.askers.token)).json
+      const matches = (await ask(service, "search", { ...RANGE, query: "message ~ /same/" }, side.askers.token)).json
         .events;
       t.same(
-        found.map(({ message }: { message: string }) => message),
+        matches.map(({ message }: { message: string }) => message),
         [`${side.mark} same`],
       );
     }
@@ -459,10 +461,10 @@ t.test("queries that run do not count across teams", async (t) => {
   let running = 0;
   const around = (events: EventsStore): EventsStore => ({
     ...events,
-    async count(asked) {
+    async count(request) {
       running++;
       await released;
-      return events.count(asked);
+      return events.count(request);
     },
   });
   const limits = { queriesPerToken: 1, queriesWaitingPerToken: 0 };

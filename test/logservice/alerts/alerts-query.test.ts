@@ -1,4 +1,4 @@
-// What an alert may ask, how its groups are named, and what a replay of it over the past says.
+// The queries that an alert may have, the names of its groups, and the results of a replay of it over the past.
 import t from "tap";
 import { checkAlertQuery, readAlertQuery } from "../../../logservice/alerts/alert-query.ts";
 import { listEpisodes } from "../../../logservice/alerts/episodes.ts";
@@ -150,17 +150,17 @@ for (const engine of ["oracle", "duckdb"] as const) {
       const read = readAlertQuery(text);
       if (!read.ok) throw new Error(read.problems.join());
       const question = { project: world.events_key, query: read.value, interval: 1 };
-      let asked = 0;
+      let calls = 0;
       const events = Object.create(world.events, {
         aggregate: {
-          value: (...given: Parameters<EventsStore["aggregate"]>) => {
-            asked++;
-            return world.events.aggregate(...given);
+          value: (...args: Parameters<EventsStore["aggregate"]>) => {
+            calls++;
+            return world.events.aggregate(...args);
           },
         },
       }) as EventsStore;
       const all = await readSlots(events, question, { first, last: first + 59 }, signal);
-      t.ok(asked <= 4, `${text}: asked ${asked} times`);
+      t.ok(calls <= 4, `${text}: asked ${calls} times`);
       for (let slot = first; slot < first + 60; slot++) {
         const alone = await evaluateSlot(world.events, question, slot, signal);
         if (JSON.stringify(all[slot - first], mapped) !== JSON.stringify(alone, mapped)) t.fail(`${text} in ${slot}`);

@@ -61,11 +61,11 @@ t.test("what is told is what the plain model tells", (t) => {
     fc.property(ruleArbitrary, historyArbitrary, (rule, history) => {
       let state: EvaluationState = WELL;
       const newId = ids();
-      const told: string[] = [];
+      const messages: string[] = [];
       history.forEach(([outcome, isMuted], number) => {
         const next = stepAlert({ ...rule, isMuted }, state, slotOf(number, outcome), newId);
         state = next.state;
-        told.push(...next.transitions.filter(({ isTold }) => isTold).map(lineOf));
+        messages.push(...next.transitions.filter(({ isTold }) => isTold).map(lineOf));
       });
       const expected = referenceOf(
         rule,
@@ -74,8 +74,8 @@ t.test("what is told is what the plain model tells", (t) => {
       );
       const open = [...state.groups].filter(([, { episode }]) => episode !== undefined).map(([key]) => key);
       return (
-        JSON.stringify([told.sort(), open.sort(), state.failing !== undefined]) ===
-        JSON.stringify([expected.told.sort(), expected.triggered.sort(), expected.isFailing])
+        JSON.stringify([messages.sort(), open.sort(), state.failing !== undefined]) ===
+        JSON.stringify([expected.messages.sort(), expected.triggered.sort(), expected.isFailing])
       );
     }),
     { numRuns: RUNS },
@@ -106,9 +106,9 @@ t.test("a replay ends in the same state, and tells a target no more than a trigg
           [failures, failing?.since],
         ]);
       if (open(alone) !== open(replayed.state)) return false;
-      const told = replayed.transitions.filter(({ isTold }) => isTold);
-      for (const key of new Set(told.map((one) => one.key))) {
-        const kinds = told.filter((one) => one.key === key).map(({ kind }) => kind);
+      const notices = replayed.transitions.filter(({ isTold }) => isTold);
+      for (const key of new Set(notices.map((one) => one.key))) {
+        const kinds = notices.filter((one) => one.key === key).map(({ kind }) => kind);
         if (slots.length > 1 && kinds.filter((kind) => kind === "resolved").length > 1) return false;
         if (slots.length > 1 && kinds.filter((kind) => kind !== "resolved").length > 1) return false;
       }

@@ -19,7 +19,7 @@ for (const engine of ["oracle", "duckdb"] as const) {
       evaluated_at: new Date(at(4) + LATEST_MS).toISOString(),
     });
     await world.runUntil(evaluator, at(7));
-    t.same(await world.told(), ["triggered 12:02 3", "resolved 12:05 2"]);
+    t.same(await world.deliveryLines(), ["triggered 12:02 3", "resolved 12:05 2"]);
     t.equal(kicks, 2);
     const [triggered, resolved] = await world.deliveries();
     t.match(triggered, {
@@ -53,7 +53,7 @@ for (const engine of ["oracle", "duckdb"] as const) {
     for (const ms of [at(1), at(2) - 1]) await world.log(ms, 1, {}, "info");
     const evaluator = world.evaluator();
     await world.runUntil(evaluator, at(4));
-    t.same(await world.told(), ["triggered 12:02 2", "resolved 12:03 0"]);
+    t.same(await world.deliveryLines(), ["triggered 12:02 2", "resolved 12:03 0"]);
   });
 
   t.test(`${engine}: nothing at all is a number too`, async (t) => {
@@ -63,7 +63,7 @@ for (const engine of ["oracle", "duckdb"] as const) {
     await world.log(at(2), 1, { heartbeat: true });
     await world.log(at(12), 1, { heartbeat: true });
     await world.runUntil(evaluator, at(15));
-    t.same(await world.told(), ["triggered 12:10 0", "resolved 12:15 1"]);
+    t.same(await world.deliveryLines(), ["triggered 12:10 0", "resolved 12:15 1"]);
   });
 
   t.test(`${engine}: groups`, async (t) => {
@@ -76,7 +76,7 @@ for (const engine of ["oracle", "duckdb"] as const) {
     await world.log(at(1), 5, { path: "/c" });
     await world.runUntil(evaluator, at(3));
     t.same(
-      new Set(await world.told()),
+      new Set(await world.deliveryLines()),
       new Set([
         'triggered path="/a \\"*\\"" code=500 12:01 2',
         'triggered path="/c" code=null 12:01 2',
@@ -103,7 +103,11 @@ for (const engine of ["oracle", "duckdb"] as const) {
     const evaluator = world.evaluator();
     await world.log(at(0), 3, { path: "/a", duration: 250 });
     await world.runUntil(evaluator, at(2));
-    t.same(await world.told(), ['triggered path="/a" 12:01 250', 'resolved path="/a" 12:02 250'], "gone, it recovers");
+    t.same(
+      await world.deliveryLines(),
+      ['triggered path="/a" 12:01 250', 'resolved path="/a" 12:02 250'],
+      "gone, it recovers",
+    );
     t.match((await world.deliveries())[0]!.message, { what: "p99(duration)", unit: "ms" });
   });
 
@@ -117,7 +121,7 @@ for (const engine of ["oracle", "duckdb"] as const) {
     await world.runUntil(evaluator, at(2));
     t.match(await world.alert(id), { state: "ok", failure: "the query gives more than 100 groups" });
     await world.runUntil(evaluator, at(4));
-    t.same(await world.told(), [
+    t.same(await world.deliveryLines(), [
       "failed 12:03 null the query gives more than 100 groups",
       "resolved 12:04 null it can be evaluated again",
     ]);
@@ -131,22 +135,22 @@ t.test("muted: evaluated, and told once it is not", async (t) => {
   const evaluator = world.evaluator();
   for (const minute of [0, 1, 2, 5]) await world.log(at(minute), 3);
   await world.runUntil(evaluator, at(2));
-  t.same([(await world.alert(id)).triggered, await world.told()], [true, []]);
+  t.same([(await world.alert(id)).triggered, await world.deliveryLines()], [true, []]);
   await world.change(id, { muted: false, name: "renamed" });
   await world.runUntil(evaluator, at(4));
-  t.same(await world.told(), ["triggered 12:03 3", "resolved 12:04 0"]);
+  t.same(await world.deliveryLines(), ["triggered 12:03 3", "resolved 12:04 0"]);
   const [{ message }] = (await world.deliveries()) as [Awaited<ReturnType<World["deliveries"]>>[number]];
   t.same([message.triggeredAt, message.alert.name], ["2026-03-01T12:01:00.000Z", "renamed"]);
   await world.change(id, { muted: true });
   await world.runUntil(evaluator, at(8));
-  t.equal((await world.told()).length, 2, "muted again, nothing is told");
+  t.equal((await world.deliveryLines()).length, 2, "muted again, nothing is told");
   await world.change(id, { muted: false });
   await world.log(at(9), 3);
   await world.runUntil(evaluator, at(10));
-  t.same((await world.told()).slice(2), ["triggered 12:10 3"]);
+  t.same((await world.deliveryLines()).slice(2), ["triggered 12:10 3"]);
   await world.change(id, { muted: true });
   await world.runUntil(evaluator, at(12));
-  t.same((await world.told()).slice(3), ["resolved 12:11 0"], "the end of what was told");
+  t.same((await world.deliveryLines()).slice(3), ["resolved 12:11 0"], "the end of what was told");
 });
 
 t.test("for, recover and repeat", async (t) => {
@@ -155,7 +159,12 @@ t.test("for, recover and repeat", async (t) => {
   const evaluator = world.evaluator();
   for (const [minute, count] of [3, 0, 3, 3, 3, 3, 3, 0, 3, 0, 0, 0].entries()) await world.log(at(minute), count);
   await world.runUntil(evaluator, at(13));
-  t.same(await world.told(), ["triggered 12:04 3", "repeated 12:07 3", "repeated 12:10 0", "resolved 12:11 0"]);
+  t.same(await world.deliveryLines(), [
+    "triggered 12:04 3",
+    "repeated 12:07 3",
+    "repeated 12:10 0",
+    "resolved 12:11 0",
+  ]);
 });
 
 t.test("a change of what is compared closes what was told", async (t) => {
@@ -166,9 +175,9 @@ t.test("a change of what is compared closes what was told", async (t) => {
     await world.log(at(0), 3);
     await world.runUntil(evaluator, at(1));
     await world.change(id, { name: "renamed", severity: "critical", for: 2, description: "x", limit: 1 });
-    t.same(await world.told(), ["triggered 12:01 3"], "a new name does not");
+    t.same(await world.deliveryLines(), ["triggered 12:01 3"], "a new name does not");
     await world.change(id, change);
-    t.same(await world.told(), ["triggered 12:01 3", "resolved 12:01 3 closed by a change of the alert"]);
+    t.same(await world.deliveryLines(), ["triggered 12:01 3", "resolved 12:01 3 closed by a change of the alert"]);
     t.match(await world.alert(id), { triggered: false, state: "ok", evaluated_at: null });
     const rows = await world.records.db.selectFrom("alert_states").selectAll().execute();
     t.same(rows, []);
@@ -197,14 +206,14 @@ t.test("a removal closes what was told, also of an alert that fails", async (t) 
   await world.runUntil(evaluator, at(5));
   t.match(await world.alert(id), { triggered: true, state: "failing", failure: "the query failed" });
   await world.remove(id);
-  t.same(await world.told(), [
+  t.same(await world.deliveryLines(), [
     "triggered 12:01 3",
     "failed 12:04 null the query failed",
     "resolved 12:05 3 closed: the alert was removed",
     "resolved 12:05 null closed: the alert was removed",
   ]);
   await world.runUntil(evaluator, at(8));
-  t.equal((await world.told()).length, 4);
+  t.equal((await world.deliveryLines()).length, 4);
   const open = await world.records.db.selectFrom("episodes").selectAll().where("resolved_at", "is", null).execute();
   t.same(open, []);
   world.clock.nowMs += 91 * 24 * 3_600_000;
@@ -274,7 +283,7 @@ t.test("a downtime of a day", async (t) => {
     what: string,
     before: number[],
     after: readonly (readonly [minute: number, count: number])[],
-    told: string[],
+    expected: string[],
   ][] = [
     ["nothing happened", [0], [], []],
     ["one that is over", [0], [[day - 20, 3]], ["triggered 11:41 3", "resolved 11:42 0"]],
@@ -308,7 +317,7 @@ t.test("a downtime of a day", async (t) => {
     ],
   ];
   for (const query of ["error", "error | count"]) {
-    for (const [what, before, after, told] of rows) {
+    for (const [what, before, after, expected] of rows) {
       const world = await openWorld(t);
       const id = await world.add({ query });
       const evaluator = world.evaluator();
@@ -317,8 +326,8 @@ t.test("a downtime of a day", async (t) => {
       for (const [minute, count] of after) await world.log(at(minute), count);
       world.clock.nowMs = at(day) + LATEST_MS;
       await evaluator.pass();
-      t.same(await world.told(), told, `${query}: ${what}`);
-      const states = told.at(-1)?.startsWith("triggered") === true;
+      t.same(await world.deliveryLines(), expected, `${query}: ${what}`);
+      const states = expected.at(-1)?.startsWith("triggered") === true;
       t.equal((await world.alert(id)).triggered, states, what);
       const count = evaluator.metrics();
       t.match(count, {
@@ -349,7 +358,7 @@ t.test("the clock is set back and ahead", async (t) => {
   world.clock.nowMs = at(2) + LATEST_MS + 400 * 24 * 3_600_000;
   await evaluator.pass();
   t.equal(evaluated(), 62);
-  t.same(await world.told(), [
+  t.same(await world.deliveryLines(), [
     "triggered 12:01 3",
     `resolved ${new Date(world.clock.nowMs - 59 * MINUTE_MS - LATEST_MS).toISOString().slice(11, 16)} 0`,
   ]);
@@ -358,7 +367,11 @@ t.test("the clock is set back and ahead", async (t) => {
   t.equal(evaluated(), 62);
   await world.log(at(11), 3);
   await world.runUntil(evaluator, at(13));
-  t.same((await world.told()).slice(2), ["triggered 12:12 3", "resolved 12:13 0"], "right again, it begins anew");
+  t.same(
+    (await world.deliveryLines()).slice(2),
+    ["triggered 12:12 3", "resolved 12:13 0"],
+    "right again, it begins anew",
+  );
   t.same(world.failures, []);
 });
 
@@ -385,7 +398,7 @@ t.test("two evaluators: one evaluates, the other takes over", async (t) => {
   await world.runUntil(second, at(8));
   await world.runUntil(third, at(9));
   t.same(
-    (await world.told()).map((line) => line.split(" ").slice(0, 2).join(" ")),
+    (await world.deliveryLines()).map((line) => line.split(" ").slice(0, 2).join(" ")),
     Array.from({ length: 9 }, (_, i) => `${i % 2 === 0 ? "triggered" : "resolved"} 12:0${i + 1}`),
   );
 });

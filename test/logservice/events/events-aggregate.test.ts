@@ -1,5 +1,5 @@
-// What the stages of queries give of stored events: random pipelines over odd events, in memory, in segments and half in
-// each, against the same stages over an array.
+// The results of the stages of queries on stored events: random pipelines over odd events, in memory, in segments and
+// half in each, against the same stages over an array.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ async function openDuck(t: { teardown(end: () => Promise<void>): void }) {
   return store;
 }
 
-const asked = (text: string, range: Partial<AggregateQuery> = {}): AggregateQuery => {
+const queryOf = (text: string, range: Partial<AggregateQuery> = {}): AggregateQuery => {
   const parsed = parsePipeline(text);
   if (!parsed.ok) throw new Error(`${text}: ${parsed.problems[0]?.message}`);
   const { query, pipes } = parsed.value;
@@ -77,16 +77,16 @@ for (const [name, flushAt] of [
     for (let n = 0; n < COUNT; n++) {
       const text = randomPipeline(random);
       if (!parsePipeline(text).ok) continue;
-      const question = asked(text, random.pick(RANGES));
-      const [expected, found] = await Promise.all(
+      const question = queryOf(text, random.pick(RANGES));
+      const [expected, actual] = await Promise.all(
         [oracle, store].map((one) => one.aggregate(question).catch((error: StoreError) => error)),
       );
-      if (expected instanceof Error || found instanceof Error) {
-        t.equal(found instanceof StoreError && found.type, "bad_request", `${text}: ${found}`);
+      if (expected instanceof Error || actual instanceof Error) {
+        t.equal(actual instanceof StoreError && actual.type, "bad_request", `${text}: ${actual}`);
         continue;
       }
       rows += expected!.rows.length;
-      const difference = differenceOf(expected!, found!);
+      const difference = differenceOf(expected!, actual!);
       if (difference !== undefined) t.fail(`${text}\n${difference}`);
     }
     t.ok(rows > COUNT, `${rows} rows`);

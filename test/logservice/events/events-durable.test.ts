@@ -1,5 +1,5 @@
-// What a power failure would leave: the order of writes, syncs, renames and removals, and what is there after a sync that
-// failed. Killing the process shows none of it.
+// The state after a power failure: the order of writes, syncs, renames and removals, and what is there after a sync
+// that failed. Killing the process shows none of it.
 import {
   appendFileSync,
   existsSync,

@@ -99,7 +99,7 @@ declare namespace Tap {
 }
 
 /** How many rows of the segments are read, and whether `row` is one of them. */
-const asked = (segments: readonly Segment[], row?: number) => ({
+const rowsToRead = (segments: readonly Segment[], row?: number) => ({
   rows: segments.reduce((sum, { rows: [a, b] = WHOLE }) => sum + Math.min(b, ROWS - 1) - a + 1, 0),
   holds: segments.some(({ rows: [a, b] = WHOLE }) => row! >= a && row! <= b),
 });
@@ -119,7 +119,7 @@ t.test("no event is lost", slow(), async (t) => {
       asks.push({ kind: "in", field: field("user", "email"), operator: span, values, span });
     }
     for (const ask of asks) {
-      const left = asked(await narrow(ask), row);
+      const left = rowsToRead(await narrow(ask), row);
       tests++;
       rows += left.rows;
       if (!left.holds) lost++;
@@ -128,20 +128,20 @@ t.test("no event is lost", slow(), async (t) => {
   t.equal(lost, 0, `of ${tests}`);
   // One run of three; else nothing was tested.
   t.ok(rows < tests * ROWS * 0.6, `${Math.round(rows / tests)} rows of ${ROWS} are asked`);
-  let found = 0;
+  let total = 0;
   for (let i = 0; i < 300; i++) {
-    found += asked(await narrow(equal(`absent${i}`, "user", "email"))).rows;
-    found += asked(await narrow(equal(`absent${i}`, "id"))).rows;
-    found += asked(await narrow(equal(generatedId(ROWS * 2 + i), "id"))).rows;
+    total += rowsToRead(await narrow(equal(`absent${i}`, "user", "email"))).rows;
+    total += rowsToRead(await narrow(equal(`absent${i}`, "id"))).rows;
+    total += rowsToRead(await narrow(equal(generatedId(ROWS * 2 + i), "id"))).rows;
   }
-  t.ok(found < 900 * ROWS * 0.05, `of what is not there ${found} rows are asked in 900 times`);
-  t.equal(asked(await narrow(equal("absent", "user", "plan"))).rows, ROWS, "few different values have no filter");
+  t.ok(total < 900 * ROWS * 0.05, `of what is not there ${total} rows are asked in 900 times`);
+  t.equal(rowsToRead(await narrow(equal("absent", "user", "plan"))).rows, ROWS, "few different values have no filter");
 });
 
 t.test("what is not as it was written is not used, which is said once", async (t) => {
   const { path, narrow, damaged, other } = await madeSegment(t);
   const absent = equal("absent1", "user", "email");
-  t.equal(asked(await narrow(absent)).rows, 0);
+  t.equal(rowsToRead(await narrow(absent)).rows, 0);
   const whole = await readFile(filterPath(path));
   const head = whole.indexOf("\n");
   const flipped = Buffer.from(whole.map((byte, at) => (at > head ? byte ^ 1 : byte)));
@@ -151,16 +151,16 @@ t.test("what is not as it was written is not used, which is said once", async (t
     await writeFile(filterPath(path), bytes);
     damaged.length = 0;
     const by = other();
-    for (let i = 0; i < 2; i++) t.equal(asked(await narrow(absent, by)).rows, ROWS, name);
+    for (let i = 0; i < 2; i++) t.equal(rowsToRead(await narrow(absent, by)).rows, ROWS, name);
     t.strictSame(damaged, [filterPath(path)], `${name}: said once`);
   }
   damaged.length = 0;
   const json = whole.toString("utf8", 11, head).replace(/"engine":"[^"]*"/, '"engine":"v0.0.1"');
   const otherHead = Buffer.from(`${String(crc32(json)).padStart(10, "0")} ${json}`);
   await writeFile(filterPath(path), Buffer.concat([otherHead, whole.subarray(head)]));
-  t.equal(asked(await narrow(absent, other())).rows, ROWS, "of another version of the engine");
+  t.equal(rowsToRead(await narrow(absent, other())).rows, ROWS, "of another version of the engine");
   await rm(filterPath(path));
-  t.equal(asked(await narrow(absent, other())).rows, ROWS, "not there");
+  t.equal(rowsToRead(await narrow(absent, other())).rows, ROWS, "not there");
   t.strictSame(damaged, []);
   await writeFile(filterPath(path), whole);
   await removeSegment(path);

@@ -37,24 +37,24 @@ async function opened(directory: string) {
   return { store: await openEventsStore({ directory, reserveBytes: 0, log, nowMs }), lines };
 }
 
-/** What a search of everything gives, without ids that the store made. */
+/** Returns the results of a search of everything, without ids that the store made. */
 async function answered(store: EventsStore, project: string): Promise<unknown[]> {
   const range = { project, startMs: 0, stopMs: 4e12, query: undefined };
-  const found: unknown[] = [];
+  const contents: unknown[] = [];
   let cursor: string | undefined;
   do {
     const page = await store.search({ ...range, limit: 100, order: "ascending", cursor, signal: never });
-    found.push(...page.events.map(({ id, ...event }) => ({ ...(id.startsWith("own-") && { id }), ...event })));
-    if (page.stats.missingBytes > 0) found.push(`${page.stats.missingBytes} bytes are missing`);
+    contents.push(...page.events.map(({ id, ...event }) => ({ ...(id.startsWith("own-") && { id }), ...event })));
+    if (page.stats.missingBytes > 0) contents.push(`${page.stats.missingBytes} bytes are missing`);
     cursor = page.cursor;
   } while (cursor !== undefined);
   const { count } = await store.count({ ...range, signal: never });
-  if (count !== found.length) found.push(`a count of ${count}`);
-  return found;
+  if (count !== contents.length) contents.push(`a count of ${count}`);
+  return contents;
 }
 
 async function holdsAll(
-  t: { strictSame(found: unknown, wanted: unknown, name: string): unknown },
+  t: { strictSame(actual: unknown, wanted: unknown, name: string): unknown },
   store: EventsStore,
   name: string,
 ): Promise<void> {

@@ -1,5 +1,5 @@
-// What the events store does by itself: ends the journal's file, makes segments, merges them, and slows clients down. Faults
-// are made by what is in the folder, and by the end of processes.
+// The work that the events store does by itself: ends the journal's file, makes and merges segments, slows clients.
+// Faults are made by what is in the folder, and by the end of processes.
 import {
   existsSync,
   mkdirSync,
@@ -52,7 +52,7 @@ const events = (from: number, count: number, pad = ""): NewEvent[] =>
     fields: { i: from + i, pad },
   }));
 const messages = async (store: EventsStore, project = "app") => {
-  const found: string[] = [];
+  const texts: string[] = [];
   let cursor: string | undefined;
   do {
     const page = await store.search({
@@ -62,10 +62,10 @@ const messages = async (store: EventsStore, project = "app") => {
       cursor,
       signal: never,
     });
-    found.push(...page.events.map(({ message }) => message));
+    texts.push(...page.events.map(({ message }) => message));
     cursor = page.cursor;
   } while (cursor !== undefined);
-  return found;
+  return texts;
 };
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => `number ${from + i}`);
 
@@ -418,8 +418,8 @@ t.test("a file of the largest events is made with more memory", slow(), async (t
   await store.flush();
   t.equal(store.metrics().newest_events, 0);
   t.equal((await store.count({ ...everything(), signal: never })).count, 240);
-  const found = await store.search({ ...everything(), limit: 1, order: "descending", signal: never });
-  t.equal((found.events[0]!.fields as { pad: string }).pad, `239${pad}`);
+  const page = await store.search({ ...everything(), limit: 1, order: "descending", signal: never });
+  t.equal((page.events[0]!.fields as { pad: string }).pad, `239${pad}`);
   await store.close();
 });
 
@@ -429,7 +429,7 @@ t.test("segments and what is made of them are sorted, the newest event first", a
   const orders = async () => {
     const engine = await openDuckDb(":memory:", { threads: "1" });
     const connection = await engine.connect();
-    const found: string[] = [];
+    const summaries: string[] = [];
     for (const name of readdirSync(join(directory, "projects"), { recursive: true }) as string[]) {
       if (!name.endsWith(".parquet")) continue;
       const path = join(directory, "projects", name);
@@ -439,11 +439,11 @@ t.test("segments and what is made of them are sorted, the newest event first", a
         const [before, of] = rows[i - 1] ?? [time + 1n, 0n];
         return before > time || (before === time && of > sequence);
       });
-      found.push(`${rows.length} ${isSorted}`);
+      summaries.push(`${rows.length} ${isSorted}`);
     }
     connection.closeSync();
     engine.closeSync();
-    return found.sort();
+    return summaries.sort();
   };
   // In two projects: of the first the segments' times are apart, of the second they overlap.
   for (let i = 0; i < 4; i++) {
@@ -823,8 +823,8 @@ t.test("an event is there once, while segments are made, merged, deleted, and af
       await store.close();
       store = await opened(directory, { flushEvents: 20, maxWaitingEvents: 1e9 });
     }
-    const [found, { count }] = await Promise.all([messages(store), store.count({ ...everything(), signal: never })]);
-    t.strictSame(found, numbers(0, next), `round ${round}`);
+    const [texts, { count }] = await Promise.all([messages(store), store.count({ ...everything(), signal: never })]);
+    t.strictSame(texts, numbers(0, next), `round ${round}`);
     t.equal(count, next);
   }
   await store.flush();

@@ -298,9 +298,9 @@ const ENDLESS = "select count(*) from range(1000000) a, range(1000000) b";
 t.test("an aborted statement rejects with the reason", async (t) => {
   const { store, clock } = await openedByClock(t);
   const controller = new AbortController();
-  const asked = store.sql({ project: "app", text: ENDLESS, signal: controller.signal });
+  const pending = store.sql({ project: "app", text: ENDLESS, signal: controller.signal });
   const reason = new Error("enough");
-  const rejected = t.rejects(asked, reason);
+  const rejected = t.rejects(pending, reason);
   await until("the statement that runs", () => clock.timers.includes(sqlLimits.timeMs));
   controller.abort(reason);
   await rejected;

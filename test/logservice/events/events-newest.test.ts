@@ -115,8 +115,8 @@ t.test("times are read in a known minute as in any other", async (t) => {
         ? { ms: parseTimestamp(text), nanoseconds: nanosecondsOf(text), isCanonical: isCanonical(text) }
         : undefined;
     // The first round makes the minute known.
-    const found = [readInstant(`${minute}:00Z`), ...texts.map(readInstant)].slice(1);
-    t.same(found, texts.map(read), minute);
+    const actual = [readInstant(`${minute}:00Z`), ...texts.map(readInstant)].slice(1);
+    t.same(actual, texts.map(read), minute);
   }
   const begin = Date.parse(TIME);
   const events = Array.from({ length: 2000 }, (_, i) =>
@@ -178,13 +178,13 @@ t.test("a tail goes on behind an id, as far as it is known", async (t) => {
   ) => {
     const live = new Tails();
     const tail = openTail(live, { project: "app", selects, memtables: lists, afterId });
-    const found: unknown[] = [];
+    const items: unknown[] = [];
     const last = lists.at(-1)!.batches.at(-1)!;
     for await (const item of tail as AsyncIterable<TailItem>) {
-      found.push("event" in item ? item.event.message : item.dropped);
-      if (found.at(-1) === last.at(last.length - 1).event.message) break;
+      items.push("event" in item ? item.event.message : item.dropped);
+      if (items.at(-1) === last.at(last.length - 1).event.message) break;
     }
-    return found;
+    return items;
   };
   t.same(await messages("1", [list]), ["b", "c", "d", "e"]);
   t.same(await messages("000000000003", [list]), ["d", "e"]);

@@ -1,4 +1,4 @@
-// What the engine keeps of the files that it has read, and when another one takes over.
+// The cache that the engine keeps of the files that it has read, and when another engine takes over.
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,19 +57,19 @@ async function opened(
     await readers.close();
     await rm(directory, { recursive: true });
   });
-  const ask = async (asked: readonly Segment[]) => {
+  const ask = async (subset: readonly Segment[]) => {
     const reading = readers.begin();
     let sum = 0;
     try {
-      await reading.opens(asked);
-      const files = asked.map(({ path }) => quoted(path)).join(", ");
+      await reading.opens(subset);
+      const files = subset.map(({ path }) => quoted(path)).join(", ");
       await readers.run(
         `select count(*)::double, sum(file)::double from read_parquet([${files}])`,
         [],
         never,
         (rows) => {
           const [[count], [files]] = rows as [number[], number[]];
-          sum = (count ?? 0) === asked.length * EVENTS ? files! / EVENTS : Number.NaN;
+          sum = (count ?? 0) === subset.length * EVENTS ? files! / EVENTS : Number.NaN;
         },
       );
     } finally {
@@ -128,12 +128,12 @@ t.test("another engine takes over when nobody asks, and never under a question",
   holding.end();
   holding.end();
   await until("another engine", () => readers.counts.engines === 2);
-  const asked = Array.from({ length: 200 }, async (_, i) => {
+  const queries = Array.from({ length: 200 }, async (_, i) => {
     await clock.sleep((i * 7919) % 400);
     return (await ask([segments[i % FILES]!])) === i % FILES;
   });
   await clock.advance(400);
-  const answers = await Promise.all(asked);
+  const answers = await Promise.all(queries);
   t.ok(answers.every((isRight) => isRight));
   await ask(segments);
   await readers.close();

@@ -1,4 +1,4 @@
-// What a project's retention hides: events that have expired and are in the journal, or in a segment with newer ones.
+// The events that a project's retention hides: expired ones in the journal, or in a segment with newer ones.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,20 +46,20 @@ for (const place of ["the journal", "one segment", "segments and the journal"] a
     await store.compact();
 
     const answers = async (project: string) => {
-      const asked = { ...range, project };
-      const { events } = await store.search({ ...asked, limit: 100, order: "descending", signal: never });
-      const { count } = await store.count({ ...asked, signal: never });
-      const { points } = await store.timeseries({ ...asked, maxPoints: 1_000, signal: never });
-      const levels = await store.levelTimeseries({ ...asked, maxPoints: 1_000, signal: never });
-      const { fields } = await store.discoveredFields({ ...asked, signal: never });
+      const request = { ...range, project };
+      const { events } = await store.search({ ...request, limit: 100, order: "descending", signal: never });
+      const { count } = await store.count({ ...request, signal: never });
+      const { points } = await store.timeseries({ ...request, maxPoints: 1_000, signal: never });
+      const levels = await store.levelTimeseries({ ...request, maxPoints: 1_000, signal: never });
+      const { fields } = await store.discoveredFields({ ...request, signal: never });
       const kinds = await store.stringFieldStats({
-        ...asked,
+        ...request,
         field: { at: "fields", path: ["kind"] },
         limit: 10,
         signal: never,
       });
       const numbers = await store.numericFieldStats({
-        ...asked,
+        ...request,
         field: { at: "fields", path: ["age"] },
         signal: never,
       });
@@ -67,7 +67,7 @@ for (const place of ["the journal", "one segment", "segments and the journal"] a
         (await store.sql({ project, text: "select count(*) as n from events", signal: never })).resultsJson,
       );
       return {
-        found: events.map(({ message }) => Number(message)),
+        messages: events.map(({ message }) => Number(message)),
         count,
         sum: points.reduce((sum, { count }) => sum + count, 0),
         points: points.length,
@@ -79,17 +79,17 @@ for (const place of ["the journal", "one segment", "segments and the journal"] a
       };
     };
     const all = await answers("app");
-    t.match(all, { found: AGES, count: 6, sum: 6, byLevel: 6, kinds: ["new", "old"], max: 300 * DAY_MS, sql: 6 });
+    t.match(all, { messages: AGES, count: 6, sum: 6, byLevel: 6, kinds: ["new", "old"], max: 300 * DAY_MS, sql: 6 });
 
     store.setRetention("app", 1);
     const kept = await answers("app");
-    t.same(kept.found, AGES.slice(0, 3));
+    t.same(kept.messages, AGES.slice(0, 3));
     t.match(kept, { count: 3, sum: 3, points: all.points, byLevel: 3, kinds: ["new"], max: DAY_MS, sql: 3 });
     t.notOk(kept.fields.some((name) => name.includes("old")));
     t.same(await answers("other"), all, "another project keeps everything");
 
     nowMs += 2 * 3_600_000;
-    t.match(await answers("app"), { found: AGES.slice(0, 2), count: 2, sql: 2 }, "time goes on");
+    t.match(await answers("app"), { messages: AGES.slice(0, 2), count: 2, sql: 2 }, "time goes on");
     store.setRetention("app", 0);
     nowMs = NOW_MS;
     t.equal((await answers("app")).count, 6, "what is still there is seen again");

@@ -101,7 +101,7 @@ t.test("bytes on their way to the disk count against what is free there", async 
   const written = [store.append("app", batch(1, 5_000))];
   await until("the sync", isSyncing);
   written.push(store.append("app", batch(1, 5_000)));
-  // What it knows of the disk is as old as the clock, so that it only waits for the next sync.
+  // The figures that it has of the disk are as old as the clock, so that it only waits for the next sync.
   await clock.advance(0);
   t.match(await refusalOf(store), { type: "unavailable", message: /^the disk is nearly full: / });
   release();

@@ -1,4 +1,4 @@
-// What every events store answers, row for row: the predicate over an array, and DuckDB with its events in memory, in
+// The answers of every events store, row for row: the predicate over an array, and DuckDB with its events in memory, in
 // segments, and half in each.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -151,17 +151,17 @@ for (const { name, open, isSlow } of stores) {
       const store = await open(t);
       await fill(store, history, 2);
       const at = (text: string) => Date.parse(`2024-05-01T${text}Z`);
-      const found = async (start: string, stop: string) => {
+      const messagesBetween = async (start: string, stop: string) => {
         const range = rangeOf("", at(start), at(stop));
         const { events } = await store.search({ ...range, limit: 100, order: "ascending", signal: never });
         t.equal((await store.count({ ...range, signal: never })).count, events.length, `${start} to ${stop}, counted`);
         return events.map(({ message }) => message).join(" ");
       };
-      t.equal(await found("10:00:00", "10:01:00"), "a b late d c");
-      t.equal(await found("10:00:00.001", "10:00:59.999"), "b late");
-      t.equal(await found("10:01:00", "10:01:00"), "d c");
-      t.equal(await found("10:00:45.001", "10:00:59"), "");
-      t.equal(await found("11:00:00", "10:00:00"), "", "and may be empty");
+      t.equal(await messagesBetween("10:00:00", "10:01:00"), "a b late d c");
+      t.equal(await messagesBetween("10:00:00.001", "10:00:59.999"), "b late");
+      t.equal(await messagesBetween("10:01:00", "10:01:00"), "d c");
+      t.equal(await messagesBetween("10:00:45.001", "10:00:59"), "");
+      t.equal(await messagesBetween("11:00:00", "10:00:00"), "", "and may be empty");
     });
 
     await t.test("search: pages by cursor", async (t) => {
@@ -229,13 +229,13 @@ for (const { name, open, isSlow } of stores) {
             pages.push(page.events.map(({ id }) => id));
             cursor = page.cursor;
           } while (cursor !== undefined);
-          const found = query === "tags != q" ? [] : order === "ascending" ? ids : [...ids].reverse();
+          const expected = query === "tags != q" ? [] : order === "ascending" ? ids : [...ids].reverse();
           t.strictSame(
             pages.map(({ length }) => length),
             lengths,
             `${project}, ${query}, ${order}`,
           );
-          t.strictSame(pages.flat(), found, "each event once, in order");
+          t.strictSame(pages.flat(), expected, "each event once, in order");
         }
       }
     });
@@ -446,7 +446,7 @@ t.test("DuckDB answers what the predicate does, on events of every kind", slow()
   }
 });
 
-/** What is told of the events of a range, without sums' last digits, which differ by the order of the numbers. */
+/** The statistics of the events of a range, without sums' last digits, which differ by the order of the numbers. */
 async function statistics(one: EventsStore, range: EventRange, narrow: EventRange) {
   return {
     points: (await one.timeseries({ ...narrow, maxPoints: 61, signal: never })).points,
@@ -503,13 +503,13 @@ const odd = [
 
 const queries = [...searches.map(([query]) => query), ...odd];
 
-/** What a store names itself may be other than in another store. */
+/** Leaves out the ids that a store makes itself, which may be other than in another store. */
 function withoutMadeIds({ events }: { readonly events: readonly { readonly id: string }[] }) {
   return events.map(({ id, ...rest }) => ({ ...rest, id: id.startsWith("own-") ? id : undefined }));
 }
 
 async function each<Key extends string, Value>(keys: readonly Key[], of: (key: Key) => Promise<Value>) {
-  const found: Record<string, Value> = {};
-  for (const key of keys) found[key] = await of(key);
-  return found;
+  const results: Record<string, Value> = {};
+  for (const key of keys) results[key] = await of(key);
+  return results;
 }

@@ -56,7 +56,7 @@ const ofLevels = (fields: Record<string, unknown>, i: number) => withFields(fiel
 const asErrors = (line: string) => line.replace('"l":"info","v":1', '"l":"error","v":4');
 
 /** The order of paths is none of its properties; a merge sums numbers in another order. */
-const shown = ({ fields, minutes, ...rest }: Summary, withSums = true) => ({
+const comparable = ({ fields, minutes, ...rest }: Summary, withSums = true) => ({
   ...rest,
   minutes: [...minutes].sort(([a], [b]) => a - b),
   fields: [...fields]
@@ -115,10 +115,10 @@ const rows: readonly Record<string, unknown>[] = [
 t.test("each form of value, by itself and together", async (t) => {
   for (const fields of rows) {
     const line = withFields(fields);
-    t.strictSame(shown(counted([line])), shown(expected([line])), JSON.stringify(fields));
+    t.strictSame(comparable(counted([line])), comparable(expected([line])), JSON.stringify(fields));
   }
   const lines = rows.map(ofLevels);
-  t.strictSame(shown(counted([...lines, ...lines])), shown(expected([...lines, ...lines])));
+  t.strictSame(comparable(counted([...lines, ...lines])), comparable(expected([...lines, ...lines])));
 });
 
 const keys = fc.oneof(
@@ -148,7 +148,7 @@ t.test("of random fields", async (t) => {
   fc.assert(
     fc.property(fc.array(someFields, { maxLength: 8 }), (all) => {
       const lines = all.map(ofLevels);
-      deepStrictEqual(shown(counted(lines)), shown(expected(lines)));
+      deepStrictEqual(comparable(counted(lines)), comparable(expected(lines)));
     }),
     { numRuns: 300 },
   );
@@ -161,7 +161,7 @@ t.test("merged is the same as of all events, whatever is in which part", async (
       const lines = parts.map((part) => part.map(ofLevels));
       const merged = mergeSummaries(lines.map(expected).map((one) => readSummary(printSummary(one))));
       const all = expected(lines.flat());
-      deepStrictEqual(shown(merged, false), shown(all, false));
+      deepStrictEqual(comparable(merged, false), comparable(all, false));
       ok(sumsAreClose(merged, all), "sums");
     }),
     { numRuns: 200 },
@@ -174,15 +174,15 @@ t.test("the bounds on values and paths", slow(), async (t) => {
     Array.from({ length: to - from }, (_, i) => withFields(make(from + i), from + i));
   const values = some(0, MAX_VALUES + 1, (i) => ({ most: `v${Math.min(i, MAX_VALUES - 1)}`, more: `v${i}` }));
   const summary = counted(values);
-  t.strictSame(shown(summary), shown(expected(values)));
+  t.strictSame(comparable(summary), comparable(expected(values)));
   t.equal(allFields(summary).get('["most"]')?.values?.size, MAX_VALUES);
   t.equal(allFields(summary).get('["more"]')?.values, undefined);
   const halves = [values.slice(0, 100), values.slice(100)].map(counted);
-  t.strictSame(shown(mergeSummaries(halves)), shown(expected(values)), "merged");
+  t.strictSame(comparable(mergeSummaries(halves)), comparable(expected(values)), "merged");
 
   const paths = some(0, 5002, (i) => ({ [`k${i}`]: { deep: i }, last: i }));
   t.equal(counted(paths).isCut, true);
-  t.strictSame(shown(counted(paths)), shown(expected(paths)), "the same paths are left out");
+  t.strictSame(comparable(counted(paths)), comparable(expected(paths)), "the same paths are left out");
   const parts = [paths.slice(0, 3000), paths.slice(3000)].map(counted);
   t.strictSame(
     parts.map(({ isCut }) => isCut),
@@ -233,7 +233,7 @@ t.test("a journal file: its projects, from their sequences on, with the first an
     { project: "app", first: 1, last: 333 },
     { project: "app", first: 334, last: 1e6 },
   ];
-  const found = await summarizeJournal(path, shares);
+  const summaries = await summarizeJournal(path, shares);
   for (const [i, share] of shares.entries()) {
     const { project } = share;
     const own = accepted.filter(
@@ -241,8 +241,8 @@ t.test("a journal file: its projects, from their sequences on, with the first an
     );
     const times = own.map(({ event }) => BigInt(nanosecondsOf(event.timestamp)));
     const [first, last] = [times.reduce((a, b) => (a < b ? a : b)), times.reduce((a, b) => (a > b ? a : b))];
-    t.strictSame(shown(found[i]!.summary), shown(expected(own.map(({ line }) => line))), project);
-    t.strictSame([found[i]!.first, found[i]!.last], [String(first), String(last)], `${project}, times`);
+    t.strictSame(comparable(summaries[i]!.summary), comparable(expected(own.map(({ line }) => line))), project);
+    t.strictSame([summaries[i]!.first, summaries[i]!.last], [String(first), String(last)], `${project}, times`);
   }
   t.strictSame((await summarizeJournal(path, [{ project: "none", first: 0, last: 1 }]))[0]!.first, "0");
 });

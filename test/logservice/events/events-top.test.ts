@@ -213,7 +213,7 @@ const numbersOf = ({ min, avg, max }: { min: number | null; avg: number | null; 
 ];
 
 async function each<Value>(of: (field: Target) => Promise<Value>): Promise<Value[]> {
-  const found: Value[] = [];
-  for (const field of fields) found.push(await of(field));
-  return found;
+  const results: Value[] = [];
+  for (const field of fields) results.push(await of(field));
+  return results;
 }

@@ -15,7 +15,7 @@ import { TestClock } from "../../support/test-clock.ts";
 import { unchanging } from "../../support/unchanging.ts";
 import { until } from "../../support/until.ts";
 
-type Asked = Partial<Operations["add_export"]["input"]>;
+type ExportInput = Partial<Operations["add_export"]["input"]>;
 
 interface Download {
   readonly status: number;
@@ -40,11 +40,11 @@ async function serviceWith(t: Test, events: readonly object[], options: Paramete
   return service;
 }
 
-async function ticketFor(service: TestService, asked: Asked = {}, credential?: Credential): Promise<string> {
+async function ticketFor(service: TestService, input: ExportInput = {}, credential?: Credential): Promise<string> {
   const { json } = await service.send({
     path: "/add_export",
     headers: { "content-type": "application/json", ...(credential ?? bearer(service.owner)) },
-    body: JSON.stringify({ ...RANGE, format: "ndjson", ...asked }),
+    body: JSON.stringify({ ...RANGE, format: "ndjson", ...input }),
   });
   if (json.ticket === undefined) throw new Error(`${json.type}: ${json.message}`);
   return json.ticket;
@@ -82,19 +82,19 @@ async function rest(response: IncomingMessage): Promise<Download> {
 const download = async (service: TestService, ticket: string, credential?: Credential): Promise<Download> =>
   rest((await begin(service, ticket, credential)).response);
 
-const fileOf = async (service: TestService, asked: Asked): Promise<Download> =>
-  download(service, await ticketFor(service, asked));
+const fileOf = async (service: TestService, input: ExportInput): Promise<Download> =>
+  download(service, await ticketFor(service, input));
 
 /** Everything that `search` finds, page by page. */
 async function searched(service: TestService, query: string): Promise<object[]> {
-  const found: object[] = [];
+  const events: object[] = [];
   let cursor: string | undefined;
   do {
     const { json } = await service.call("search", { ...RANGE, query, limit: 7, ...(cursor && { cursor }) });
-    found.push(...json.events);
+    events.push(...json.events);
     cursor = json.cursor;
   } while (cursor);
-  return found;
+  return events;
 }
 
 const at = (second: number) => `2026-01-31T12:00:${String(second).padStart(2, "0")}Z`;
@@ -212,7 +212,7 @@ t.test("cells of a CSV", (t) => {
 
 t.test("what is refused, before there is a ticket", async (t) => {
   const service = await serviceWith(t, EVENTS);
-  const rows: readonly [Asked, number, string][] = [
+  const rows: readonly [ExportInput, number, string][] = [
     [{ project_id: "absent" }, 404, 'there is no project "absent"'],
     [{ query: "status >" }, 400, "query: "],
     [{ start: STOP, stop: START }, 400, "stop: must not be before start"],
@@ -228,8 +228,8 @@ t.test("what is refused, before there is a ticket", async (t) => {
       "fields: leave it out: the stages of the query say which columns there are",
     ],
   ];
-  for (const [asked, status, message] of rows) {
-    const answer = await service.call("add_export", { ...RANGE, format: "ndjson", ...asked });
+  for (const [input, status, message] of rows) {
+    const answer = await service.call("add_export", { ...RANGE, format: "ndjson", ...input });
     t.equal(answer.status, status, message);
     t.ok(answer.json.message.startsWith(message), answer.json.message);
   }
@@ -410,9 +410,9 @@ async function watched(t: Test, options: Parameters<typeof startTestService>[1] 
           pages.count++;
           if (pages.count > 1 && pages.fail) throw pages.fail;
           await pages.hold(query.limit);
-          const found = await target.search(query);
+          const page = await target.search(query);
           const missingBytes = pages.count > 1 ? pages.missing : 0;
-          return { ...found, stats: { ...found.stats, missingBytes: found.stats.missingBytes + missingBytes } };
+          return { ...page, stats: { ...page.stats, missingBytes: page.stats.missingBytes + missingBytes } };
         };
       },
     });
@@ -584,12 +584,12 @@ t.test(
   async (t) => {
     const { service } = await watched(t);
     const tickets = [await ticketFor(service), await ticketFor(service)];
-    const asked = () => service.call("add_export", { ...RANGE, format: "ndjson" });
+    const addExport = () => service.call("add_export", { ...RANGE, format: "ndjson" });
     const message = "2 exports of this token are being sent already: wait until one of them has ended, or end one";
-    t.match(await asked(), { status: 429, json: { type: "rate_limited", message } }, "places are kept for two");
+    t.match(await addExport(), { status: 429, json: { type: "rate_limited", message } }, "places are kept for two");
     const held = [];
     for (const ticket of tickets) held.push((await begin(service, ticket)).response.pause());
-    const { status, headers } = await asked();
+    const { status, headers } = await addExport();
     t.same([status, headers["retry-after"]], [429, "3"]);
     for (const response of held) await rest(response);
     t.equal((await download(service, await ticketFor(service))).status, 200);

@@ -443,7 +443,7 @@ t.test("close() ends a message that is being sent", async (t) => {
   t.end();
 });
 
-const asked = {
+const signInRequest = {
   to: "ana@example.com",
   url: "https://logs.example.com/sign-in/confirm/7f3a?a=1&b=2",
   device: "Firefox on Linux",
@@ -462,7 +462,7 @@ const invited = {
 
 t.test("the mail for signing in", async (t) => {
   const { port, received } = await startServer(t);
-  await mailerAt(t, `smtp://127.0.0.1:${port}`).send(signInMessage(asked));
+  await mailerAt(t, `smtp://127.0.0.1:${port}`).send(signInMessage(signInRequest));
   const mail = await simpleParser(received[0]!.raw);
   t.equal(mail.subject, "Sign in to logs.example.com");
   t.equal(
@@ -500,7 +500,7 @@ t.test("the mail with an invitation", async (t) => {
   t.end();
 });
 
-/** What each text of others may be; its markup, headers and reading order must not be. */
+/** Texts that others may send: none may become markup, a header or another reading order. */
 const HOSTILE = [
   "x\r\nBcc: eve@example.com\r\n\r\n<b>",
   "x\nSubject: other",
@@ -517,7 +517,7 @@ for (const hostile of HOSTILE) {
     const { port, received } = await startServer(t);
     const mailer = mailerAt(t, `smtp://127.0.0.1:${port}`);
     const messages = [
-      [signInMessage({ ...asked, device: hostile, address: hostile }), signInMessage(asked)],
+      [signInMessage({ ...signInRequest, device: hostile, address: hostile }), signInMessage(signInRequest)],
       [inviteMessage({ ...invited, team: hostile, invitedBy: hostile, role: hostile }), inviteMessage(invited)],
     ] as const;
     for (const [message, usual] of messages) {

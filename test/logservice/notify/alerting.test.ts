@@ -55,7 +55,7 @@ async function start(t: Test) {
   };
 }
 
-const told = (received: readonly Received[]) => received.map(({ body }) => JSON.parse(body));
+const bodiesOf = (received: readonly Received[]) => received.map(({ body }) => JSON.parse(body));
 
 t.test("an alert is triggered, told, and resolved", async (t) => {
   const { service, receiver, mail, add, alert, events, toMinute, email, webhook } = await start(t);
@@ -78,7 +78,7 @@ t.test("an alert is triggered, told, and resolved", async (t) => {
   toMinute(2);
   await until("the call", () => receiver.requests.length === 1);
   const [first] = receiver.requests;
-  const [body] = told(receiver.requests);
+  const [body] = bodiesOf(receiver.requests);
   t.match(body, {
     ...{ type: "alert.triggered", value: 3, count: 3, alert: { id, name: "errors", threshold: 1 } },
     ...{ project: { id: "shop", name: "Shop" }, triggered_at: "2026-11-24T10:02:00.000Z" },
@@ -90,9 +90,9 @@ t.test("an alert is triggered, told, and resolved", async (t) => {
   t.same(pageAt(pathname), { kind: "project", team: "owner", project: "shop", section: "events" });
   const [startMs, stopMs] = [Date.parse(body.window.start), Date.parse(body.window.stop) - 1];
   t.match(viewOf(search), { query: "level = error", range: { startMs, stopMs } }, "as the web UI reads it");
-  const shown = rangeTexts({ startMs, stopMs });
-  const found = await service.call("search", { project_id: "shop", query: viewOf(search).query, ...shown });
-  t.same(found.json.events, body.events, "exactly these events");
+  const searchRange = rangeTexts({ startMs, stopMs });
+  const result = await service.call("search", { project_id: "shop", query: viewOf(search).query, ...searchRange });
+  t.same(result.json.events, body.events, "exactly these events");
   const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(String(first!.headers["x-signature"]))!;
   t.equal(signature, createHmac("sha256", secret).update(`${seconds}.${first!.body}`).digest("hex"));
   t.match(await state(), { state: "triggered", triggered: true });
@@ -103,7 +103,7 @@ t.test("an alert is triggered, told, and resolved", async (t) => {
 
   toMinute(3);
   await until("the resolution", () => receiver.requests.length === 2);
-  const resolved = told(receiver.requests)[1];
+  const resolved = bodiesOf(receiver.requests)[1];
   t.match(resolved, { type: "alert.resolved", episode_id: body.episode_id, value: 0 });
   const span = { startMs, stopMs: Date.parse(resolved.window.stop) - 1 };
   t.match(viewOf(new URL(resolved.url).search).range, span, "the link of the end shows the events of all intervals");
@@ -136,14 +136,14 @@ t.test("a target that refuses, and what is told when it is tried again", async (
   toMinute(2);
   const deliveries = async () => (await service.call("get_deliveries", { project_id: "shop" })).json.deliveries;
   await until("the end", async () => (await deliveries())[0]?.status === "failed");
-  const [given] = await deliveries();
-  t.match(given, { attempts: 1, failure: /404/, kind: "triggered" });
+  const [delivery] = await deliveries();
+  t.match(delivery, { attempts: 1, failure: /404/, kind: "triggered" });
   receiver.behave({ status: 204 });
-  const retried = await service.call("retry_delivery", { project_id: "shop", delivery_id: given.id });
+  const retried = await service.call("retry_delivery", { project_id: "shop", delivery_id: delivery.id });
   t.equal(retried.status, 204, retried.text);
   await until("the call", () => receiver.requests.length === 2);
   await until("the note", async () => (await deliveries())[0].status === "delivered");
-  t.equal((await service.call("retry_delivery", { project_id: "shop", delivery_id: given.id })).status, 404);
+  t.equal((await service.call("retry_delivery", { project_id: "shop", delivery_id: delivery.id })).status, 404);
 });
 
 t.test("a trigger that is tried again after its end is told is followed by that end", async (t) => {
@@ -158,12 +158,12 @@ t.test("a trigger that is tried again after its end is told is followed by that 
   receiver.behave({ status: 204 });
   const deliveries = async () => (await service.call("get_deliveries", { project_id: "shop" })).json.deliveries;
   await until("the note", async () => (await deliveries())[0].status === "delivered");
-  const [, given] = await deliveries();
-  t.match(given, { kind: "triggered", status: "failed" });
-  t.equal((await service.call("retry_delivery", { project_id: "shop", delivery_id: given.id })).status, 204);
+  const [, delivery] = await deliveries();
+  t.match(delivery, { kind: "triggered", status: "failed" });
+  t.equal((await service.call("retry_delivery", { project_id: "shop", delivery_id: delivery.id })).status, 204);
   await until("both again", () => receiver.requests.length === 4);
   t.same(
-    told(receiver.requests).map(({ type }) => type),
+    bodiesOf(receiver.requests).map(({ type }) => type),
     ["alert.triggered", "alert.resolved", "alert.triggered", "alert.resolved"],
   );
 });
@@ -192,15 +192,15 @@ t.test("a change that resets closes what was told; test_alert sends; preview_ale
   await events(1, "error", 1, { path: "/cart" });
   toMinute(2);
   await until("the call", () => receiver.requests.length === 1);
-  t.match(told(receiver.requests)[0], { group: [{ name: "path", value: "/pay" }], value: 3 });
+  t.match(bodiesOf(receiver.requests)[0], { group: [{ name: "path", value: "/pay" }], value: 3 });
   const changed = await service.call("update_alert", { alert: { id, project_id: "shop", threshold: 5 } });
   t.equal(changed.status, 204, changed.text);
   await until("the close", () => receiver.requests.length === 2);
-  t.match(told(receiver.requests)[1], { type: "alert.resolved", reason: "closed by a change of the alert" });
+  t.match(bodiesOf(receiver.requests)[1], { type: "alert.resolved", reason: "closed by a change of the alert" });
 
   const tested = await service.call("test_alert", { alert: alert({}) });
   t.equal(tested.status, 204, tested.text);
-  t.match(told(receiver.requests)[2], { type: "alert.test", alert: { name: "errors" } });
+  t.match(bodiesOf(receiver.requests)[2], { type: "alert.test", alert: { name: "errors" } });
   receiver.behave({ status: 500, body: "SECRET OF THE TARGET" });
   const failed = await service.call("test_alert", { alert: alert({}) });
   t.match(failed.json, { type: "notification_failed" });

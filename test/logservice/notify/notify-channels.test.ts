@@ -1,4 +1,4 @@
-// What each kind of target is sent: payloads by the published schemas of the receivers, mails as a parser reads them.
+// The messages that each kind of target is sent: payloads by the receivers' schemas, mails as a parser reads them.
 
 import { createHmac } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -204,7 +204,7 @@ The newest events:
         [...page.matchAll(/\b(?:href|src)="([^"]*)"/g)].filter(([, url]) => !url!.startsWith(`${ORIGIN}/t/acme`)),
         [],
       );
-      // What clients make links of: a scheme with slashes, or a dot or an @ between letters.
+      // The parts that clients make links of: a scheme with slashes, or a dot or an @ between letters.
       for (const text of [mail.subject!, mail.text!.replaceAll(ORIGIN, ""), page.replaceAll(ORIGIN, "")]) {
         t.notMatch(text, /https?:\/\/evil|evil\.example|pay@/);
         t.notMatch(text, /[\u0000\u202e]/);
@@ -339,8 +339,8 @@ t.test("text messages", async (t) => {
   );
   const target: NotificationTarget = { type: "sms", recipients: ["+15550109999"] };
   const send = (sms = other) => {
-    const told = { recipient: "+15550109999", messages: [alertMessage({ alert: { name: "{to} {from}" } })] };
-    return sendTo(optionsWith({ settings: { ...SETTINGS, allowsPrivate: false, sms } }), target, told, signal);
+    const delivery = { recipient: "+15550109999", messages: [alertMessage({ alert: { name: "{to} {from}" } })] };
+    return sendTo(optionsWith({ settings: { ...SETTINGS, allowsPrivate: false, sms } }), target, delivery, signal);
   };
   t.same(await send(), { kind: "delivered" }, "what the operator has set may be on the own network");
   t.match(provider.requests, [{ headers: { "x-api-key": "k", "content-type": "application/json" } }]);
@@ -624,14 +624,16 @@ t.test("a test of a notification", async (t) => {
 t.test("the payloads in the README", (t) => {
   const path = join(root, "logservice/notify/README.md");
   const message = alertMessage({ group: [{ name: "host", value: "web1" }], hasMoreEvents: false });
-  const shown = (post: Post) => JSON.stringify(JSON.parse(post.body), undefined, 2);
+  const postText = (post: Post) => JSON.stringify(JSON.parse(post.body), undefined, 2);
   const mail = alertMail(message, ORIGIN);
   const payloads: Readonly<Record<string, string>> = {
-    webhook: shown(
+    webhook: postText(
       webhookPost({ url: "https://x.example", secrets: [] }, { id: message.id, messages: [message] }, ORIGIN, 0),
     ),
-    slack: shown(slackPost({ url: "https://x.example", channel: "#alerts" }, [message], ORIGIN)),
-    pagerduty: shown(pagerDutyPost({ url: "https://events.pagerduty.com", routingKey: ROUTING_KEY }, message, ORIGIN)),
+    slack: postText(slackPost({ url: "https://x.example", channel: "#alerts" }, [message], ORIGIN)),
+    pagerduty: postText(
+      pagerDutyPost({ url: "https://events.pagerduty.com", routingKey: ROUTING_KEY }, message, ORIGIN),
+    ),
     sms: smsText([message], ORIGIN),
     email: `Subject: ${mail.subject}\n\n${mail.text.trimEnd()}`,
   };

@@ -26,7 +26,7 @@ interface Row {
 
 const rows: readonly Row[] = JSON.parse(readFileSync(join(root, "test/vectors/ssrf.json"), "utf8"));
 
-const found = (addresses: readonly string[]): Resolve => {
+const resolvingTo = (addresses: readonly string[]): Resolve => {
   return async () => addresses.map((address) => ({ address, family: isIP(address) }));
 };
 
@@ -35,7 +35,7 @@ t.test("targets", async (t) => {
   for (const { url, resolves = [], reach } of rows) {
     await t.test(`${url} ${resolves.join(" ")}: ${reach}`, async (t) => {
       for (const allowsPrivate of [false, true]) {
-        const check = checkTarget(url, { allowsPrivate, resolve: found(resolves) });
+        const check = checkTarget(url, { allowsPrivate, resolve: resolvingTo(resolves) });
         if (reach === "public" || (reach === "private" && allowsPrivate)) {
           const { lookup } = await check;
           await t.resolves(check);
@@ -67,7 +67,9 @@ function lookedUp(lookup: Awaited<ReturnType<typeof checkTarget>>["lookup"]): Pr
 
 t.test("sentences", async (t) => {
   const sentence = async (url: string, address: string, allowsPrivate = false) => {
-    const error = await checkTarget(url, { allowsPrivate, resolve: found([address]) }).catch((error: Error) => error);
+    const error = await checkTarget(url, { allowsPrivate, resolve: resolvingTo([address]) }).catch(
+      (error: Error) => error,
+    );
     return error instanceof Error ? error.message : "sent";
   };
   const rows = [
@@ -142,7 +144,7 @@ t.test("TLS", { skip: requires("openssl") }, async (t) => {
   await promisify(execFile)("openssl", [...words, ...names, "-keyout", keyFile, "-out", certFile]);
   const [key, cert] = [readFileSync(keyFile, "utf8"), readFileSync(certFile, "utf8")];
   const { port, requests } = await startReceiver(t, { status: 200 }, { key, cert });
-  const guard = { allowsPrivate: true, resolve: found(["127.0.0.1"]) };
+  const guard = { allowsPrivate: true, resolve: resolvingTo(["127.0.0.1"]) };
   const send = (name: string, ca?: string) =>
     post({ ...SENT, url: `https://${name}:${port}/` }, { clock: systemClock, signal, guard, ca });
   t.match(

@@ -68,8 +68,8 @@ async function settled(queue: DeliveryQueue, world: World): Promise<void> {
   await unchanging("rest", () => world.deliveries());
 }
 
-/** What a receiver of webhooks was told: kind and alert. */
-const told = (receiver: Receiver) =>
+/** The messages that a receiver of webhooks got, as lines: kind and alert. */
+const linesOf = (receiver: Receiver) =>
   receiver.bodies().map(({ type, alert }) => `${type.slice(6)} ${alert?.id ?? ""}`.trim());
 
 t.test("told once, and noted", async (t) => {
@@ -103,8 +103,8 @@ t.test("a resolution waits for its trigger; other alerts and targets go on", asy
   await tell(id, "resolved", { alertId: "b" });
   await tell(await world.notification({ type: "webhook", webhook_url: other.url }), "resolved", { alertId: "a" });
   await pass(0);
-  t.same(told(receiver), ["triggered a", "triggered b", "resolved b"]);
-  t.same(told(other), ["resolved a"]);
+  t.same(linesOf(receiver), ["triggered a", "triggered b", "resolved b"]);
+  t.same(linesOf(other), ["resolved a"]);
   t.match((await world.deliveries())[1], {
     attempts: 1,
     failure: "the target answered with status 500",
@@ -114,7 +114,7 @@ t.test("a resolution waits for its trigger; other alerts and targets go on", asy
   t.equal(receiver.requests.length, 3, "not before ten seconds");
   receiver.behave({ status: 200 });
   await pass(3 * SECOND_MS);
-  t.same(told(receiver).slice(3), ["triggered a", "resolved a"]);
+  t.same(linesOf(receiver).slice(3), ["triggered a", "resolved a"]);
   const [first, , , again] = receiver.requests;
   t.equal(again!.headers["x-delivery-id"], first!.headers["x-delivery-id"], "the same delivery");
   t.same((await statuses()).slice(1), Array(5).fill("delivered"));
@@ -154,7 +154,7 @@ t.test("given up after a day", slow(), async (t) => {
     { status: "failed", failure: reason, attempts: 7 },
     { status: "failed", failure: "not told, since the beginning of the episode was never delivered", attempts: 0 },
   ]);
-  t.equal(told(receiver).at(-1), "resolved w", "a program may have taken the trigger");
+  t.equal(linesOf(receiver).at(-1), "resolved w", "a program may have taken the trigger");
 
   chat.behave({ status: 200 });
   const now = new Date(START_MS + 24 * HOUR_MS).toISOString();
@@ -194,13 +194,13 @@ t.test("Retry-After holds up the target", async (t) => {
   await tell(id, "triggered", { alertId: "a" });
   await tell(id, "triggered", { alertId: "b" });
   await pass(0);
-  t.same(told(receiver), ["triggered a"]);
+  t.same(linesOf(receiver), ["triggered a"]);
   receiver.behave({ status: 200 });
   await pass(299 * SECOND_MS);
   t.equal(receiver.requests.length, 1);
   await pass(SECOND_MS);
   t.same(await statuses(), ["delivered", "delivered"]);
-  t.same(told(receiver), ["triggered a", "triggered a", "triggered b"]);
+  t.same(linesOf(receiver), ["triggered a", "triggered a", "triggered b"]);
 });
 
 t.test("digests", async (t) => {
@@ -234,14 +234,14 @@ t.test("digests", async (t) => {
   t.equal(receiver.bodies()[11].id, receiver.bodies()[10].id, "with the same id");
   t.same(new Set(await statuses()), new Set(["delivered"]));
 
-  const [beforeSplit, told] = [receiver.requests.length, (await statuses()).length];
+  const [beforeSplit, statusesBefore] = [receiver.requests.length, (await statuses()).length];
   receiver.behave(({ body }) => ({ status: body.includes('"alert.digest"') || body.includes('"bad"') ? 413 : 200 }));
   await many(14, 50);
   await tell(id, "triggered", { alertId: "bad" });
   await pass(60 * SECOND_MS);
   await pass(60 * SECOND_MS);
   t.ok(receiver.requests.length >= beforeSplit + 15, "each by itself where the digest is refused");
-  const split = (await statuses()).slice(told);
+  const split = (await statuses()).slice(statusesBefore);
   t.same([split.length, split.filter((status) => status === "failed").length], [15, 1], "one takes no other with it");
   receiver.behave({ status: 200 });
 

@@ -41,8 +41,8 @@ t.test("a project gets a key of its own, which is shown nowhere", async (t) => {
   for (const { text } of answers) t.notOk(text.includes(key), text);
   t.same(answers[1]!.json.events_total, 1);
   const project = answers[0]!.json.projects[0];
-  const shown = ["created_at", "description", "id", "location", "mode", "name", "retention", "updated_at"];
-  t.same(Object.keys(project).sort(), shown);
+  const fields = ["created_at", "description", "id", "location", "mode", "name", "retention", "updated_at"];
+  t.same(Object.keys(project).sort(), fields);
   await service.call("update_project", { project: { id: project_id, name: "API", retention: 7 } });
   t.equal(await eventsKeyOf(service.records.db, { team_id: FIRST_TEAM, id: project_id }), key, "it never changes");
 

@@ -182,8 +182,8 @@ t.test("what else records need", async (t) => {
   }
 
   const alert_id = (await service.call("add_alert", { alert })).json.id;
-  const told = await service.call("remove_notification", { project_id, notification_id });
-  t.same([told.status, told.json.message], [409, 'the alert "a" must be changed or removed first']);
+  const answer = await service.call("remove_notification", { project_id, notification_id });
+  t.same([answer.status, answer.json.message], [409, 'the alert "a" must be changed or removed first']);
   t.equal((await service.call("remove_alert", { project_id, alert_id })).status, 204);
   t.equal((await service.call("remove_notification", { project_id, notification_id })).status, 204);
 });
@@ -267,8 +267,8 @@ t.test("at rest: hashes of tokens, sealed secrets, files for their owner", async
   };
   const notification = { project_id, type: "slack", name: "n", ...secrets };
   const notification_id = (await service.call("add_notification", { notification })).json.id;
-  const shown = await service.call("get_notification", { project_id, notification_id });
-  t.notOk(shown.text.includes("SECRET"), "masked in answers");
+  const answer = await service.call("get_notification", { project_id, notification_id });
+  t.notOk(answer.text.includes("SECRET"), "masked in answers");
   const files = readdirSync(service.directory).map((name) => join(service.directory, name));
   const bytes = Buffer.concat(files.map((file) => readFileSync(file))).toString("latin1");
   for (const text of ["SECRET", service.owner]) t.notOk(bytes.includes(text), text);
@@ -333,14 +333,14 @@ t.test("secrets are masked, and a mask that is sent back keeps the secret", asyn
     return { slack_webhook_url, webhook_url, pagerduty_service_key };
   };
   const update = (more: object) => service.call("update_notification", { notification: { id, project_id, ...more } });
-  // What clients do whose records are structs: read, change one member, send all.
+  // Clients whose records are structs do this: read, change one member, send all.
   const read = (await service.call("get_notification", { project_id, notification_id: id })).json.notification;
   t.equal((await update({ ...read, name: "renamed" })).status, 204);
   t.strictSame(await kept(), secrets, "masks keep");
   t.equal((await update({ ...masks, pagerduty_service_key: "short" })).status, 204);
   t.strictSame(await kept(), { ...secrets, pagerduty_service_key: "short" }, "another value replaces");
-  const shown = await service.call("get_notification", { project_id, notification_id: id });
-  t.equal(shown.json.notification.pagerduty_service_key, "****", "nothing is shown of a short one");
+  const answer = await service.call("get_notification", { project_id, notification_id: id });
+  t.equal(answer.json.notification.pagerduty_service_key, "****", "nothing is shown of a short one");
   t.equal((await update({ webhook_url: "" })).status, 204);
   t.strictSame((await kept()).webhook_url, "", "a zero removes");
   const rows: [send: () => ReturnType<typeof update>, name: string][] = [
@@ -395,12 +395,12 @@ t.test("the audit says who was refused, once an hour", async (t) => {
   const writer = await service.token(["tokens:write"]);
   await service.call("add_token", { token: { scopes: ["events:read"] } }, writer);
   const entries: Entry[] = (await service.call("get_audit")).json.entries;
-  const shown = entries.map(({ actor, address, operation, result }) => {
+  const rows = entries.map(({ actor, address, operation, result }) => {
     t.equal(address, "127.0.0.1");
     const name = actor === "" ? "nobody" : ids.includes(actor) ? "reader" : "writer";
     return `${name} ${operation} ${result}`;
   });
-  t.same(shown.sort(), [
+  t.same(rows.sort(), [
     "nobody get_projects unauthorized",
     "nobody ingest unauthorized",
     "nobody tail unauthorized",
@@ -456,14 +456,14 @@ t.test("pages of the audit", async (t) => {
     await service.call("add_project", { project: { name } });
     if (name >= "d") nowMs += 1000;
   }
-  const ids = async (asked: object) => {
-    const found: string[] = [];
+  const ids = async (filter: object) => {
+    const pages: string[] = [];
     for (let cursor: string | undefined; ; ) {
-      const { status, json } = await service.call("get_audit", { ...asked, cursor });
+      const { status, json } = await service.call("get_audit", { ...filter, cursor });
       t.equal(status, 200);
-      found.push(json.entries.map(({ target_id }: Entry) => target_id).join(""));
+      pages.push(json.entries.map(({ target_id }: Entry) => target_id).join(""));
       cursor = json.cursor;
-      if (cursor === undefined) return found;
+      if (cursor === undefined) return pages;
     }
   };
   const all = await ids({});

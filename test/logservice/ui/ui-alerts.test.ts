@@ -227,7 +227,7 @@ t.test("a replay in words", (t) => {
     ],
     ["No interval of the last 7 days could be evaluated.", { ...preview(), intervals: 0 }],
   ];
-  for (const [wanted, given] of rows) t.equal(previewWords(given, times), wanted, wanted);
+  for (const [wanted, input] of rows) t.equal(previewWords(input, times), wanted, wanted);
   const many = preview(...Array.from({ length: 1_000 }, (_, i) => episode(i / 10, i / 10 + 0.05)));
   t.match(previewWords(many, times), /^It would have triggered more than 1,000 times/);
   t.end();
@@ -268,7 +268,7 @@ t.test("times that are triggered, and the bars behind them", (t) => {
 const NOW_MS = Date.parse("2026-11-26T12:00:00Z");
 const alert = (part: Partial<Alert>) =>
   ({ id: "a", state: "ok", triggered: false, evaluated_at: at(9), ...part }) as Alert;
-const told = (part: Partial<AlertEpisode>) =>
+const alertEpisode = (part: Partial<AlertEpisode>) =>
   ({ alert_id: "a", kind: "triggered", reason: "", triggered_at: at(1), resolved_at: null, ...part }) as AlertEpisode;
 
 t.test("states, since when, and how episodes ended", (t) => {
@@ -292,11 +292,11 @@ t.test("states, since when, and how episodes ended", (t) => {
   t.same(words({ state: "triggered", triggered: true }), ["triggered"]);
   t.same(words({ state: "failing", triggered: true }), ["triggered", "failing"], "it fails and stays triggered");
   const all = [
-    told({ triggered_at: at(5) }),
-    told({ triggered_at: at(3) }),
-    told({ triggered_at: at(1), resolved_at: at(2) }),
-    told({ triggered_at: at(4), kind: "failed" }),
-    told({ alert_id: "b", triggered_at: at(0) }),
+    alertEpisode({ triggered_at: at(5) }),
+    alertEpisode({ triggered_at: at(3) }),
+    alertEpisode({ triggered_at: at(1), resolved_at: at(2) }),
+    alertEpisode({ triggered_at: at(4), kind: "failed" }),
+    alertEpisode({ alert_id: "b", triggered_at: at(0) }),
   ];
   t.equal(sinceOf(alert({ state: "triggered", triggered: true }), all), at(3), "the first group that is triggered");
   t.equal(sinceOf(alert({ state: "failing" }), all), at(4));
@@ -311,14 +311,14 @@ t.test("states, since when, and how episodes ended", (t) => {
   t.equal(isUndelivered("a", [sent("delivered", 1, "b"), sent("waiting", 1)]), true, "of its own ones");
   t.equal(isUndelivered("a", [sent("failed", 9), sent("delivered", 1)]), true);
   t.equal(isUndelivered("a", [sent("delivered", 2), sent("failed", 9)]), false);
-  t.equal(endOf(told({})), "still triggered");
-  t.equal(endOf(told({ resolved_at: at(2) })), "resolved");
+  t.equal(endOf(alertEpisode({})), "still triggered");
+  t.equal(endOf(alertEpisode({ resolved_at: at(2) })), "resolved");
   t.equal(
-    endOf(told({ resolved_at: at(2), reason: "closed by a change of the alert" })),
+    endOf(alertEpisode({ resolved_at: at(2), reason: "closed by a change of the alert" })),
     "closed by a change of the alert",
   );
-  t.equal(endOf(told({ kind: "failed", reason: "too slow", resolved_at: at(2) })), "could be evaluated again");
-  const range = windowOf(told({ triggered_at: at(2), resolved_at: at(3) }), { interval: 5, for: 2 }, 0);
+  t.equal(endOf(alertEpisode({ kind: "failed", reason: "too slow", resolved_at: at(2) })), "could be evaluated again");
+  const range = windowOf(alertEpisode({ triggered_at: at(2), resolved_at: at(3) }), { interval: 5, for: 2 }, 0);
   t.same(
     [at(0).slice(0, 11), range.startMs, range.stopMs],
     ["1970-01-01T", 2 * 3_600_000 - 600_000, 3 * 3_600_000 - 1],

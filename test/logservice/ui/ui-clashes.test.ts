@@ -20,9 +20,9 @@ interface Row {
   readonly mine: string;
   readonly theirs: string;
   readonly open?: (window: Window) => Promise<void>;
-  /** What is saved elsewhere. */
+  /** The change that is saved elsewhere. */
   readonly change: (shop: Shop, window: Window) => Promise<unknown>;
-  /** What is saved. */
+  /** Reads the saved state. */
   readonly read: (shop: Shop, window: Window) => Promise<unknown>;
 }
 
@@ -432,15 +432,15 @@ t.test(
       await page.route(/\/t\/second\/projects$/, (route) => setTimeout(() => void route.continue(), HELD_MS));
       await window.press("button", "New team");
       await window.fill("Name of the new team", "Second", "textbox", "dialog");
-      const asked: string[] = [];
-      page.on("request", (request) => asked.push(request.url()));
+      const urls: string[] = [];
+      page.on("request", (request) => urls.push(request.url()));
       await window.evaluate(`{
         const button = document.querySelector("dialog [type=submit]");
         button.click();
         setInterval(() => button.click(), 20);
       }`);
       await window.isAt("/t/second/projects");
-      t.equal(asked.filter((url) => url.endsWith("/add_team")).length, 1);
+      t.equal(urls.filter((url) => url.endsWith("/add_team")).length, 1);
       t.same(world.faults(), []);
     });
     await t.test(

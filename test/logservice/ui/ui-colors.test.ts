@@ -18,7 +18,7 @@ const TEXTS = ["ink", "soft", "faint", "accent", "string", "number", "key", "wor
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical"];
 const GROUNDS = ["bg", "panel", "hover", "tint", "error-tint", "warning-tint", "good-tint"];
 const BARS = ["bar", "bar-debug", "bar-warning", "bar-error", "bar-critical"];
-/** What only divides or adorns: nobody has to see it to use the page. */
+/** Colours that only divide or adorn: nobody has to see them to use the page. */
 const ADORNING = ["line", "tint-line"];
 
 const ROWS: readonly (readonly [colors: readonly string[], grounds: readonly string[], least: number])[] = [
@@ -32,17 +32,17 @@ for (const [i, scheme] of ["light", "dark"].entries()) {
     for (const [colors, grounds, least] of ROWS)
       for (const color of colors)
         for (const ground of grounds) {
-          const found = contrast(COLORS[color]![i]!, COLORS[ground]![i]!);
-          t.ok(found >= least, `${color} on ${ground}: ${found.toFixed(3)} of ${least}`);
+          const ratio = contrast(COLORS[color]![i]!, COLORS[ground]![i]!);
+          t.ok(ratio >= least, `${color} on ${ground}: ${ratio.toFixed(3)} of ${least}`);
         }
     t.end();
   });
 }
 
 t.test("each colour is checked", (t) => {
-  const known = new Set([...ROWS.flatMap(([colors, grounds]) => [...colors, ...grounds]), ...ADORNING]);
+  const listedColors = new Set([...ROWS.flatMap(([colors, grounds]) => [...colors, ...grounds]), ...ADORNING]);
   t.same(
-    Object.keys(COLORS).filter((name) => !known.has(name)),
+    Object.keys(COLORS).filter((name) => !listedColors.has(name)),
     [],
   );
   t.end();

@@ -1,4 +1,4 @@
-// What is typed over a record that others change meanwhile: what is shown, what clashes, and how a clash ends.
+// Text typed over a record that others change meanwhile: what is shown, what clashes, and how a clash ends.
 import t from "tap";
 import { alertOf, NEW_ALERT } from "../../../logservice/ui/alerts/draft.ts";
 import { changedMembers } from "../../../logservice/ui/data/changes.ts";
@@ -14,21 +14,22 @@ import {
 const READ = { ...NEW_ALERT, name: "Errors", query: "error", notification: "n" };
 type Part = Partial<typeof READ>;
 
-const ROWS: readonly (readonly [name: string, typed: Part, saved: Part, shown: Part, clashes: readonly string[]])[] = [
-  ["nobody else", { threshold: "20" }, {}, { threshold: "20" }, []],
-  ["another field elsewhere", { threshold: "20" }, { interval: "60" }, { threshold: "20", interval: "60" }, []],
-  ["the same field, another value", { threshold: "20" }, { threshold: "30" }, { threshold: "20" }, ["threshold"]],
-  ["the same field, the same value", { threshold: "20" }, { threshold: "20" }, { threshold: "20" }, []],
-  ["blanks are not saved", { name: "Slow " }, { name: "Slow" }, { name: "Slow " }, []],
-  ["typed, and typed back", { threshold: "10" }, { threshold: "30" }, { threshold: "30" }, []],
-  ["both ways of two", { muted: true, query: "x" }, { query: "y" }, { muted: true, query: "x" }, ["query"]],
-];
+const ROWS: readonly (readonly [name: string, typed: Part, saved: Part, expected: Part, clashes: readonly string[]])[] =
+  [
+    ["nobody else", { threshold: "20" }, {}, { threshold: "20" }, []],
+    ["another field elsewhere", { threshold: "20" }, { interval: "60" }, { threshold: "20", interval: "60" }, []],
+    ["the same field, another value", { threshold: "20" }, { threshold: "30" }, { threshold: "20" }, ["threshold"]],
+    ["the same field, the same value", { threshold: "20" }, { threshold: "20" }, { threshold: "20" }, []],
+    ["blanks are not saved", { name: "Slow " }, { name: "Slow" }, { name: "Slow " }, []],
+    ["typed, and typed back", { threshold: "10" }, { threshold: "30" }, { threshold: "30" }, []],
+    ["both ways of two", { muted: true, query: "x" }, { query: "y" }, { muted: true, query: "x" }, ["query"]],
+  ];
 
 t.test("what two people change", (t) => {
-  for (const [name, typed, other, shown, clashes] of ROWS) {
+  for (const [name, typed, other, expected, clashes] of ROWS) {
     const edits = edited({}, READ, typed);
     const saved = { ...READ, ...other };
-    t.same(withEdits(saved, edits), { ...READ, ...shown }, name);
+    t.same(withEdits(saved, edits), { ...READ, ...expected }, name);
     t.same(clashesOf(edits, saved), clashes, name);
   }
   t.end();

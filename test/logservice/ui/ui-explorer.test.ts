@@ -96,9 +96,14 @@ t.test("every view is shown again by its address", async () => {
   fc.assert(
     fc.property(view, (one) => {
       const isLive = one.isLive && "lastMs" in one.range;
-      // What nobody would see of a query is not kept.
-      const shown = { ...one, query: visibleQuery(one.query), isLive, isOldestFirst: one.isOldestFirst && !one.isLive };
-      t.strictSame(viewOf(searchOf(one)), shown);
+      // Characters of a query that nobody would see are not kept.
+      const expected = {
+        ...one,
+        query: visibleQuery(one.query),
+        isLive,
+        isOldestFirst: one.isOldestFirst && !one.isLive,
+      };
+      t.strictSame(viewOf(searchOf(one)), expected);
     }),
   );
 });
@@ -201,10 +206,10 @@ function rowsOver(
     }
     return [...counts].map(([startMs, count]) => ({ startMs, count })).sort((a, b) => a.startMs - b.startMs);
   };
-  let asked = 0;
+  let requestCount = 0;
   const reader: RowReader = {
     async events(of, { limit, cursor }) {
-      asked++;
+      requestCount++;
       const from = Number(cursor ?? 0);
       const all = within(of);
       return {
@@ -213,7 +218,7 @@ function rowsOver(
       };
     },
     async steps(of, most) {
-      asked++;
+      requestCount++;
       const ms = Math.max(1_000, Math.ceil((of.stopMs - of.startMs) / most / 1_000) * 1_000);
       return { steps: stepsOf(of, ms), stepMs: ms };
     },
@@ -228,8 +233,8 @@ function rowsOver(
   if (seeded > 0) rows.seed(newest.slice(0, seeded), seeded >= newest.length);
   const settled = async (row: number): Promise<Event | undefined> => {
     for (let i = 0; i < 50; i++) {
-      const found = rows.at(row);
-      if (found !== undefined) return found;
+      const loaded = rows.at(row);
+      if (loaded !== undefined) return loaded;
       await new Promise((done) => setImmediate(done));
     }
     return undefined;
@@ -246,18 +251,18 @@ function rowsOver(
       if (rows.version.value === before) return ids;
     }
   };
-  return { rows, newest, settled, store, all, asked: () => asked };
+  return { rows, newest, settled, store, all, requestCount: () => requestCount };
 }
 
 t.test("any row of many is found in few requests", async (t) => {
   const range = { startMs: NOW - 3_600_000, stopMs: NOW };
   const events = Array.from({ length: 60_000 }, (_, i) => event(`e${i}`, NOW - i * 60));
-  const { rows, newest, settled, asked } = rowsOver(events, range, { seeded: 200 });
+  const { rows, newest, settled, requestCount } = rowsOver(events, range, { seeded: 200 });
   t.equal(rows.total, 60_000);
   t.equal(rows.at(0)?.id, "e0", "known from the beginning");
-  t.equal(asked(), 0);
+  t.equal(requestCount(), 0);
   for (const row of [30_000, 59_999, 12_345]) t.equal((await settled(row))?.id, newest[row]!.id, `row ${row}`);
-  t.ok(asked() <= 9, `${asked()} requests for three rows`);
+  t.ok(requestCount() <= 9, `${requestCount()} requests for three rows`);
   const seek = (startMs: number, stopMs: number) => rows.rowIn({ startMs: NOW - startMs, stopMs: NOW - stopMs });
   t.equal(seek(1_860_000, 1_800_000), 30_000, "a range begins with its newest event");
   t.equal(seek(7_200_000, 5_000_000), 59_999, "before all");
@@ -269,11 +274,11 @@ t.test("any row of many is found in few requests", async (t) => {
 t.test("the same rows, the oldest first", async (t) => {
   const range = { startMs: NOW - 3_600_000, stopMs: NOW };
   const events = Array.from({ length: 60_000 }, (_, i) => event(`e${i}`, NOW - i * 60));
-  const { rows, newest, settled, asked } = rowsOver(events, range, { seeded: 200 });
+  const { rows, newest, settled, requestCount } = rowsOver(events, range, { seeded: 200 });
   rows.isOldestFirst = true;
   for (const row of [0, 59_999, 30_000, 12_345])
     t.equal((await settled(row))?.id, newest[59_999 - row]!.id, `row ${row}`);
-  t.ok(asked() <= 9, `${asked()} requests for four rows`);
+  t.ok(requestCount() <= 9, `${requestCount()} requests for four rows`);
   t.equal(rows.at(60_000), undefined);
   const seek = (startMs: number, stopMs: number) => rows.rowIn({ startMs: NOW - startMs, stopMs: NOW - stopMs });
   t.equal(seek(1_800_000, 1_740_000), 29_999, "a range begins with its oldest event");
@@ -298,9 +303,9 @@ t.test("rows that follow those known at first are read in parts too", async (t) 
   const range = { startMs: NOW - 3_600_000, stopMs: NOW };
   const events = Array.from({ length: 60_000 }, (_, i) => event(`e${i}`, NOW - i * 60));
   // Steps of half an hour: the first part holds far more than is read at once.
-  const { rows, newest, settled, asked } = rowsOver(events, range, { seeded: 200, stepMs: 1_800_000 });
+  const { rows, newest, settled, requestCount } = rowsOver(events, range, { seeded: 200, stepMs: 1_800_000 });
   for (const row of [199, 200, 201, 20_000]) t.equal((await settled(row))?.id, newest[row]!.id, `row ${row}`);
-  t.ok(asked() <= 6, `${asked()} requests`);
+  t.ok(requestCount() <= 6, `${requestCount()} requests`);
   t.equal(rows.total, 60_000);
 });
 
@@ -373,17 +378,17 @@ t.test("what has arrived is counted by the steps of a range", async (t) => {
 });
 
 t.test("what cannot be read is asked for again after a pause", async (t) => {
-  let asked = 0;
+  let requestCount = 0;
   let isDown = true;
-  const told: unknown[] = [];
+  const failures: unknown[] = [];
   const events = async () => {
-    asked++;
+    requestCount++;
     if (isDown) throw new Error("down");
     return { events: [event("e0", NOW)], cursor: undefined };
   };
   const steps = async () => ({ steps: [], stepMs: 1_000 });
   const clock = new TestClock();
-  const failed = (error: unknown) => told.push((error as Error | undefined)?.message);
+  const failed = (error: unknown) => failures.push((error as Error | undefined)?.message);
   const reader: RowReader = { events, steps, failed, clock };
   const range = { startMs: NOW - 60_000, stopMs: NOW };
   const rows = new Rows(range, [{ startMs: NOW - 60_000, count: 1 }], 60_001, reader);
@@ -392,10 +397,10 @@ t.test("what cannot be read is asked for again after a pause", async (t) => {
   const draw = clock.every(5, () => rows.at(0));
   t.teardown(() => draw.stop());
   await clock.advance(500);
-  t.same([asked, told], [1, ["down"]]);
+  t.same([requestCount, failures], [1, ["down"]]);
   isDown = false;
   await clock.advance(3_000);
-  t.same([asked, told, rows.at(0)?.id], [2, ["down", undefined], "e0"]);
+  t.same([requestCount, failures, rows.at(0)?.id], [2, ["down", undefined], "e0"]);
 });
 
 t.test("a place in a list", async (t) => {
@@ -409,7 +414,7 @@ t.test("a place in a list", async (t) => {
     ["the end", endPosition(110, same), { row: 94, offset: 10 }],
     ["the end of few", endPosition(110, { count: 2, heightOf: () => 20 }), { row: 0, offset: 0 }],
   ];
-  for (const [name, found, wanted] of rows) t.strictSame(found, wanted, name);
+  for (const [name, actual, wanted] of rows) t.strictSame(actual, wanted, name);
 });
 
 t.test("as far down as up is the same place", async () => {
@@ -561,8 +566,8 @@ t.test("completion puts its text in and the cursor after it", async (t) => {
     ["a con", { ...item("contains", 2, 5), kind: "operator" }, "a contains |"],
   ];
   for (const [text, one, wanted] of rows) {
-    const { text: found, cursor } = completed(text, one as never);
-    t.equal(`${found.slice(0, cursor)}|${found.slice(cursor)}`, wanted, text);
+    const { text: result, cursor } = completed(text, one as never);
+    t.equal(`${result.slice(0, cursor)}|${result.slice(cursor)}`, wanted, text);
   }
 });
 
@@ -635,7 +640,7 @@ t.test("what may have been meant by a query that finds nothing", async (t) => {
 });
 
 t.test("nothing hides in a text", async (t) => {
-  const shown = (text: string, keepsLines = false) =>
+  const partsOf = (text: string, keepsLines = false) =>
     visibleParts(text, { keepsLines }).map(({ text, isOdd }) => (isOdd ? `[${text}]` : text));
   const rows: readonly (readonly [string, readonly string[]])[] = [
     ["plain", ["plain"]],
@@ -648,8 +653,8 @@ t.test("nothing hides in a text", async (t) => {
     // The joiner of emoji is part of what is seen.
     ["👩‍👧", ["👩‍👧"]],
   ];
-  for (const [text, parts] of rows) t.strictSame(shown(text), parts, JSON.stringify(text));
-  t.strictSame(shown("a\nb\tc\u202E", true), ["a\nb\tc", "[U+202E]"], "lines stay lines");
+  for (const [text, parts] of rows) t.strictSame(partsOf(text), parts, JSON.stringify(text));
+  t.strictSame(partsOf("a\nb\tc\u202E", true), ["a\nb\tc", "[U+202E]"], "lines stay lines");
 });
 
 t.test("the value of a field by its name", async (t) => {

@@ -41,7 +41,7 @@ t.test("what is written is kept", (t) => {
 t.test("a part is copied as it is written, and by its way", (t) => {
   const text = '{"n":12345678901234567890.10,"e":1E400,"k":1,"k":2,"__proto__":{"a":[]},"o":[[null,"\\u202e"]]}';
   t.equal(nodeText(jsonIn(text)!), text.replace("\\u202e", "\u202e"));
-  const rows: readonly (readonly [path: readonly (string | number)[], shown: string])[] = [
+  const rows: readonly (readonly [path: readonly (string | number)[], expected: string])[] = [
     [[], "."],
     [["a", "b_1", 0, "c"], ".a.b_1[0].c"],
     [[0, 17], ".[0][17]"],
@@ -50,7 +50,7 @@ t.test("a part is copied as it is written, and by its way", (t) => {
     [["o\u202ed\u{e0041}\n"], '.["o\\u202ed\\udb40\\udc41\\n"]'],
     [["__proto__"], ".__proto__"],
   ];
-  for (const [path, shown] of rows) t.equal(pathText(path), shown);
+  for (const [path, expected] of rows) t.equal(pathText(path), expected);
   t.end();
 });
 

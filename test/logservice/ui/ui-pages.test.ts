@@ -74,10 +74,10 @@ t.test("the search over pages", (t) => {
     ["nothing", []],
     ["page", ["Explore", "API tokens"]],
   ] as const;
-  for (const [typed, found] of rows)
+  for (const [typed, expected] of rows)
     t.same(
       matchingDestinations(places, typed).map(({ text }) => text),
-      found,
+      expected,
       typed,
     );
   t.end();
@@ -110,10 +110,10 @@ t.test("saved searches", (t) => {
   t.end();
 });
 
-const entry = (given: Partial<AuditEntry>): AuditEntry => ({
+const entry = (part: Partial<AuditEntry>): AuditEntry => ({
   ...{ id: "e", at: "2026-01-31T00:00:00.000Z", actor: "ann@example.com", address: "10.0.0.1" },
   ...{ operation: "", project_id: "", target_id: "", result: "done", detail: "" },
-  ...given,
+  ...part,
 });
 
 t.test("the audit in sentences", (t) => {
@@ -139,7 +139,7 @@ t.test("the audit in sentences", (t) => {
     [{ operation: "add_alert", result: "forbidden" }, "tried add_alert and may not do that"],
     [{ operation: "/tail", result: "unauthorized" }, "tried /tail without a valid sign-in or token"],
   ];
-  for (const [given, text] of rows) t.equal(sentenceText(sentenceOf(entry(given))), text, JSON.stringify(given));
+  for (const [part, text] of rows) t.equal(sentenceText(sentenceOf(entry(part))), text, JSON.stringify(part));
   t.end();
 });
 

@@ -1,4 +1,4 @@
-// What a browser loads of the web UI, and what is installed of it: a limit for each file, in compressed kilobytes.
+// The files of the web UI that a browser loads and that are installed: a limit for each file, in compressed kilobytes.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

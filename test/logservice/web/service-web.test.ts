@@ -92,9 +92,9 @@ t.test("HTML on the listed paths alone", async (t) => {
     t.same([status, headers["content-type"], json.type], [404, "application/json", "not_found"], path);
     if (path.startsWith("/assets/")) continue;
     // A person who has typed a wrong address reads a page.
-    const shown = await get(service, path, { ...own, accept: "text/html,*/*;q=0.8" });
-    t.same([shown.status, shown.headers["content-type"]], [404, "text/html; charset=utf-8"], path);
-    t.match(shown.text, /There is no such page.*href="\/"/s, path);
+    const page = await get(service, path, { ...own, accept: "text/html,*/*;q=0.8" });
+    t.same([page.status, page.headers["content-type"]], [404, "text/html; charset=utf-8"], path);
+    t.match(page.text, /There is no such page.*href="\/"/s, path);
   }
   for (const name of Object.keys(rpcSchema.operations)) {
     const { status, headers } = await get(service, `/${name}`, own);
@@ -209,12 +209,12 @@ t.test("who is not signed in signs in first, and comes back to the same view", a
   const query = `message contains "${"long ".repeat(150)}" and level = error`;
   const views = ["/t/owner/p/app/alerts", `/t/owner/p/app/events?${new URLSearchParams({ query, last: "2h" })}`];
   for (const view of views) {
-    const asked = await at.browser().open(`${ORIGIN}${view}`, { isFollowing: false });
-    t.same([asked.status, asked.headers.location], [303, `/sign-in?next=${encodeURIComponent(view)}`]);
+    const answer = await at.browser().open(`${ORIGIN}${view}`, { isFollowing: false });
+    t.same([answer.status, answer.headers.location], [303, `/sign-in?next=${encodeURIComponent(view)}`]);
 
     const window = at.browser();
     const before = at.mail.mails.length;
-    const waiting = await askToSignIn(window, "ana@example.com", asked.headers.location);
+    const waiting = await askToSignIn(window, "ana@example.com", answer.headers.location);
     const { link } = await at.mail.mailTo("ana@example.com", before + 1);
     const phone = at.browser();
     await phone.submit(await phone.open(link), { code: codeOf(waiting) });
@@ -230,9 +230,9 @@ t.test("who is not signed in signs in first, and comes back to the same view", a
   for (const next of ["//evil.com", "/\\evil.com", "https://evil.com", "/%0d%0a//evil.com\r\n"]) {
     const local = at.browser();
     const printed = await printedLink(at, "ana@example.com");
-    const shown = await local.open(`${printed}?next=${encodeURIComponent(next)}`);
-    t.equal(shown.forms[0]!.hidden.next, "/", next);
-    const done = await local.submit(shown, { next }, { isFollowing: false });
+    const page = await local.open(`${printed}?next=${encodeURIComponent(next)}`);
+    t.equal(page.forms[0]!.hidden.next, "/", next);
+    const done = await local.submit(page, { next }, { isFollowing: false });
     t.equal(done.headers.location, "/", `${next}, in the form`);
   }
   t.equal((await at.browser().open(`${ORIGIN}/`, { isFollowing: false })).headers.location, "/sign-in");
@@ -289,8 +289,8 @@ t.test("text of logs is data, whatever it looks like", async (t) => {
   );
   t.equal(text.match(/<\/script/g)?.length, 2, "the script, and the end of the data");
   t.notOk(/<!--/.test(text));
-  const found = firstOf(text).events!.search!.events.map(({ message }) => message);
-  t.same(found.sort(), [...messages].sort());
+  const actual = firstOf(text).events!.search!.events.map(({ message }) => message);
+  t.same(actual.sort(), [...messages].sort());
 });
 
 t.test("first data of a view", async (t) => {
@@ -325,7 +325,7 @@ t.test("first data of a view", async (t) => {
 });
 
 t.test("a page does not wait for a slow query, and a client that leaves ends it", async (t) => {
-  let [asked, aborted, levels] = [0, 0, 0];
+  let [searches, aborted, levels] = [0, 0, 0];
   const around = (events: EventsStore): EventsStore =>
     new Proxy(events, {
       get: (target, name) => {
@@ -336,7 +336,7 @@ t.test("a page does not wait for a slow query, and a client that leaves ends it"
             });
         if (name !== "search") return Reflect.get(target, name).bind?.(target) ?? Reflect.get(target, name);
         return async ({ signal }: { signal: AbortSignal }) => {
-          asked++;
+          searches++;
           await once(signal, "abort");
           aborted++;
           throw signal.reason;
@@ -346,13 +346,13 @@ t.test("a page does not wait for a slow query, and a client that leaves ends it"
   const clock = new TestClock(Date.now());
   const { service, own } = await signedIn(t, { around, clock });
   const page = get(service, "/t/owner/p/app/events", own);
-  await until("what is answered, and what is slow", () => asked === 1 && levels === 1);
+  await until("what is answered, and what is slow", () => searches === 1 && levels === 1);
   await clock.advance(1_500);
   const { text } = await page;
   const { projects, events } = firstOf(text);
   t.same([projects?.length, events?.search], [1, undefined]);
   t.ok(events?.levels, "what was answered is there");
-  t.same([asked, aborted], [1, 1], "the query was given up");
+  t.same([searches, aborted], [1, 1], "the query was given up");
 
   const options = {
     host: "127.0.0.1",

@@ -249,7 +249,7 @@ const responses = fc
     return { text, cuts };
   });
 
-/** What Node's client makes of bytes: the status, headers and body, or the failure. */
+/** Returns Node's client's reading of bytes: the status, headers and body, or the failure. */
 async function readByNode(server: Server): Promise<string> {
   const { port } = server.address() as AddressInfo;
   return new Promise((resolve) => {
@@ -257,7 +257,7 @@ async function readByNode(server: Server): Promise<string> {
       const parts: Buffer[] = [];
       res.on("data", (part: Buffer) => parts.push(part));
       res.on("error", () => resolve("failed"));
-      res.on("end", () => resolve(shown(res.statusCode!, Buffer.concat(parts).toString("latin1"))));
+      res.on("end", () => resolve(responseText(res.statusCode!, Buffer.concat(parts).toString("latin1"))));
     });
     req.on("error", () => resolve("failed"));
     // A switch of protocols that nobody listens for ends without an error.
@@ -270,14 +270,14 @@ async function readByUs(server: Server): Promise<string> {
   const { port } = server.address() as AddressInfo;
   const pool = new Pool({ host: "127.0.0.1", port, idleMs: 1000, clock: systemClock });
   const outcome = await send(pool, { target: "/" }).then(
-    ({ status, body }) => shown(status, body),
+    ({ status, body }) => responseText(status, body),
     () => "failed",
   );
   pool.close();
   return outcome;
 }
 
-const shown = (status: number, body: string) => `${status} ${JSON.stringify(body)}`;
+const responseText = (status: number, body: string) => `${status} ${JSON.stringify(body)}`;
 
 t.test("our client and Node's read the same", async (t) => {
   let text = "";

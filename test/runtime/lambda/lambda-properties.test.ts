@@ -1,4 +1,4 @@
-// What holds for every event, and for every query and path: an event may contain anything.
+// Properties of every event, and of every query and path: an event may contain anything.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import fc from "fast-check";
 import t from "tap";
@@ -74,8 +74,8 @@ t.test("a query that was decoded means the same when it is encoded again", (t) =
   const pairs = fc.array(fc.tuple(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" })));
   const property = fc.property(pairs, (wanted) => {
     const query = encodeQuery(wanted);
-    const found = query === "" ? [] : [...new URLSearchParams(query)];
-    if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(query);
+    const decoded = query === "" ? [] : [...new URLSearchParams(query)];
+    if (JSON.stringify(decoded) !== JSON.stringify(wanted)) throw new Error(query);
   });
   holds(t, property, { seed: 2, numRuns: 2_000 });
   t.end();
@@ -110,8 +110,8 @@ t.test("a document holds every byte of a body, whatever it is said to be", (t) =
     const document = JSON.parse(
       answerDocument({ format: "rest", stagePrefix: "", host: "" }, { status: 200, headers, body }, body),
     );
-    const found = Buffer.from(document.body, document.isBase64Encoded ? "base64" : "utf8");
-    if (!found.equals(body)) throw new Error(JSON.stringify(document));
+    const decoded = Buffer.from(document.body, document.isBase64Encoded ? "base64" : "utf8");
+    if (!decoded.equals(body)) throw new Error(JSON.stringify(document));
   });
   holds(t, property, { seed: 2, numRuns: 2_000 });
   t.end();

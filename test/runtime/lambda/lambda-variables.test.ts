@@ -39,7 +39,7 @@ interface Snapshot {
   readonly parts: readonly string[];
 }
 
-/** What a deploy stores for these values. */
+/** The snapshot that a deploy stores for these values. */
 function snapshotOf(values: unknown): Snapshot {
   const json = typeof values === "string" ? values : JSON.stringify(values);
   return packed(gzipSync(json), json);
@@ -70,11 +70,11 @@ interface Options {
 
 function deployed(t: Test, endpoint: string, { env = {}, environment }: Options): Promise<Deployed> {
   return deploy(t, { command: APP }, { streams: false, env: { ...KEYS, AWS_ENDPOINT_URL_SSM: endpoint, ...env } }).then(
-    (found) => {
-      const path = join(found.directory, ".tool/deployment.json");
+    (app) => {
+      const path = join(app.directory, ".tool/deployment.json");
       const deployment = JSON.parse(readFileSync(path, "utf8"));
       writeFileSync(path, JSON.stringify({ ...deployment, environment }));
-      return found;
+      return app;
     },
   );
 }
@@ -201,7 +201,7 @@ t.test("a function without a snapshot asks nobody", async (t) => {
   );
 });
 
-/** What is stored, if it is not what the hash says, and what the function says then. */
+/** A stored snapshot that is not the one of the hash, and the message of the function then. */
 const DAMAGES: readonly [name: string, stored: (whole: Snapshot) => Snapshot, message: RegExp][] = [
   [
     "another part in place of one",
@@ -304,7 +304,7 @@ const REFUSALS: readonly [name: string, failure: Failure, message: RegExp, again
   ["every connection is cut", { drop: "before", times: ALWAYS }, /gives no answer \(\w+\)/, true],
 ];
 
-/** What is tried again takes five seconds to give up. */
+/** A call that is tried again takes five seconds to give up. */
 const ifLong = (isLong: boolean) => (isLong ? slow() : {});
 
 for (const [name, failure, message, again] of REFUSALS) {
@@ -319,7 +319,7 @@ for (const [name, failure, message, again] of REFUSALS) {
   });
 }
 
-/** What passes within the time. */
+/** Failures that pass within the time. */
 const PASSING: readonly [name: string, failure: Failure, calls: number][] = [
   ["throttled three times", { error: THROTTLING.any, times: 3 }, 4],
   ["429 once", { error: { code: "TooManyRequests", status: 429 } }, 2],
@@ -375,7 +375,7 @@ function pour(res: ServerResponse): void {
   more();
 }
 
-/** What a server does, what the function says, and whether it asks again. */
+/** The behaviour of a server, the message of the function, and whether it asks again. */
 const HOSTILE: readonly [name: string, listener: RequestListener, message: RegExp, again: boolean][] = [
   [
     "no answer",
@@ -459,9 +459,9 @@ t.test("by TLS, if the certificate is trusted", slow(), async (t) => {
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert];
   execFileSync("openssl", [...words, ...subject], { stdio: "ignore" });
   const snapshot = snapshotOf({ TOKEN: SECRET });
-  const asked: IncomingMessage["headers"][] = [];
+  const requests: IncomingMessage["headers"][] = [];
   const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (req, res) => {
-    asked.push(req.headers);
+    requests.push(req.headers);
     res.end(
       JSON.stringify({ Parameters: snapshot.parts.map((Value, i) => ({ Name: nameOf(snapshot, i + 1), Value })) }),
     );
@@ -474,9 +474,9 @@ t.test("by TLS, if the certificate is trusted", slow(), async (t) => {
   const url = `https://localhost:${(server.address() as AddressInfo).port}`;
   const trusting = { ...variablesOf(snapshot), NODE_EXTRA_CA_CERTS: cert };
   t.equal((await seen(await deployed(t, url, { env: trusting }))).TOKEN, SECRET);
-  t.match(asked, [{ "x-amz-target": "AmazonSSM.GetParameters", "x-amz-security-token": "token" }]);
+  t.match(requests, [{ "x-amz-target": "AmazonSSM.GetParameters", "x-amz-security-token": "token" }]);
   await refuses(t, url, variablesOf(snapshot), /gives no answer \(DEPTH_ZERO_SELF_SIGNED_CERT\)/);
-  t.equal(asked.length, 1);
+  t.equal(requests.length, 1);
 });
 
 for (const [env, region, expected] of [

@@ -1,4 +1,4 @@
-// What an alert tells, by looking at its whole history again for each slot: slow, plain, and without the state machine.
+// The messages of an alert, from its whole history, read again for each slot: slow, plain, without the state machine.
 import type { Rule, SlotOutcome } from "../../../logservice/alerts/state.ts";
 
 export interface Past {
@@ -8,32 +8,32 @@ export interface Past {
 
 export interface Expected {
   /** Slot, kind, group, value and the beginning of the episode. */
-  readonly told: string[];
+  readonly messages: string[];
   readonly triggered: string[];
   readonly isFailing: boolean;
 }
 
 export function referenceOf(rule: Rule, history: readonly Past[], stopOf: (slot: number) => string): Expected {
-  const found = history.flatMap(({ outcome }) => (outcome.ok ? [...outcome.value.keys()] : []));
-  const groups = [...new Set(found)].map((key) => ({ key, ...groupOf(rule, history, key, stopOf) }));
+  const keys = history.flatMap(({ outcome }) => (outcome.ok ? [...outcome.value.keys()] : []));
+  const groups = [...new Set(keys)].map((key) => ({ key, ...groupOf(rule, history, key, stopOf) }));
   const failures = failuresOf(history, stopOf);
   return {
-    told: [...groups.flatMap(({ told }) => told), ...failures.told],
+    messages: [...groups.flatMap(({ messages }) => messages), ...failures.messages],
     triggered: groups.flatMap(({ key, isOpen }) => (isOpen ? [key] : [])),
     isFailing: failures.isOpen,
   };
 }
 
-interface Told {
-  readonly told: string[];
+interface Expectation {
+  readonly messages: string[];
   readonly isOpen: boolean;
 }
 
 /** Failed slots are as if they were not there: a group is looked at in the others alone. */
-function groupOf(rule: Rule, history: readonly Past[], key: string, stopOf: (slot: number) => string): Told {
-  const told: string[] = [];
+function groupOf(rule: Rule, history: readonly Past[], key: string, stopOf: (slot: number) => string): Expectation {
+  const messages: string[] = [];
   const seen: boolean[] = [];
-  let open: { since: string; toldAt: number | undefined } | undefined;
+  let open: { since: string; sentSlot: number | undefined } | undefined;
   for (const [slot, { outcome, isMuted }] of history.entries()) {
     if (!outcome.ok) continue;
     const value = outcome.value.get(key);
@@ -41,30 +41,30 @@ function groupOf(rule: Rule, history: readonly Past[], key: string, stopOf: (slo
     const isKnown = value !== undefined || open !== undefined || seen.at(-1) === true;
     const number = value ?? (rule.isCount && isKnown ? 0 : undefined);
     seen.push(number !== undefined && compares(rule, number));
-    const shown = number ?? lastValue(history, key, slot, rule);
-    const say = (kind: string, since: string) => told.push(`${slot} ${kind} ${key} ${shown} ${since}`);
+    const reportedValue = number ?? lastValue(history, key, slot, rule);
+    const say = (kind: string, since: string) => messages.push(`${slot} ${kind} ${key} ${reportedValue} ${since}`);
     if (open === undefined) {
       if (seen.length < rule.for || seen.slice(-rule.for).includes(false)) continue;
-      open = { since: stopOf(slot), toldAt: isMuted ? undefined : slot };
+      open = { since: stopOf(slot), sentSlot: isMuted ? undefined : slot };
       if (!isMuted) say("triggered", open.since);
       seen.splice(0, seen.length, true);
       continue;
     }
     if (seen.length >= rule.recover && !seen.slice(-rule.recover).includes(true)) {
-      if (open.toldAt !== undefined) say("resolved", open.since);
+      if (open.sentSlot !== undefined) say("resolved", open.since);
       open = undefined;
       continue;
     }
     if (isMuted) continue;
-    if (open.toldAt === undefined) {
+    if (open.sentSlot === undefined) {
       say("triggered", open.since);
-      open.toldAt = slot;
-    } else if (rule.repeat > 0 && (slot - open.toldAt) * rule.interval >= rule.repeat) {
+      open.sentSlot = slot;
+    } else if (rule.repeat > 0 && (slot - open.sentSlot) * rule.interval >= rule.repeat) {
       say("repeated", open.since);
-      open.toldAt = slot;
+      open.sentSlot = slot;
     }
   }
-  return { told, isOpen: open !== undefined };
+  return { messages, isOpen: open !== undefined };
 }
 
 /** The last number that was known before a slot. */
@@ -74,24 +74,24 @@ function lastValue(history: readonly Past[], key: string, slot: number, rule: Ru
   return values.findLast((value) => value !== undefined) ?? 0;
 }
 
-function failuresOf(history: readonly Past[], stopOf: (slot: number) => string): Told {
-  const told: string[] = [];
+function failuresOf(history: readonly Past[], stopOf: (slot: number) => string): Expectation {
+  const messages: string[] = [];
   let inRow = 0;
   let open: { since: string; isTold: boolean } | undefined;
   for (const [slot, { outcome, isMuted }] of history.entries()) {
     inRow = outcome.ok ? 0 : inRow + 1;
     if (outcome.ok) {
-      if (open?.isTold) told.push(`${slot} resolved failure null ${open.since}`);
+      if (open?.isTold) messages.push(`${slot} resolved failure null ${open.since}`);
       open = undefined;
       continue;
     }
     if (inRow < 3) continue;
     open ??= { since: stopOf(slot), isTold: false };
     if (open.isTold || isMuted) continue;
-    told.push(`${slot} failed failure null ${open.since}`);
+    messages.push(`${slot} failed failure null ${open.since}`);
     open.isTold = true;
   }
-  return { told, isOpen: open !== undefined };
+  return { messages, isOpen: open !== undefined };
 }
 
 function compares({ operator, threshold }: Rule, value: number): boolean {

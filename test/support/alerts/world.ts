@@ -42,10 +42,10 @@ export interface World {
   log(atMs: number, count: number, fields?: Readonly<Record<string, unknown>>, level?: string): Promise<void>;
   /** Sets the clock to the moment when each minute up to a time is evaluated, and evaluates. */
   runUntil(evaluator: Evaluator, timeMs: number): Promise<void>;
-  /** What is to be told, in its order. */
+  /** Returns the messages that are to be told, in their order. */
   deliveries(): Promise<ToldRow[]>;
   /** The same as lines: kind, group, end of the slot, value. */
-  told(): Promise<string[]>;
+  deliveryLines(): Promise<string[]>;
 }
 
 export interface ToldRow {
@@ -129,7 +129,7 @@ export async function openWorld(
         await evaluator.pass();
       }
     },
-    async told() {
+    async deliveryLines() {
       return (await deliveries()).map(({ kind, message: { group, window, value, reason } }) => {
         const values = group.map((one) => `${one.name}=${JSON.stringify(one.value)}`);
         const words = [kind, ...values, window.stop.slice(11, 16), String(value), reason];

@@ -9,7 +9,7 @@ export interface Failure {
   readonly nth?: number;
   /** How many calls from there on; `Infinity` for all. */
   readonly times?: number;
-  /** What fits besides. */
+  /** Whether the input of a call fits, too. */
   readonly when?: (input: Readonly<Record<string, unknown>>) => boolean;
   readonly error?: { readonly code: string; readonly message?: string; readonly status?: number };
   /** The connection is cut: `before` anything was done, or `after` all of it. */
@@ -20,7 +20,7 @@ export interface Failure {
   readonly run?: () => void | Promise<void>;
 }
 
-/** What the services say when there are too many calls. */
+/** The errors of the services when there are too many calls. */
 export const THROTTLING = {
   lambda: { code: "TooManyRequestsException", message: "Rate Exceeded.", status: 429 },
   apigateway: { code: "TooManyRequestsException", message: "Too Many Requests", status: 429 },
@@ -40,7 +40,7 @@ export class Failures {
     this.#planned.length = 0;
   }
 
-  /** What this call meets; all that fit are counted, the first that is due counts. */
+  /** Returns the failure that this call meets; all that fit are counted, the first that is due counts. */
   meet(service: string, operation: string, input: unknown): Failure | undefined {
     let due: Failure | undefined;
     for (const planned of this.#planned) {

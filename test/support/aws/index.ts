@@ -29,7 +29,7 @@ export interface Aws {
   /** For clients of the SDK: `new LambdaClient(aws.client)`. */
   readonly client: ClientOptions;
   readonly journal: Journal;
-  /** What is in the account, service by service: `aws.state.service("lambda")`. */
+  /** The state of the account, service by service: `aws.state.service("lambda")`. */
   readonly state: World;
   readonly controls: { readonly clock: TestClock; readonly failures: Failures };
   close(): Promise<void>;

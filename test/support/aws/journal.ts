@@ -1,4 +1,4 @@
-// What was asked of the stand-in, in its order.
+// The calls to the stand-in, in their order.
 
 export interface JournalEntry {
   readonly service: string;

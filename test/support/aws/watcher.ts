@@ -1,4 +1,4 @@
-// What tests see of the calls, and have fail.
+// The watcher by which tests see calls, and have them fail.
 
 import type { BegunCall, CallWatcher } from "../../../cli/sandbox/server.ts";
 import { errorOf, type Failures } from "./failures.ts";

@@ -61,7 +61,7 @@ export async function crashLoop(directory: string, rounds: number, seed: number)
 
 /** How many different events there are of each batch, and all of them where one is there twice. */
 export async function batchCounts(store: EventsStore): Promise<Map<number, number>> {
-  const found = new Map<number, Set<number>>();
+  const indexes = new Map<number, Set<number>>();
   const counts = new Map<number, number>();
   const range = { project: "app", startMs: 0, stopMs: 4e12, query: undefined };
   let cursor: string | undefined;
@@ -75,13 +75,13 @@ export async function batchCounts(store: EventsStore): Promise<Map<number, numbe
     });
     for (const { fields } of page.events) {
       const { number, i } = fields as { number: number; i: number };
-      const seen = found.get(number) ?? new Set();
-      found.set(number, seen.add(i));
+      const seen = indexes.get(number) ?? new Set();
+      indexes.set(number, seen.add(i));
       counts.set(number, (counts.get(number) ?? 0) + 1);
     }
     cursor = page.cursor;
   } while (cursor !== undefined);
-  return new Map([...counts].map(([number, count]) => [number, Math.max(count, found.get(number)!.size)]));
+  return new Map([...counts].map(([number, count]) => [number, Math.max(count, indexes.get(number)!.size)]));
 }
 
 /** Starts the store, kills it `ms` milliseconds after it was open, and returns the numbers that it acknowledged. */

@@ -1,4 +1,4 @@
-// What must hold of a store whose files were damaged: what it answers, what it says is missing, what it keeps.
+// The rules for a store whose files were damaged: what it answers, what it says is missing, what it keeps.
 import { join } from "node:path";
 import { parseQuery, type Query } from "../../../grammar/query/index.ts";
 import type { EventRange, EventsStore, Loss } from "../../../logservice/events/store.ts";
@@ -16,7 +16,7 @@ export interface Expected {
   /** Projects whose every event is read, however many they are. */
   readonly deep?: readonly string[];
   /** Projects that are asked everything; the others are searched and counted. All, if not given. */
-  readonly asked?: ReadonlySet<string>;
+  readonly fullyChecked?: ReadonlySet<string>;
 }
 
 /** More events than that are counted, and only some of them read. */
@@ -25,22 +25,22 @@ const MOST_READ = 2000;
 /** More events than that are read in one page, which takes less time than many. */
 const MOST_PAGED = 200;
 
-/** What is wrong with the answers of a store; empty if nothing is. */
+/** Returns the faults in the answers of a store; empty if there are none. */
 export async function wrongAnswers(store: EventsStore, expected: Expected): Promise<string[]> {
-  const found = new Map<string, string[]>();
+  const projectsByText = new Map<string, string[]>();
   for (const [project, numbers] of expected.events) {
     const texts = await wrongOf(store, project, numbers, expected).catch((error: unknown) => [String(error)]);
     const text = texts.join("; ");
-    if (text !== "") found.set(text, [...(found.get(text) ?? []), project]);
+    if (text !== "") projectsByText.set(text, [...(projectsByText.get(text) ?? []), project]);
   }
-  return [...found].map(([text, projects]) => `${projects.join(", ")}: ${text}`);
+  return [...projectsByText].map(([text, projects]) => `${projects.join(", ")}: ${text}`);
 }
 
 async function wrongOf(
   store: EventsStore,
   project: string,
   numbers: ReadonlySet<number>,
-  { isMissing, sql = [], deep = [], asked }: Expected,
+  { isMissing, sql = [], deep = [], fullyChecked }: Expected,
 ): Promise<string[]> {
   const wrong: string[] = [];
   const range: EventRange = { project, ...ALL_TIMES, query: undefined };
@@ -49,7 +49,7 @@ async function wrongOf(
   const counted: Record<string, number> = {};
 
   const isAll = numbers.size <= MOST_READ || deep.includes(project);
-  const isBrief = asked?.has(project) === false;
+  const isBrief = fullyChecked?.has(project) === false;
   for (const [name, one] of [
     ["search", range],
     ["filtered search", filtered],
@@ -82,9 +82,9 @@ async function wrongOf(
     const some = sampleOf(numbers);
     if (some.length > 0) {
       const texts = some.map((one) => JSON.stringify(eventOf(project, one).fields.u)).join(", ");
-      const found = await store.count({ ...range, query: query(`u in (${texts})`), signal: never });
-      if (found.count !== some.length) wrong.push(`count of ${some.length} texts: ${found.count}`);
-      missing["count of texts"] = found.stats.missingBytes;
+      const result = await store.count({ ...range, query: query(`u in (${texts})`), signal: never });
+      if (result.count !== some.length) wrong.push(`count of ${some.length} texts: ${result.count}`);
+      missing["count of texts"] = result.stats.missingBytes;
     }
     const series = await store.timeseries({ ...range, maxPoints: 50, signal: never });
     counted.timeseries = series.points.reduce((sum, { count }) => sum + count, 0);
@@ -125,7 +125,7 @@ async function wrongOf(
   ];
 }
 
-/** What is wrong with the numbers of the readers, those together that say the same. */
+/** Returns the faults in the numbers of the readers, those together that say the same. */
 function grouped(numbers: Readonly<Record<string, number>>, wrongOf: (number: number) => string | undefined): string[] {
   const readers = new Map<string, string[]>();
   for (const [reader, number] of Object.entries(numbers)) {
@@ -157,9 +157,9 @@ async function wrongEvents(store: EventsStore, range: EventRange, numbers: Reado
     for (const event of page.events) {
       const number = Number((event.fields as { i?: unknown }).i);
       const { id: _, ...right } = eventOf(range.project, number);
-      const { id: __, ...found } = event;
+      const { id: __, ...actual } = event;
       if (!numbers.has(number)) texts.push(`the event ${number} should not be there`);
-      else if (JSON.stringify(found) !== JSON.stringify(right)) texts.push(`another event than ${number}`);
+      else if (JSON.stringify(actual) !== JSON.stringify(right)) texts.push(`another event than ${number}`);
       if (seen.has(number)) texts.push(`the event ${number} twice`);
       if (timeOf(number) < before) texts.push(`the event ${number} before an earlier one`);
       before = timeOf(number);
@@ -222,7 +222,7 @@ export function wronglyDeleted(
   const wrong: string[] = [];
   for (const [hash, path] of before) {
     if (after.has(hash) || !HOLDS_EVENTS.test(path) || hash === EMPTY) continue;
-    // What was being written goes if all that it was made of is there.
+    // A file that was being written goes if all that it was made of is there.
     const [, project = ""] = /projects\/([^~]+)~.*\.new$/.exec(path) ?? [];
     if (project !== "" && !isTouched(project)) continue;
     const frames = held.framesOfHash(hash);

@@ -62,7 +62,7 @@ class Served {
   }
 }
 
-/** What is wrong with one case; empty if nothing is. */
+/** Returns the faults of one case; empty if there are none. */
 export async function runDenied(rich: RichStore, row: DeniedCase): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "events-denied-"));
   const directory = join(home, "store");
@@ -77,7 +77,7 @@ export async function runDenied(rich: RichStore, row: DeniedCase): Promise<strin
     chmodSync(path, row.mode);
     await served.ready;
     const allow = () => {
-      // What could be read again may be flushed or merged, and gone, by now; what was in it is checked at the end.
+      // A file that could be read again may be flushed or merged, and gone, by now; its events are checked at the end.
       if (existsSync(path)) chmodSync(path, 0o755);
     };
     await (row.isRefused
@@ -129,8 +129,8 @@ async function answered({ rich, row, served, directory, wrong }: Denied, allow: 
     for (const [project, all] of events) if (all.delete(one)) touched.add(project);
   }
   const check = async (name: string, missing: readonly string[] = [...touched]) => {
-    const found = await served.get({ do: "answers", events: listed(events), missing });
-    wrong.push(...found.map((text) => `${name}: ${text}`));
+    const answers = await served.get({ do: "answers", events: listed(events), missing });
+    wrong.push(...answers.map((text) => `${name}: ${text}`));
   };
   const file = basename(row.path(rich));
   let batch = 200;
@@ -147,15 +147,15 @@ async function answered({ rich, row, served, directory, wrong }: Denied, allow: 
   if (row.isLoss !== losses.some((one) => one.includes(file)) && row.isLoss !== undefined)
     wrong.push(`losses() are ${losses.join("; ")}`);
   for (const project of events.keys()) {
-    const told = await append(project);
-    if (told !== "stored" && !row.stuck?.includes(project)) wrong.push(`${project} is refused: ${told}`);
+    const outcome = await append(project);
+    if (outcome !== "stored" && !row.stuck?.includes(project)) wrong.push(`${project} is refused: ${outcome}`);
   }
   // Rejects if a project is stuck.
   await served.ask({ do: "flush" });
   for (const project of events.keys()) {
-    const told = await append(project);
+    const outcome = await append(project);
     const right = row.stuck?.includes(project) ? "unavailable" : "stored";
-    if (told !== right) wrong.push(`after a flush ${project} is ${told}`);
+    if (outcome !== right) wrong.push(`after a flush ${project} is ${outcome}`);
   }
   await served.ask({ do: "flush" });
   await check("after flushes");
@@ -167,7 +167,7 @@ async function answered({ rich, row, served, directory, wrong }: Denied, allow: 
     const lines = await served.get({ do: "lines" });
     if (!lines.some((line) => line.includes(file))) wrong.push(`no line of the log names ${file}: ${lines.join("; ")}`);
     allow();
-    // What could not be read at the start is read at the next one.
+    // A file that could not be read at the start is read at the next one.
     if (row.mode === 0) {
       await served.get({ do: "close" });
       await served.get({ do: "open", directory });
@@ -181,8 +181,8 @@ async function answered({ rich, row, served, directory, wrong }: Denied, allow: 
     };
     await until("a flush when it may be written again", isFlushed, () => reply);
     for (const project of events.keys()) {
-      const told = await append(project);
-      if (told !== "stored") wrong.push(`when it may be written again, ${project} is ${told}`);
+      const outcome = await append(project);
+      if (outcome !== "stored") wrong.push(`when it may be written again, ${project} is ${outcome}`);
     }
     await served.get({ do: "compact" });
     await check("when it may be written again");

@@ -29,7 +29,7 @@ const COPY_ROUNDS = 10;
 const READ = ["alpha", "beta", "again", "fresh"] as const;
 const never = new AbortController().signal;
 
-/** What was acknowledged in a directory since its copy was made. */
+/** The events that were acknowledged in a directory since its copy was made. */
 interface Model {
   readonly events: Map<string, Set<number>>;
   /** Those that a fault may have taken. They may be there, or missing and told. */
@@ -88,13 +88,16 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
       const before = contentsOf(directory, rich.held);
       try {
         const { store } = await openLogged(directory);
-        const { texts, found } = await wrongStore(store, model).finally(() => store.close());
+        const { texts, eventNumbers } = await wrongStore(store, model).finally(() => store.close());
         say(name, texts);
         lostEvents = Math.max(lostEvents, model.atRisk.size);
         await settled(directory);
         say(
           name,
-          wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, { answered: found, deleted: model.gone }),
+          wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, {
+            answered: eventNumbers,
+            deleted: model.gone,
+          }),
         );
       } catch (error) {
         say(name, [String(error instanceof Error ? error.stack : error)]);
@@ -169,15 +172,15 @@ async function loaded(directory: string, model: Model, ms: number): Promise<void
   model.batch = next + 1;
 }
 
-/** What is wrong with the answers of all projects, and which events were found. */
+/** Returns the faults in the answers of all projects, and the numbers of the events that were found. */
 async function wrongStore(store: EventsStore, model: Model) {
   const texts: string[] = [];
-  const found = new Map<string, Set<number>>();
+  const eventNumbers = new Map<string, Set<number>>();
   for (const [project, all] of model.events) {
     const isRead = READ.includes(project as never) || [...all].some((one) => model.atRisk.has(one));
     const numbers = isRead ? await readAll(store, project) : [...all];
     const own = new Set(numbers);
-    found.set(project, own);
+    eventNumbers.set(project, own);
     const strange = numbers.filter((one) => !all.has(one) && !isInFlight(model, project, one));
     const missing = [...all].filter((one) => !own.has(one));
     const unexplained = missing.filter((one) => !model.atRisk.has(one));
@@ -193,7 +196,7 @@ async function wrongStore(store: EventsStore, model: Model) {
     for (const one of own) if (model.inFlight.has(one)) all.add(one);
   }
   model.inFlight.clear();
-  return { texts, found };
+  return { texts, eventNumbers };
 }
 
 const isAtRisk = ({ atRisk }: Model, all: ReadonlySet<number>) => [...atRisk].some((one) => all.has(one));
@@ -201,7 +204,7 @@ const isInFlight = ({ inFlight }: Model, project: string, one: number) =>
   inFlight.has(one) && loadedProject(Math.floor(one / numbersOf(1, 1)[0]!)) === project;
 
 async function readAll(store: EventsStore, project: string): Promise<number[]> {
-  const found: number[] = [];
+  const numbers: number[] = [];
   const parsed = parseQuery("i >= 0");
   const query = parsed.ok ? parsed.value : undefined;
   const range = { project, ...ALL_TIMES, query };
@@ -211,11 +214,11 @@ async function readAll(store: EventsStore, project: string): Promise<number[]> {
     for (const event of page.events) {
       const { i } = event.fields as { i: number };
       if (eventOf(project, i).message !== event.message) throw new Error(`another event than ${i}`);
-      found.push(i);
+      numbers.push(i);
     }
     cursor = page.cursor;
   } while (cursor !== undefined);
-  return found;
+  return numbers;
 }
 
 interface Scene {

@@ -21,7 +21,7 @@ export interface OpenCase {
   /** Whether nothing tells of it until all files are read. */
   readonly isSilent?: boolean;
   readonly lost?: (rich: RichStore) => readonly number[];
-  /** What `losses()` names in the end. */
+  /** The name that `losses()` has in the end. */
   readonly losses?: (rich: RichStore) => string;
   /** Puts it back while the store is closed. */
   readonly putBack?: (directory: string, rich: RichStore) => void;
@@ -31,7 +31,7 @@ export interface OpenCase {
 const NOTICED_MS = 3000;
 const never = new AbortController().signal;
 
-/** What is wrong with one case; empty if nothing is. */
+/** Returns the faults of one case; empty if there are none. */
 export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "events-open-"));
   const directory = join(home, "store");
@@ -49,7 +49,7 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
       new Map([...all].map(([project, own]) => [project, new Set([...own].filter((one) => !lost.has(one)))]));
     const isMissing = (project: string) => touched.has(project);
     /** The others are asked everything after a start. */
-    const asked = new Set(["alpha", ...touched]);
+    const fullyChecked = new Set(["alpha", ...touched]);
 
     const clock = new TestClock();
     const { store } = await openLogged(directory, { clock });
@@ -60,26 +60,26 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
       await store.append("alpha", eventsOf("alpha", numbers));
       for (const one of numbers) all.get("alpha")!.add(one);
       // All files were read, and are known to be whole.
-      if (row.isSilent) say("before", await wrongAnswers(store, { events: all, isMissing: () => false, asked }));
+      if (row.isSilent) say("before", await wrongAnswers(store, { events: all, isMissing: () => false, fullyChecked }));
       row.damage(directory, rich);
       if (row.isSilent) await store.scrub();
       say("at once", await dishonest(store, "alpha", all.get("alpha")!));
-      let found: string[] = [];
+      let failures: string[] = [];
       await until(
         "right answers after some seconds",
         async () => {
           if (clock.monotonicMs() < NOTICED_MS) await clock.advance(100);
-          found = await wrongAnswers(store, { events: left(), isMissing, asked });
-          return found.length === 0;
+          failures = await wrongAnswers(store, { events: left(), isMissing, fullyChecked });
+          return failures.length === 0;
         },
-        () => found,
+        () => failures,
       );
       const more = numbersOf(201, 10);
       await store.append("alpha", eventsOf("alpha", more));
       for (const one of more) all.get("alpha")!.add(one);
       await flushed(store);
       await store.compact();
-      say("after a flush", await wrongAnswers(store, { events: left(), isMissing, asked }));
+      say("after a flush", await wrongAnswers(store, { events: left(), isMissing, fullyChecked }));
       losses = store.losses().map(({ file }) => file);
       const named = row.losses?.(rich);
       if (named === undefined ? losses.length > 0 : !losses.some((one) => one.includes(named)))
@@ -95,7 +95,7 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
     if (row.putBack === undefined) return wrong;
     row.putBack(directory, rich);
     const back = await openLogged(directory);
-    say("when it was put back", await wrongAnswers(back.store, { events: all, isMissing: () => false, asked }));
+    say("when it was put back", await wrongAnswers(back.store, { events: all, isMissing: () => false, fullyChecked }));
     await back.store.close();
   } catch (error) {
     wrong.push(String(error instanceof Error ? error.stack : error));
@@ -129,15 +129,15 @@ async function dishonest(store: EventsStore, project: string, numbers: ReadonlyS
     query: parsed.ok ? parsed.value : undefined,
   };
   const { events, stats } = await store.search({ ...range, limit: 10_000, order: "ascending", signal: never });
-  const found = new Set<number>();
+  const seen = new Set<number>();
   for (const { fields } of events) {
     const { i } = fields as { i: number };
     if (!numbers.has(i)) wrong.push(`the event ${i} should not be there`);
-    if (found.has(i)) wrong.push(`the event ${i} twice`);
-    found.add(i);
+    if (seen.has(i)) wrong.push(`the event ${i} twice`);
+    seen.add(i);
   }
-  if (found.size < numbers.size && stats.missingBytes === 0)
-    wrong.push(`${found.size} of ${numbers.size} events, and no word`);
+  if (seen.size < numbers.size && stats.missingBytes === 0)
+    wrong.push(`${seen.size} of ${numbers.size} events, and no word`);
   return wrong;
 }
 
@@ -256,7 +256,7 @@ export const openRows: readonly OpenCase[] = [
     name: "a project's folder: moved away",
     isFlushed: true,
     damage: (directory, rich) => renameSync(join(directory, rich.paths.folderOf("alpha")), join(directory, "away")),
-    // What was flushed from the journal is there, too.
+    // The events that were flushed from the journal are there, too.
     lost: (rich) => [...rich.events.get("alpha")!],
     losses: (rich) => basename(rich.paths.folderOf("alpha")),
     // Over the folder that was made again.

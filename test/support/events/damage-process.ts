@@ -44,7 +44,7 @@ async function load(directory: string, first: number): Promise<void> {
   }
 }
 
-/** What the parent asks for. */
+/** The requests of the parent. */
 export type Request =
   | { readonly do: "open"; readonly directory: string }
   | { readonly do: "answers"; readonly events: Batches; readonly missing: readonly string[] }

@@ -10,11 +10,11 @@ interface Kind {
   readonly kind: string;
   readonly path: (rich: RichStore) => string;
   readonly from?: (rich: RichStore) => string;
-  /** What is lost if the whole file cannot be read. Files that others can be made of lose nothing. */
+  /** The content that is lost if the whole file cannot be read. Files that others can be made of lose nothing. */
   readonly holds: "events" | "batches" | "nothing";
   /** Whether it is said that the file is gone; a file that was never there looks alike otherwise. */
   readonly isMissed: boolean;
-  /** What a line of the log names, if not the file. */
+  /** The text that a line of the log names, if not the file. */
   readonly logged?: (path: string) => string;
   readonly areKeysLost?: boolean;
   /** The project whose every event is read. */
@@ -108,7 +108,7 @@ export const fileRows: readonly (readonly [kind: string, rows: readonly Case[]])
           const place = faults.placeOf(length, i, FLIPS).at;
           return place >= at && place < end;
         },
-        // What is read of a filter is a few frames of it.
+        // The part that is read of a filter is a few frames of it.
         isNamed: kind.kind !== "a filter",
         isShort: i % (FLIPS / FOLLOWED) !== 0 || (i > 0 && kind.holds !== "batches"),
       }),
@@ -163,7 +163,7 @@ const rename = (directory: string, from: string, to: string) => {
   mkdirSync(dirname(join(directory, to)), { recursive: true });
   renameSync(join(directory, from), join(directory, to));
 };
-/** What a project's segments hold. */
+/** Returns the numbers of the events in a project's segments. */
 const inFolder = (rich: RichStore, project: string) =>
   rich.paths.segmentsOf(project).flatMap(({ path }) => rich.held.numbersOf(join(rich.directory, path)));
 const foldersLike = (rich: RichStore, name: string) => {
@@ -470,15 +470,15 @@ const folderIn = (directory: string, project: string) =>
 /** Events of deleted projects in the files of an earlier moment. */
 function deletedIn(rich: RichStore, moment: Moment, below: string, ...only: string[]) {
   const from = rich.earlier[moment];
-  const found = new Map<string, number[]>();
+  const numbersByProject = new Map<string, number[]>();
   for (const path of filesOf(join(from, below))) {
     for (const { project, numbers } of rich.held.framesOf(join(from, below, path))) {
       const isDeleted = project === DOOMED || (project === "again" && !rich.events.get("again")!.has(numbers[0]!));
       if (isDeleted && (only.length === 0 || only.includes(project)))
-        found.set(project, [...(found.get(project) ?? []), ...numbers]);
+        numbersByProject.set(project, [...(numbersByProject.get(project) ?? []), ...numbers]);
     }
   }
-  return [...found];
+  return [...numbersByProject];
 }
 
 function putDoomedBack(directory: string, rich: RichStore, isMarked: boolean): void {
@@ -546,7 +546,7 @@ function leaveHalf(directory: string, rich: RichStore): void {
   writeFileSync(join(directory, dirname(mergedOf(rich)), name), half);
 }
 
-/** What a newer version wrote is not touched. */
+/** Files that a newer version wrote are not touched. */
 export const newerRows: readonly Case[] = (
   [
     ["a manifest", (rich: RichStore) => manifestOf(rich)],

@@ -11,7 +11,7 @@ export interface Case {
   readonly name: string;
   /** The directory that is copied; the one that was closed, if not given. */
   readonly from?: (rich: RichStore) => string;
-  /** What was acknowledged there. */
+  /** The events that were acknowledged there. */
   readonly events?: (rich: RichStore) => Numbers;
   /** Damages the copy. */
   readonly damage: (directory: string, rich: RichStore) => void;
@@ -25,7 +25,7 @@ export interface Case {
   readonly extra?: (rich: RichStore) => readonly (readonly [string, readonly number[]])[];
   /** Projects that may be told of a loss, though nothing of theirs is lost: nobody can know. */
   readonly mayTell?: readonly string[];
-  /** What a line of the log names: any of these. */
+  /** The names of which a line of the log has any. */
   readonly logged?: (rich: RichStore) => readonly string[];
   /** The open is refused with such a message, and changes nothing. */
   readonly refused?: RegExp;
@@ -58,7 +58,7 @@ export async function openLogged(directory: string, options: Partial<EventsStore
   return { store, lines };
 }
 
-/** What is wrong with one case; empty if nothing is. */
+/** Returns the faults of one case; empty if there are none. */
 export async function runCase(rich: RichStore, row: Case): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "events-damaged-"));
   const directory = join(home, "store");
@@ -126,9 +126,9 @@ async function wrongAfter(
     isMissing,
     ...(row.sql && { sql: row.sql }),
     ...(!row.isShort && { deep }),
-    ...(damaged !== undefined && { asked: new Set([...damaged, ...touched]) }),
+    ...(damaged !== undefined && { fullyChecked: new Set([...damaged, ...touched]) }),
   };
-  const quick = { events, isMissing, asked: touched };
+  const quick = { events, isMissing, fullyChecked: touched };
   const before = contentsOf(directory, rich.held);
   let losses: string[] | undefined;
 
@@ -158,19 +158,20 @@ async function wrongAfter(
   };
 
   await during("first start", async (store, lines) => {
-    const found = await wrongAnswers(store, expected);
+    const failures = await wrongAnswers(store, expected);
     losses = printLosses(store.losses());
     for (const name of names) {
-      if (!losses.some((one) => one.includes(name))) found.push(`losses() does not name ${name}: ${losses.join("; ")}`);
+      if (!losses.some((one) => one.includes(name)))
+        failures.push(`losses() does not name ${name}: ${losses.join("; ")}`);
     }
     const isExpected = ({ project }: Loss) => names.length > 0 || row.mayTellAll === true || mayTell.includes(project);
-    if (!store.losses().every(isExpected)) found.push(`losses() are ${losses.join("; ")}`);
+    if (!store.losses().every(isExpected)) failures.push(`losses() are ${losses.join("; ")}`);
     const logged = row.logged?.(rich);
     if (logged !== undefined && !lines.some((line) => logged.some((name) => line.includes(name))))
-      found.push(`no line of the log names ${logged.join(" or ")}: ${lines.join("; ")}`);
-    if (row.isTimeKnown) found.push(...(await wrongRanges(store, acknowledged, lost)));
+      failures.push(`no line of the log names ${logged.join(" or ")}: ${lines.join("; ")}`);
+    if (row.isTimeKnown) failures.push(...(await wrongRanges(store, acknowledged, lost)));
     if (row.areKeysLost !== true && row.events === undefined) await sendAgain(store, rich, lost);
-    return found;
+    return failures;
   });
   kept("after the first start");
   const same = (store: OpenStore) => {
@@ -179,11 +180,11 @@ async function wrongAfter(
   };
   if (row.isShort !== true) {
     await during("second start", async (store) => {
-      const found = [...(await wrongAnswers(store, quick)), ...same(store)];
+      const failures = [...(await wrongAnswers(store, quick)), ...same(store)];
       await appendMore(store, events);
       await store.flush();
       await store.compact();
-      return [...found, ...(await wrongAnswers(store, quick))];
+      return [...failures, ...(await wrongAnswers(store, quick))];
     });
     await during("third start", async (store) => [...(await wrongAnswers(store, quick)), ...same(store)]);
     kept("after the third start");
@@ -197,9 +198,9 @@ async function wrongAfter(
     const isTwice = row.mayTellAll === true;
     for (const name of isTwice ? ["put back", "a start after it was put back"] : ["put back"]) {
       await during(name, async (store) => {
-        const found = await wrongAnswers(store, { events, isMissing: () => false, asked: touched });
+        const failures = await wrongAnswers(store, { events, isMissing: () => false, fullyChecked: touched });
         const left = printLosses(store.losses());
-        return left.length === 0 ? found : [...found, `losses() are still ${left.join("; ")}`];
+        return left.length === 0 ? failures : [...failures, `losses() are still ${left.join("; ")}`];
       });
     }
   }

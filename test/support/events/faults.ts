@@ -1,4 +1,4 @@
-// What may happen to a file or a folder behind the back of a store.
+// The faults that may happen to a file or a folder without the knowledge of a store.
 import {
   cpSync,
   existsSync,

@@ -25,9 +25,9 @@ import {
 export function openOracle(nowMs: () => number): EventsStore {
   const projects = new Map<string, Project>();
   const project = (name: string): Project => {
-    const found = projects.get(name) ?? { events: [], ids: new Set(), keys: new Set(), readers: new Set() };
-    projects.set(name, found);
-    return found;
+    const entry = projects.get(name) ?? { events: [], ids: new Set(), keys: new Set(), readers: new Set() };
+    projects.set(name, entry);
+    return entry;
   };
   let made = 0;
 
@@ -56,11 +56,11 @@ export function openOracle(nowMs: () => number): EventsStore {
       }
     },
 
-    async search(asked) {
-      const { limit, order, cursor } = asked;
+    async search(request) {
+      const { limit, order, cursor } = request;
       const sign = order === "ascending" ? 1 : -1;
       const after = cursor === undefined ? undefined : readPosition(cursor);
-      const sorted = within(asked).sort((a, b) => sign * comparePositions(a, b));
+      const sorted = within(request).sort((a, b) => sign * comparePositions(a, b));
       const rest = sorted.filter((one) => after === undefined || sign * comparePositions(one, after) > 0);
       const page: PositionedEvent[] = [];
       let held = 0;
@@ -74,26 +74,26 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { events: page.map(({ event }) => event), cursor: isLast ? undefined : printCursor(page.at(-1)!), stats };
     },
 
-    async count(asked) {
-      return { count: within(asked).length, stats };
+    async count(request) {
+      return { count: within(request).length, stats };
     },
 
-    async timeseries(asked) {
-      const { stepMs, starts } = histogramSteps(asked.startMs, asked.stopMs, asked.maxPoints);
-      const found = within(asked).map(({ event }) => parseTimestamp(event.timestamp)!);
+    async timeseries(request) {
+      const { stepMs, starts } = histogramSteps(request.startMs, request.stopMs, request.maxPoints);
+      const times = within(request).map(({ event }) => parseTimestamp(event.timestamp)!);
       const points = starts.map((start) => ({
         timestamp: stepTime(start),
-        count: found.filter((ms) => ms >= start && ms < start + stepMs).length,
+        count: times.filter((ms) => ms >= start && ms < start + stepMs).length,
       }));
       return { stepMs, points, stats };
     },
 
-    async levelTimeseries(asked) {
-      const { stepMs, starts } = histogramSteps(asked.startMs, asked.stopMs, asked.maxPoints);
-      const found = within(asked);
-      const levels = [...new Set(found.map(({ event }) => levelOf(event.level)!))];
+    async levelTimeseries(request) {
+      const { stepMs, starts } = histogramSteps(request.startMs, request.stopMs, request.maxPoints);
+      const matches = within(request);
+      const levels = [...new Set(matches.map(({ event }) => levelOf(event.level)!))];
       const points = starts.map((start) => {
-        const here = found.filter(({ event }) => {
+        const here = matches.filter(({ event }) => {
           const ms = parseTimestamp(event.timestamp)!;
           return ms >= start && ms < start + stepMs;
         });
@@ -106,10 +106,10 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { stepMs, points, stats };
     },
 
-    async discoveredFields(asked) {
-      const found = within(asked);
+    async discoveredFields(request) {
+      const matches = within(request);
       const counts = new Map<string, { name: string; type: "string" | "number" | "boolean"; count: number }>();
-      for (const { event } of found) {
+      for (const { event } of matches) {
         const here = new Set<string>();
         const visit = (value: unknown, path: string[]): void => {
           if (Array.isArray(value)) {
@@ -131,14 +131,14 @@ export function openOracle(nowMs: () => number): EventsStore {
       const fields = [...counts.values()]
         .sort((a, b) => b.count - a.count || compareText(a.name, b.name) || compareText(a.type, b.type))
         .slice(0, MAX_DISCOVERED_FIELDS)
-        .map((field) => ({ ...field, percent: field.count / found.length }));
+        .map((field) => ({ ...field, percent: field.count / matches.length }));
       return { fields, stats };
     },
 
-    async stringFieldStats(asked) {
-      const { field, limit } = asked;
+    async stringFieldStats(request) {
+      const { field, limit } = request;
       const isLevel = field.at === "entry" && field.name === "level";
-      const texts = within(asked).map((one) =>
+      const texts = within(request).map((one) =>
         elements(one.event, field)
           .filter((value) => typeof value === "string")
           .map((text) => (isLevel ? levelOf(text)! : text)),
@@ -146,16 +146,16 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { values: top(texts, (a, b) => compareText(a, b)).slice(0, limit), stats };
     },
 
-    async booleanFieldStats(asked) {
-      const values = within(asked).map((one) =>
-        elements(one.event, asked.field).filter((value) => typeof value === "boolean"),
+    async booleanFieldStats(request) {
+      const values = within(request).map((one) =>
+        elements(one.event, request.field).filter((value) => typeof value === "boolean"),
       );
       return { values: top(values, (a, b) => Number(a) - Number(b)), stats };
     },
 
-    async numericFieldStats(asked) {
-      const numbers = within(asked)
-        .flatMap((one) => elements(one.event, asked.field))
+    async numericFieldStats(request) {
+      const numbers = within(request)
+        .flatMap((one) => elements(one.event, request.field))
         .filter((value) => typeof value === "number");
       if (numbers.length === 0) return { min: null, avg: null, max: null, stats };
       const sum = numbers.reduce((total, number) => total + number, 0);
@@ -163,10 +163,10 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { min, avg: sum / numbers.length, max, stats };
     },
 
-    async aggregate(asked) {
-      const { startMs, stopMs, pipes, limit } = asked;
+    async aggregate(request) {
+      const { startMs, stopMs, pipes, limit } = request;
       const run = new PipesRun({ pipes: pipes }, { nowMs: nowMs(), range: { fromMs: startMs, toMs: stopMs } });
-      for (const { event } of within(asked).sort(comparePositions)) run.push(event);
+      for (const { event } of within(request).sort(comparePositions)) run.push(event);
       const result = run.result();
       const rows =
         result.kind === "table"

@@ -107,18 +107,18 @@ export function randomPipeline(random: Random): string {
 }
 
 /** Undefined if they are the same, but for the last digits of sums. */
-export function differenceOf(expected: AggregateResult, found: AggregateResult): string | undefined {
-  const [names, own] = [expected, found].map(({ columns }) => JSON.stringify(columns));
+export function differenceOf(expected: AggregateResult, actual: AggregateResult): string | undefined {
+  const [names, own] = [expected, actual].map(({ columns }) => JSON.stringify(columns));
   if (names !== own) return `columns: ${names} but ${own}`;
-  if (expected.isTruncated !== found.isTruncated) return `truncated: ${expected.isTruncated}`;
-  if (expected.rows.length !== found.rows.length)
-    return `${expected.rows.length} rows but ${found.rows.length}\n${JSON.stringify(expected.rows.slice(0, 5))}\n${JSON.stringify(found.rows.slice(0, 5))}`;
+  if (expected.isTruncated !== actual.isTruncated) return `truncated: ${expected.isTruncated}`;
+  if (expected.rows.length !== actual.rows.length)
+    return `${expected.rows.length} rows but ${actual.rows.length}\n${JSON.stringify(expected.rows.slice(0, 5))}\n${JSON.stringify(actual.rows.slice(0, 5))}`;
   for (const [at, row] of expected.rows.entries()) {
-    const other = found.rows[at]!;
+    const other = actual.rows[at]!;
     if (row.length !== other.length || !row.every((cell, n) => isSame(cell, other[n])))
       return `row ${at}: ${JSON.stringify(row)} but ${JSON.stringify(other)}`;
   }
-  const [left, mine] = [expected, found].map(({ notes }) => JSON.stringify([...notes.leftOut].sort()));
+  const [left, mine] = [expected, actual].map(({ notes }) => JSON.stringify([...notes.leftOut].sort()));
   return left === mine ? undefined : `left out: ${left} but ${mine}`;
 }
 

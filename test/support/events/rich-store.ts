@@ -68,7 +68,7 @@ export interface RichStore {
   /** The same store before the last batches: with nothing in its journal it is opened faster. */
   readonly flushed: string;
   readonly earlier: Earlier;
-  /** What was acknowledged, and not deleted. */
+  /** The events that were acknowledged, and not deleted. */
   readonly events: Numbers;
   readonly flushedEvents: Numbers;
   /** Events of deleted projects: nobody keeps them. */
@@ -185,7 +185,7 @@ export async function buildRichStore(): Promise<RichStore> {
 
 type Batches = readonly (readonly [project: string, numbers: readonly number[]])[];
 
-/** What is in the journal at the end: of the first file more than it takes to end it, then of the next. */
+/** The batches in the journal at the end: of the first file more than it takes to end it, then of the next. */
 function last(batch: number): readonly [Batches, Batches] {
   let next = batch;
   const one = (project: string, count: number) => [project, numbersOf(next++, count)] as const;
@@ -237,8 +237,8 @@ export function pathsOf(directory: string): Paths {
   const [ended, current] = journal.sort().filter((name) => statSync(join(directory, "journal", name)).size > 0);
   const [keys] = readdirSync(join(directory, "keys")).sort();
   const folderOf = (project: string) => {
-    const found = readdirSync(join(directory, "projects")).find((name) => name.startsWith(`${project}~`));
-    return `projects/${found}`;
+    const folder = readdirSync(join(directory, "projects")).find((name) => name.startsWith(`${project}~`));
+    return `projects/${folder}`;
   };
   const segmentsOf = (project: string) => {
     const text = readFileSync(join(directory, folderOf(project), "manifest.json"), "utf8");
@@ -273,8 +273,8 @@ export class HeldIndex {
   hashOf(path: string): string {
     const { ino, mtimeNs, ctimeNs, size } = statSync(path, { bigint: true });
     const stamp = `${ino} ${mtimeNs} ${size} ${path.includes(".parquet") ? "" : ctimeNs}`;
-    const known = this.#hashes.get(stamp);
-    if (known !== undefined) return known;
+    const cached = this.#hashes.get(stamp);
+    if (cached !== undefined) return cached;
     const hash = createHash("sha1").update(readFileSync(path)).digest("hex");
     this.#hashes.set(stamp, hash);
     return hash;
@@ -313,18 +313,18 @@ export class HeldIndex {
 
 /** The whole batches of a journal file. */
 export function framesOf(text: Buffer): HeldFrame[] {
-  const found: HeldFrame[] = [];
+  const frames: HeldFrame[] = [];
   let at = 0;
   for (const piece of readFrames(text)) {
     if ("whole" in piece) {
       const { frame, body } = piece.whole;
       const { events } = decodeBatch(frame.project, frame.sequence, body);
       const numbers = events.map(({ event }) => (event.fields as { i: number }).i);
-      found.push({ project: frame.project, numbers, at, end: piece.end });
+      frames.push({ project: frame.project, numbers, at, end: piece.end });
     }
     if ("end" in piece) at = piece.end;
   }
-  return found;
+  return frames;
 }
 
 export type OpenStore = Awaited<ReturnType<typeof openEventsStore>>;

@@ -46,10 +46,10 @@ export async function compareSql(count: number, seed: number): Promise<Translate
   const list = await JournalList.open(join(directory, "journal.json"));
   const { journal } = await Journal.begin(directory, 1, list, []);
   const wrong: string[] = [];
-  let [asked, pairs, selected, exact, columns, sequence] = [0, 0, 0, 0, 0, 1];
+  let [queryCount, pairs, selected, exact, columns, sequence] = [0, 0, 0, 0, 0, 1];
   try {
-    while (asked < count) {
-      const some = fc.sample(queries, { numRuns: QUERIES_PER_SEGMENT, seed: seed + asked });
+    while (queryCount < count) {
+      const some = fc.sample(queries, { numRuns: QUERIES_PER_SEGMENT, seed: seed + queryCount });
       // In half of the segments each path has values of one type, and thereby a column.
       const isTidy = random() < 0.5;
       const accepted = some
@@ -74,7 +74,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
         () => sequence,
         () => {},
       );
-      const path = join(directory, `${asked}.parquet`);
+      const path = join(directory, `${queryCount}.parquet`);
       const own = { began: 1, eventBytes: 0 };
       const share = { ...own, project: "app", first: 1, last: sequence, events: accepted.length, path };
       const [facts] = await buildFromJournal(connection, file.path, [share], systemClock);
@@ -95,13 +95,13 @@ export async function compareSql(count: number, seed: number): Promise<Translate
             }),
         );
         // As a condition of rows, which is what leaves out row groups.
-        const found = new Set<number>();
+        const matches = new Set<number>();
         await readers.run(
           `select q::double from ${fromFiles([segment])} where ${upper.where}`,
           upper.values,
           new AbortController().signal,
           ([sequences]) => {
-            for (const one of sequences as number[]) found.add(one);
+            for (const one of sequences as number[]) matches.add(one);
           },
         );
         const selects = compilePredicate(query, { nowMs: NOW_MS });
@@ -112,11 +112,11 @@ export async function compareSql(count: number, seed: number): Promise<Translate
           if (expected) selected++;
           const isRight = one !== undefined && (expected ? one.upper === true : one.lower === false);
           const isLost = upper === lower && one?.upper !== expected;
-          const isOther = found.has(stored.sequence) !== one?.upper;
+          const isOther = matches.has(stored.sequence) !== one?.upper;
           if (!isRight || isLost || isOther)
-            wrong.push(shown({ query, stored, expected, said: one, text: upper.text }));
+            wrong.push(mismatchText({ query, stored, expected, said: one, text: upper.text }));
         }
-        asked++;
+        queryCount++;
         if (upper === lower) exact++;
       }
       await rm(path);
@@ -126,7 +126,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
     await journal.close();
     await rm(directory, { recursive: true });
   }
-  return { queries: asked, pairs, selected, exact, columns, wrong };
+  return { queries: queryCount, pairs, selected, exact, columns, wrong };
 }
 
 interface Mismatch {
@@ -137,5 +137,5 @@ interface Mismatch {
   readonly text: string;
 }
 
-const shown = ({ query, stored: { event }, expected, said, text }: Mismatch) =>
+const mismatchText = ({ query, stored: { event }, expected, said, text }: Mismatch) =>
   `${printQuery(query)} | ${JSON.stringify(event)} | expected ${expected}, ${JSON.stringify(said)} | ${text}`;

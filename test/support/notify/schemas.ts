@@ -1,4 +1,4 @@
-// What the receivers accept, by their published documentation, as JSON Schemas.
+// The payloads that the receivers accept, by their published documentation, as JSON Schemas.
 
 /** https://developer.pagerduty.com/api-reference/368ae3d938c9e-send-an-event-to-pager-duty (Events API v2). */
 export const PAGERDUTY_EVENT = {

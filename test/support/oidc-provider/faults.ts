@@ -1,4 +1,4 @@
-// What a hostile or broken provider does, and what each sign-in with it is refused as.
+// The faults of a hostile or broken provider, and the refusal of each sign-in with it.
 import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { OidcRefusalKind } from "../../../logservice/account/oidc.ts";

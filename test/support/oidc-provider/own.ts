@@ -47,7 +47,7 @@ export interface OwnProvider {
   fault: Fault;
   /** Signs with another key from now on, the only one that is published. */
   replaceKey(): void;
-  /** What a browser brings back from the provider's page. */
+  /** Returns the address that a browser brings back from the provider's page. */
   callback(url: string): URL;
 }
 
@@ -139,7 +139,7 @@ export async function startOwnProvider(
     "/token": async (request, response) => {
       const form = new URLSearchParams(await textOf(request));
       const code = form.get("code") ?? "";
-      const asked = codes.get(code);
+      const authorization = codes.get(code);
       codes.delete(code);
       const credentials = Buffer.from(`${CLIENT.clientId}:${encoded(CLIENT.clientSecret)}`).toString("base64");
       if (request.headers.authorization !== `Basic ${credentials}`) {
@@ -149,20 +149,20 @@ export async function startOwnProvider(
         .update(form.get("code_verifier") ?? "")
         .digest("base64url");
       const isRight =
-        asked?.get("redirect_uri") === form.get("redirect_uri") &&
-        asked?.get("code_challenge_method") === "S256" &&
-        asked.get("code_challenge") === challenge;
+        authorization?.get("redirect_uri") === form.get("redirect_uri") &&
+        authorization?.get("code_challenge_method") === "S256" &&
+        authorization.get("code_challenge") === challenge;
       if (!isRight)
         return answer(response, 400, { error: "invalid_grant", error_description: `no such code: ${code}` });
       const access_token = secret("access");
-      nonces.set(access_token, asked.get("nonce")!);
+      nonces.set(access_token, authorization.get("nonce")!);
       const claims = {
         iss: issuer,
-        aud: asked.get("client_id"),
+        aud: authorization.get("client_id"),
         sub: "subject",
         iat: nowS(),
         exp: nowS() + 300,
-        nonce: asked.get("nonce"),
+        nonce: authorization.get("nonce"),
         ...person,
       };
       const changed = provider.fault.claims?.(claims, issuer) ?? claims;

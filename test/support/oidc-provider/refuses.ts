@@ -31,14 +31,14 @@ export async function refuses(t: Test, provider: OwnProvider, { fault, kind, say
   const oidc = openOwn(provider.issuer, clock);
   provider.fault = fault;
   provider.secrets.length = 0;
-  const asked = () => Object.keys(fault.routes ?? {}).map((path) => provider.requests.get(path as Route) ?? 0);
-  const before = String(asked());
+  const requestCounts = () => Object.keys(fault.routes ?? {}).map((path) => provider.requests.get(path as Route) ?? 0);
+  const before = String(requestCounts());
   const refusing = signIn(oidc, provider).then(
     (person) => t.fail("signed in", { person }),
     (error: unknown) => error,
   );
   if (says.source === NO_ANSWER.source) {
-    await until("the request that is not answered", () => String(asked()) !== before);
+    await until("the request that is not answered", () => String(requestCounts()) !== before);
     await clock.advance(TIMEOUT_MS);
   }
   const refusal = await refusing;

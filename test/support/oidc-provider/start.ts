@@ -28,8 +28,8 @@ export async function startProvider(t: Test, redirectUrl: string): Promise<strin
 const MAX_REQUESTS = 20;
 
 /**
- * What a browser does with the address of a sign-in, for a person who signs in under a name and agrees, or who cancels.
- * Returns the address of the callback, without asking for it.
+ * Does what a browser does with the address of a sign-in, for a person who signs in under a name and agrees, or who
+ * cancels. Returns the address of the callback, without asking for it.
  */
 export async function signInAtPages(
   url: string,
@@ -56,7 +56,7 @@ export async function signInAtPages(
   throw new Error(`no callback after ${MAX_REQUESTS} requests, the last one to ${next.url}`);
 }
 
-/** What the person does with a page. */
+/** Returns the request that the person makes on a page. */
 function step(page: string, url: string, person: { readonly login: string } | "cancels") {
   const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1];
   const cancel = /<a href="([^"]+abort)"/.exec(page)?.[1];

@@ -26,7 +26,7 @@ export interface Deployment extends Partial<Omit<FunctionOptions, "directory">> 
 export interface Deployed extends Gateway {
   readonly function: LocalFunction;
   readonly directory: string;
-  /** What the runtime wrote so far, as the platform's log would hold it. */
+  /** Returns the entries that the runtime wrote so far, as the platform's log would hold them. */
   entries(): Entry[];
   /** Waits until the entries from an index on hold one that this accepts. */
   entry(accepts: (entry: Entry) => boolean, from?: number): Promise<Entry>;

@@ -41,8 +41,8 @@ export function numberOf(event: Event, batches: ReadonlyMap<number, Batch>): num
   const sent = batch === undefined || i === undefined ? undefined : eventsOf(batch)[i];
   if (batch === undefined || sent === undefined) return `nobody sent ${JSON.stringify(event)}`;
   const { id, timestamp, level, message, fields } = event;
-  const found = { ...(batch.kind === "ids" && { id }), timestamp: new Date(timestamp).toISOString() };
-  if (canonical({ ...found, level, message, fields }) === canonical(sent)) return batch.number;
+  const head = { ...(batch.kind === "ids" && { id }), timestamp: new Date(timestamp).toISOString() };
+  if (canonical({ ...head, level, message, fields }) === canonical(sent)) return batch.number;
   return `batch ${number} was changed: ${JSON.stringify(event)}`;
 }
 
@@ -54,13 +54,13 @@ const canonical = (value: object): string =>
   );
 
 /**
- * What is wrong with the events that were found of these batches: they are to be there whole and once, or, where no answer
- * came, not at all. What was not known is known afterwards.
+ * Returns the faults in the events that were found of these batches: they are to be there whole and once, or, where no
+ * answer came, not at all. Doubtful states are known afterwards.
  */
-export function settle(batches: ReadonlyMap<number, Batch>, found: readonly Event[]): string[] {
+export function settle(batches: ReadonlyMap<number, Batch>, events: readonly Event[]): string[] {
   const wrong: string[] = [];
   const seen = new Map<number, number[]>();
-  for (const event of found) {
+  for (const event of events) {
     const number = numberOf(event, batches);
     if (typeof number === "string") wrong.push(number);
     else seen.set(number, [...(seen.get(number) ?? []), (event.fields as { i: number }).i]);

@@ -6,7 +6,7 @@ const EVENTS = 30;
 const ALWAYS = { project_id: ID, start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
 
 export class Lives {
-  /** What is to be done next; after a crash the step that was done last may be done or not. */
+  /** The next step; after a crash the step that was done last may be done or not. */
   #step: "add" | "fill" | "remove" = "add";
   #isUnderWay = false;
   #life = 0;
@@ -39,18 +39,20 @@ export class Lives {
   }
 
   async check(client: RpcClient): Promise<string[]> {
-    const found = await eventsOf(client);
+    const messages = await eventsOf(client);
     const allowed = { add: [undefined], fill: [0], remove: [EVENTS] }[this.#step] as (number | undefined)[];
     // A removal that ended half way has removed the events alone.
     const doubtful = { add: [0], fill: [EVENTS], remove: [0, undefined] }[this.#step] as (number | undefined)[];
-    const isRight = [...allowed, ...(this.#isUnderWay ? doubtful : [])].includes(found?.length);
-    const isOfThisLife = (found ?? []).every((message) => message === `${this.#life}`);
+    const isRight = [...allowed, ...(this.#isUnderWay ? doubtful : [])].includes(messages?.length);
+    const isOfThisLife = (messages ?? []).every((message) => message === `${this.#life}`);
     const wrong =
       isRight && isOfThisLife
         ? []
-        : [`life ${this.#life}, to ${this.#step}: found ${found?.length} events of the lives ${[...new Set(found)]}`];
-    if (found === undefined || (this.#step === "remove" && found.length === 0)) this.#life++;
-    this.#step = found === undefined ? "add" : found.length === 0 ? "fill" : "remove";
+        : [
+            `life ${this.#life}, to ${this.#step}: found ${messages?.length} events of the lives ${[...new Set(messages)]}`,
+          ];
+    if (messages === undefined || (this.#step === "remove" && messages.length === 0)) this.#life++;
+    this.#step = messages === undefined ? "add" : messages.length === 0 ? "fill" : "remove";
     this.#isUnderWay = false;
     return wrong;
   }

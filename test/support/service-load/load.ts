@@ -14,10 +14,10 @@ export class Load {
   readonly #random: Random;
   readonly #from: number;
   readonly batches = new Map<number, Batch>();
-  /** What the service should not have answered or shown. */
+  /** The answers and events that the service should not have given or shown. */
   readonly wrong: string[] = [];
   /** The batches that a search or a tail showed before the end. */
-  readonly shown = new Set<number>();
+  readonly visibleBatches = new Set<number>();
   #isEnding = false;
   #acknowledged = 0;
   #wanted: { readonly count: number; readonly resolve: () => void } | undefined;
@@ -71,7 +71,7 @@ export class Load {
     if (this.#wanted !== undefined && this.#acknowledged >= this.#wanted.count) this.#wanted.resolve();
   }
 
-  /** What is counted is all that was acknowledged before, and nothing that was not yet sent. */
+  /** The count has all that was acknowledged before, and nothing that was not yet sent. */
   async count(): Promise<void> {
     const begun = this.next;
     const acknowledged = sizeOf([...this.batches.values()].filter(({ state }) => state === "there"));
@@ -85,8 +85,8 @@ export class Load {
 
   async search(): Promise<void> {
     const range = rangeOf(this.#from, this.#from + 1_000_000);
-    const asked = { project_id: PROJECT, ...range, query: "message ~ /batch/", limit: 100 };
-    const { events } = await this.#client.call("search", asked);
+    const request = { project_id: PROJECT, ...range, query: "message ~ /batch/", limit: 100 };
+    const { events } = await this.#client.call("search", request);
     for (const event of events) this.#see(event);
     const ids = new Set(events.map(({ id }) => id));
     if (ids.size !== events.length) this.wrong.push(`a search found events twice: ${events.map(({ id }) => id)}`);
@@ -116,7 +116,7 @@ export class Load {
   #see(event: Event): void {
     const number = numberOf(event, this.batches);
     // A retry of an earlier period is shown when it is new; its own check counts it.
-    if (typeof number === "number") this.shown.add(number);
+    if (typeof number === "number") this.visibleBatches.add(number);
     else this.wrong.push(number);
   }
 }

@@ -15,7 +15,7 @@ interface Shelf {
 
 const NAMES = ["ash", "birch", "cedar", "elm", "fir"];
 
-/** What one client knows about its records. */
+/** The knowledge of one client about its records. */
 export class Records {
   readonly #shelf: Shelf;
   readonly #random: Random;
@@ -50,19 +50,19 @@ export class Records {
     this.#changes++;
   }
 
-  /** What is wrong with the records as they are; the change in doubt was made, or was not. */
+  /** Returns the faults in the records as they are; the change in doubt was made, or was not. */
   async check(client: RpcClient): Promise<string[]> {
     const { kind } = this.#shelf;
-    const found = await this.#shelf.list(client);
+    const entries = await this.#shelf.list(client);
     const wrong: string[] = [];
     for (const name of NAMES) {
-      const [is, expected] = [found.get(name), this.#expected.get(name)];
+      const [is, expected] = [entries.get(name), this.#expected.get(name)];
       const isDoubtful = this.#doubt?.name === name && is === this.#doubt.after;
       if (is !== expected && !isDoubtful) wrong.push(`${kind} ${name}: ${is} in place of ${expected}`);
       this.#settle(name, is);
-      found.delete(name);
+      entries.delete(name);
     }
-    for (const [name, value] of found) wrong.push(`${kind} ${name}: nobody added it (${value})`);
+    for (const [name, value] of entries) wrong.push(`${kind} ${name}: nobody added it (${value})`);
     this.#doubt = undefined;
     return wrong;
   }
@@ -154,19 +154,19 @@ function tokens(url: () => string): Shelf {
     },
     async list(client) {
       const listed = (await find(client)).map(({ description }) => description);
-      const found = new Map<string, string>();
+      const entries = new Map<string, string>();
       for (const description of listed) {
         const [name, ...value] = description.slice(PREFIX.length).split(" ");
-        found.set(name!, value.join(" "));
+        entries.set(name!, value.join(" "));
       }
       for (const [description, secret] of secrets) {
         const isListed = listed.includes(description);
         if ((await opens(url(), secret)) !== isListed) {
-          found.set(`the secret of ${description}`, isListed ? "does not open" : "opens still");
+          entries.set(`the secret of ${description}`, isListed ? "does not open" : "opens still");
         }
         if (!isListed) secrets.delete(description);
       }
-      return found;
+      return entries;
     },
   };
 }

@@ -1,4 +1,4 @@
-// What a browser does with the pages of the service: cookies by host, Origin, Sec-Fetch-Site, redirects and forms.
+// A browser at the pages of the service: cookies by host, Origin, Sec-Fetch-Site, redirects and forms.
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
 

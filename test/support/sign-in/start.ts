@@ -71,7 +71,7 @@ export async function signInWindow(at: SignInService, email: string, window: Bro
   return { window, waiting, link, page: await window.open(waiting.url) };
 }
 
-/** What a window that is signed in is told of its account. */
+/** Opens the page that shows its account to a window that is signed in. */
 export const accountPageOf = (window: Browser, origin = ORIGIN): Promise<Page> => window.open(`${origin}/account`);
 
 /** The title of the pages that need a script. */

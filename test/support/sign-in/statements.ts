@@ -1,4 +1,4 @@
-// What a service asks of its records.
+// The statements that a service sends to its records.
 import type { KyselyPlugin } from "kysely";
 import type { Records } from "../../../logservice/records/open.ts";
 

@@ -1,4 +1,4 @@
-// What the clients of the soak do: each exchange asks, and throws where the answer is not the right one.
+// The work of the clients of the soak: each exchange asks, and throws if the answer is not the right one.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type Agent, type IncomingHttpHeaders, request } from "node:http";
@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { converse } from "../http-stream.ts";
 import type { Random } from "../random.ts";
 
-/** What is done to the app and its configuration meanwhile. */
+/** The changes to the app and its configuration meanwhile. */
 export type Disturbance = "edit" | "bad edit" | "restart" | "kill" | "exit";
 
 export interface Exchange {

@@ -9,11 +9,11 @@ export function* randomScopes(count: number, seed: number): Generator<string> {
   for (let i = 0; i < count; i++) yield queryOf(random, ["events"], 3);
 }
 
-function queryOf(random: Random, known: readonly string[], depth: number): string {
-  if (depth === 0 || random.below(2) === 0) return bodyOf(random, known, depth);
+function queryOf(random: Random, tables: readonly string[], depth: number): string {
+  if (depth === 0 || random.below(2) === 0) return bodyOf(random, tables, depth);
   const names = ["a", "b", "c", "events"].filter(() => random.below(2) === 0);
   if (random.below(2) === 0) names.reverse();
-  let inner = known;
+  let inner = tables;
   const definitions = names.map((name) => {
     const first = queryOf(random, inner, depth - 1);
     inner = [...inner, name];
@@ -24,10 +24,10 @@ function queryOf(random: Random, known: readonly string[], depth: number): strin
   return names.length === 0 ? body : `with ${random.pick(["", "recursive "])}${definitions.join(", ")} ${body}`;
 }
 
-function bodyOf(random: Random, known: readonly string[], depth: number): string {
-  const table = () => random.pick(random.below(25) === 0 ? ANY_TABLE : known);
+function bodyOf(random: Random, tables: readonly string[], depth: number): string {
+  const table = () => random.pick(random.below(25) === 0 ? ANY_TABLE : tables);
   if (depth === 0) return random.pick([`select v from ${table()}`, `from ${table()}`, "select 'x' as v"]);
-  const inner = () => queryOf(random, known, depth - 1);
+  const inner = () => queryOf(random, tables, depth - 1);
   switch (random.below(8)) {
     case 0:
       return `select s.v from (${inner()}) s`;

@@ -1,7 +1,7 @@
 // Debian's Chromium, driven by Playwright.
 import { readFileSync } from "node:fs";
 import { type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
-import type { BrowserDriver, Found, PageDriver, PersonOptions } from "./driver.ts";
+import type { BrowserDriver, PageDriver, PageElement, PersonOptions } from "./driver.ts";
 import { type Faults, WATCH } from "./faults.ts";
 
 /** How long an element may take to be ready for a press: only there to end a hang, as in until.ts. */
@@ -47,7 +47,7 @@ async function newPage(context: BrowserContext, faults: Faults): Promise<Chromiu
     // A page that asks whether it may be left must not stay in the way.
     void (dialog.type() === "beforeunload" ? dialog.accept() : dialog.dismiss());
   });
-  const allOf = async (locator: Locator) => (await locator.all()).map((one) => foundOf(page, one));
+  const allOf = async (locator: Locator) => (await locator.all()).map((one) => elementOf(page, one));
   return {
     page,
     async open(url) {
@@ -93,7 +93,7 @@ async function newPage(context: BrowserContext, faults: Faults): Promise<Chromiu
   };
 }
 
-const foundOf = (page: Page, locator: Locator): Found => ({
+const elementOf = (page: Page, locator: Locator): PageElement => ({
   async press(modifier) {
     // The mouse goes there first: what is pressed may be shown, or be on top, only under it.
     await locator.scrollIntoViewIfNeeded({ timeout: READY_MS });

@@ -1,4 +1,4 @@
-// What a test needs of a browser, in as few words as two libraries can both say.
+// The operations that a test needs of a browser, in as few words as two libraries can both say.
 import type { Faults } from "./faults.ts";
 
 export interface BrowserDriver {
@@ -16,7 +16,7 @@ export interface PersonOptions {
 }
 
 /** An element that was found. */
-export interface Found {
+export interface PageElement {
   press(modifier?: "Alt"): Promise<void>;
   focus(): Promise<void>;
   /** Chooses one of a list of options by its value. */
@@ -28,9 +28,9 @@ export interface PageDriver {
   url(): string;
   /** The value of an expression in the page, which must be JSON. */
   evaluate<T>(expression: string): Promise<T>;
-  /** What the accessibility tree has with this role and exactly this name, below what a selector selects. */
-  byRole(role: string, name: string, within?: string): Promise<readonly Found[]>;
-  bySelector(selector: string): Promise<readonly Found[]>;
+  /** Returns the elements of the accessibility tree with this role and exactly this name, below a selected element. */
+  byRole(role: string, name: string, within?: string): Promise<readonly PageElement[]>;
+  bySelector(selector: string): Promise<readonly PageElement[]>;
   /** Presses a key, such as `Enter` or `Control+k`. */
   key(key: string): Promise<void>;
   /** Types a text. */

@@ -1,12 +1,12 @@
-// What goes wrong in a page without showing: errors on its console, refused requests, breaches of its policy.
+// The faults of a page that do not show: errors on its console, refused requests, breaches of its policy.
 
-/** What a page may meet without a test that fails. */
+/** A fault that a page may have without failing the test. */
 export type Expected = RegExp;
 
 /** Gathers what went wrong in the pages of a person. */
 export class Faults {
   readonly #expected: Expected[] = [];
-  #found: string[] = [];
+  #faults: string[] = [];
   readonly #origin: string;
 
   /** Requests to other origins than this one are faults. */
@@ -20,7 +20,7 @@ export class Faults {
   }
 
   add(text: string): void {
-    if (!this.#expected.some((pattern) => pattern.test(text))) this.#found.push(text);
+    if (!this.#expected.some((pattern) => pattern.test(text))) this.#faults.push(text);
   }
 
   /** A message on the console. */
@@ -45,11 +45,11 @@ export class Faults {
       this.add(`no answer (${reason}): ${url}`);
   }
 
-  /** What was found since the last time. */
+  /** Returns the faults since the last time. */
   take(): readonly string[] {
-    const found = this.#found;
-    this.#found = [];
-    return found;
+    const faults = this.#faults;
+    this.#faults = [];
+    return faults;
   }
 }
 

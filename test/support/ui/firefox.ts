@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import puppeteer, { type BrowserContext, type ElementHandle, type KeyInput, type Page } from "puppeteer-core";
 import { until } from "../until.ts";
-import type { BrowserDriver, Found, PageDriver } from "./driver.ts";
+import type { BrowserDriver, PageDriver, PageElement } from "./driver.ts";
 import { type Faults, WATCH } from "./faults.ts";
 
 export async function startFirefox(): Promise<BrowserDriver> {
@@ -74,14 +74,14 @@ async function newPage(person: Person): Promise<PageDriver> {
     async byRole(role, name, within) {
       const selector = `::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`;
       const candidates = await page.evaluateHandle(candidatesOf(role, name, within));
-      const found: ElementHandle[] = [];
+      const handles: ElementHandle[] = [];
       for (const property of (await candidates.getProperties()).values()) {
         const element = property.asElement();
-        if (element !== null && (await element.$(selector)) !== null) found.push(element as ElementHandle);
+        if (element !== null && (await element.$(selector)) !== null) handles.push(element as ElementHandle);
       }
-      return found.map((element) => foundOf(page, element));
+      return handles.map((element) => elementOf(page, element));
     },
-    bySelector: async (selector) => (await page.$$(selector)).map((element) => foundOf(page, element)),
+    bySelector: async (selector) => (await page.$$(selector)).map((element) => elementOf(page, element)),
     async key(key) {
       const keys = key.split("+") as KeyInput[];
       for (const modifier of keys.slice(0, -1)) await keyboard.down(modifier);
@@ -159,7 +159,7 @@ function candidatesOf(role: string, name: string, within = "html"): string {
       ].some((text) => text?.replace(/\\s+/g, " ").includes(${JSON.stringify(name)})))`;
 }
 
-const foundOf = (page: Page, element: ElementHandle): Found => ({
+const elementOf = (page: Page, element: ElementHandle): PageElement => ({
   async press(modifier) {
     if (modifier !== undefined) await page.keyboard.down(modifier);
     await element.click();

@@ -2,27 +2,27 @@
 
 export interface HostileText {
   readonly text: string;
-  /** What must be read in the place of what would hide. */
+  /** The text that must be read in the place of characters that would hide. */
   readonly shows: string;
 }
 
-const shown = (text: string): HostileText => ({ text, shows: text });
+const verbatim = (text: string): HostileText => ({ text, shows: text });
 
 export const HOSTILE_TEXTS: Readonly<Record<string, HostileText>> = {
-  "a script": shown("<script>__ran('a script')</script>"),
-  "the end of a script": shown("</script><script>__ran('the end of a script')</script>"),
-  "the end of a title": shown("</title></textarea></style><script>__ran('the end of a title')</script>"),
-  "a comment": shown("--><script>__ran('a comment')</script><!--"),
-  "a handler": shown(`"><img src=x onerror="__ran('a handler')">`),
-  "a handler of SVG": shown("<svg/onload=__ran('svg')>"),
-  "a handler in an attribute": shown(`' autofocus onfocus=__ran('focus') x='`),
-  "a picture of others": shown("<img src=http://203.0.113.1/pixel.png>"),
-  "a frame": shown("<iframe srcdoc='<script>parent.__ran(1)</script>'></iframe>"),
-  "a style of others": shown("<link rel=stylesheet href=//203.0.113.1/x.css><style>*{display:none}</style>"),
-  "a link that runs": shown("javascript:__ran('a link')"),
-  "a template": shown("{{constructor.constructor(\"__ran('a template')\")()}} {% __ran('literal') %}"),
-  "quotes and backslashes": shown(`a"b\\c'd\`e\\"f`),
-  "words of the query language": shown(`" or 1 = 1 | count by path`),
+  "a script": verbatim("<script>__ran('a script')</script>"),
+  "the end of a script": verbatim("</script><script>__ran('the end of a script')</script>"),
+  "the end of a title": verbatim("</title></textarea></style><script>__ran('the end of a title')</script>"),
+  "a comment": verbatim("--><script>__ran('a comment')</script><!--"),
+  "a handler": verbatim(`"><img src=x onerror="__ran('a handler')">`),
+  "a handler of SVG": verbatim("<svg/onload=__ran('svg')>"),
+  "a handler in an attribute": verbatim(`' autofocus onfocus=__ran('focus') x='`),
+  "a picture of others": verbatim("<img src=http://203.0.113.1/pixel.png>"),
+  "a frame": verbatim("<iframe srcdoc='<script>parent.__ran(1)</script>'></iframe>"),
+  "a style of others": verbatim("<link rel=stylesheet href=//203.0.113.1/x.css><style>*{display:none}</style>"),
+  "a link that runs": verbatim("javascript:__ran('a link')"),
+  "a template": verbatim("{{constructor.constructor(\"__ran('a template')\")()}} {% __ran('literal') %}"),
+  "quotes and backslashes": verbatim(`a"b\\c'd\`e\\"f`),
+  "words of the query language": verbatim(`" or 1 = 1 | count by path`),
   "an override of the order": { text: "invoice\u202egpj.exe", shows: "invoiceU+202Egpj.exe" },
   "isolates of the order": { text: "a\u2066b\u2067c\u2069d", shows: "aU+2066bU+2067cU+2069d" },
   "no width": { text: "ad\u200bmin\ufeff", shows: "adU+200BminU+FEFF" },
@@ -35,18 +35,18 @@ export const HOSTILE_TEXTS: Readonly<Record<string, HostileText>> = {
   },
   "a NUL": { text: "before\u0000after", shows: "before␀after" },
   "a return": { text: "all is well\rnothing is", shows: "all is well␍nothing is" },
-  "letters from right to left": shown("שגיאה בהזמנה خطأ"),
-  "many marks": shown(`Z${"\u0351\u036b\u0343\u0317".repeat(8)}algo`),
-  "a family": shown("👩‍👩‍👧‍👦 🏳️‍🌈"),
-  "a formula": shown(`=HYPERLINK("http://203.0.113.1/","pay")`),
-  "a formula with a plus": shown("+1+cmd|' /C calc'!A0"),
-  "a formula with an at": shown("@SUM(1+1)*cmd"),
+  "letters from right to left": verbatim("שגיאה בהזמנה خطأ"),
+  "many marks": verbatim(`Z${"\u0351\u036b\u0343\u0317".repeat(8)}algo`),
+  "a family": verbatim("👩‍👩‍👧‍👦 🏳️‍🌈"),
+  "a formula": verbatim(`=HYPERLINK("http://203.0.113.1/","pay")`),
+  "a formula with a plus": verbatim("+1+cmd|' /C calc'!A0"),
+  "a formula with an at": verbatim("@SUM(1+1)*cmd"),
 };
 
 /** Names that objects of JavaScript have anyway. */
 export const PROTOTYPE_NAMES = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf"];
 
-/** What nobody would see: control characters and those that only format, but not the joiner of emoji. */
+/** The characters that nobody would see: control characters and those that only format, but not the joiner of emoji. */
 const UNSEEN =
   "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e" +
   "\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]|\\r(?!\\n)";

@@ -2,15 +2,15 @@
 import type { ChromiumPage } from "./chromium.ts";
 
 export interface TabStops {
-  /** What was reached, in its order. */
+  /** The elements that were reached, in their order. */
   readonly stops: readonly string[];
-  /** What can be pressed or typed into, and was not reached. */
+  /** The elements that can be pressed or typed into, and were not reached. */
   readonly missing: readonly string[];
-  /** What was reached before what is above it in the page. */
+  /** The elements that were reached before those above them in the page. */
   readonly disordered: readonly string[];
-  /** What looks the same with the focus and without. */
+  /** The elements that look the same with the focus and without. */
   readonly unseen: readonly string[];
-  /** What was outside of the window, or under something else, while it had the focus. */
+  /** The elements that were outside of the window, or under something else, while they had the focus. */
   readonly hidden: readonly string[];
 }
 
@@ -33,15 +33,15 @@ export async function stopsOfTab({ page }: ChromiumPage): Promise<TabStops> {
   // Nothing has the focus any more.
   const { names, plain } = await page.evaluate<{ names: string[]; plain: string[] }>(LEAVE);
   const nameOf = (at: number) => names[at] ?? "something else";
-  const known = visited.filter(({ at }) => at >= 0);
+  const stops = visited.filter(({ at }) => at >= 0);
   return {
     stops: visited.map(({ at }) => nameOf(at)),
     missing: Array.from({ length: count }, (_, at) => at)
-      .filter((at) => !known.some((stop) => stop.at === at))
+      .filter((at) => !stops.some((stop) => stop.at === at))
       .map(nameOf),
-    disordered: known.filter(({ at }, i) => i > 0 && at < known[i - 1]!.at).map(({ at }) => nameOf(at)),
-    unseen: known.filter(({ at, looks }) => looks === plain[at]).map(({ at }) => nameOf(at)),
-    hidden: known.filter(({ isHidden }) => isHidden).map(({ at }) => nameOf(at)),
+    disordered: stops.filter(({ at }, i) => i > 0 && at < stops[i - 1]!.at).map(({ at }) => nameOf(at)),
+    unseen: stops.filter(({ at, looks }) => looks === plain[at]).map(({ at }) => nameOf(at)),
+    hidden: stops.filter(({ isHidden }) => isHidden).map(({ at }) => nameOf(at)),
   };
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../cli.ts";
 import { until } from "../until.ts";
-import type { Download, Found, PageDriver, Point } from "./driver.ts";
+import type { Download, PageDriver, PageElement, Point } from "./driver.ts";
 import type { Faults } from "./faults.ts";
 
 /** More stops than any page has. */
@@ -43,7 +43,7 @@ export class Window {
     await this.#act(
       `${role} "${name}"`,
       () => this.driver.byRole(role, name, within),
-      (found) => found.press(),
+      (element) => element.press(),
     );
   }
 
@@ -52,7 +52,7 @@ export class Window {
     await this.#act(
       selector,
       async () => (await this.driver.bySelector(selector)).slice(0, 1),
-      (found) => found.press(modifier),
+      (element) => element.press(modifier),
     );
   }
 
@@ -60,7 +60,7 @@ export class Window {
     await this.#act(
       `${role} "${name}"`,
       () => this.driver.byRole(role, name, within),
-      (found) => found.focus(),
+      (element) => element.focus(),
     );
   }
 
@@ -82,7 +82,7 @@ export class Window {
     await this.#act(
       `"${name}"`,
       () => this.driver.byRole("combobox", name, within),
-      (found) => found.choose(value),
+      (element) => element.choose(value),
     );
   }
 
@@ -111,7 +111,7 @@ export class Window {
     return this.driver.write(text);
   }
 
-  /** What is written in it, as it is laid out. */
+  /** Returns the text of an element, as it is laid out. */
   text(selector = "body"): Promise<string> {
     return this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ""`);
   }
@@ -126,15 +126,15 @@ export class Window {
   /** Waits for a text. */
   async shows(text: string | RegExp, selector = "body"): Promise<string> {
     return this.until(`${text} in ${selector}`, async () => {
-      const shown = await this.text(selector);
-      return (typeof text === "string" ? shown.includes(text) : text.test(shown)) ? shown : undefined;
+      const content = await this.text(selector);
+      return (typeof text === "string" ? content.includes(text) : text.test(content)) ? content : undefined;
     });
   }
 
   async hides(text: string | RegExp, selector = "body"): Promise<void> {
     await this.until(`${selector} without ${text}`, async () => {
-      const shown = await this.text(selector);
-      return !(typeof text === "string" ? shown.includes(text) : text.test(shown));
+      const content = await this.text(selector);
+      return !(typeof text === "string" ? content.includes(text) : text.test(content));
     });
   }
 
@@ -213,25 +213,29 @@ export class Window {
   }
 
   /** Finds exactly one, and does something to it; finds it again if the page was drawn anew meanwhile. */
-  async #act(what: string, find: () => Promise<readonly Found[]>, act: (found: Found) => Promise<void>): Promise<void> {
+  async #act(
+    what: string,
+    find: () => Promise<readonly PageElement[]>,
+    act: (element: PageElement) => Promise<void>,
+  ): Promise<void> {
     await this.until(what, async () => {
-      const found = await find();
-      if (found.length > 1) throw new Error(`${found.length} are ${what}`);
-      if (found.length === 0) return false;
-      await act(found[0]!);
+      const elements = await find();
+      if (elements.length > 1) throw new Error(`${elements.length} are ${what}`);
+      if (elements.length === 0) return false;
+      await act(elements[0]!);
       return true;
     });
   }
 
   async #waited(what: string, error: unknown): Promise<string> {
-    const shown = await this.text().catch(String);
+    const content = await this.text().catch(String);
     const path = await this.picture("failed").catch(String);
     const faults = this.faults.take().join("\n");
     return [
       what,
       ...(error === undefined ? [] : [`last error: ${error}`]),
       ...(faults === "" ? [] : [`faults: ${faults}`]),
-      `at ${this.driver.url()} (${path}) it shows: ${shown.slice(0, 1_500)}`,
+      `at ${this.driver.url()} (${path}) it shows: ${content.slice(0, 1_500)}`,
     ].join("\n");
   }
 }

@@ -87,5 +87,5 @@ export async function confirmByMail(mailbox: Mailbox, window: Window, email: str
   await tab.close();
 }
 
-/** What Playwright knows a window by, if it is of Chromium. */
+/** Returns the page by which Playwright knows a window, if it is of Chromium. */
 export const driverOf = <T extends PageDriver>(window: Window): T => window.driver as T;

@@ -28,13 +28,13 @@ const input = (config: Partial<Config>): StackInput => ({
 const BOTH = ["staging", "production"];
 
 /** Everything is deployed, nothing else is known. */
-function known(config: Partial<Config>, more: Partial<StackContext> = {}): StackContext {
+function accountOf(config: Partial<Config>, more: Partial<StackContext> = {}): StackContext {
   const stages = more.stages ?? wantedStages({ name: "app", ...config }, BOTH);
   return { stages, deployed: new Set(stages), certificates: {}, zones: {}, ...more };
 }
 
 const build = (config: Partial<Config>, more: Partial<StackContext> = {}) =>
-  buildTemplate(input(config), known(config, more));
+  buildTemplate(input(config), accountOf(config, more));
 
 interface SnapshotRow {
   name: string;
@@ -60,8 +60,14 @@ const OPS = { name: "ops", type: "email", emails: ["ops@example.com"] } as const
 const alert = (more: object) =>
   ({ metric: "http.5xx", statistic: "sum", threshold: 1, action: "ops", ...more }) as const;
 
-/** What is written in tool.json beside the name, what is known, and what the stack of staging alone has of a type. */
-const ROWS: [name: string, config: Partial<Config>, more: Partial<StackContext>, type: string, expected: object[]][] = [
+/** The settings beside the name, the state of the account, and the resources of a type in the stack of staging. */
+const ROWS: [
+  name: string,
+  config: Partial<Config>,
+  account: Partial<StackContext>,
+  type: string,
+  expected: object[],
+][] = [
   [
     "no description",
     {},
@@ -369,9 +375,9 @@ const ROWS: [name: string, config: Partial<Config>, more: Partial<StackContext>,
 for (const [name, config, more, type, expected] of ROWS) {
   t.test(name, (t) => {
     const { template, problems } = build(config, { stages: ["staging"], ...more });
-    const found = Object.values(template.Resources).filter(({ Type }) => Type === type);
+    const resources = Object.values(template.Resources).filter(({ Type }) => Type === type);
     t.same(
-      found.map(({ Properties }) => Properties),
+      resources.map(({ Properties }) => Properties),
       expected,
     );
     t.same(problems, []);
@@ -643,11 +649,14 @@ t.test("a stage that waited for its first deploy is opened", (t) => {
 t.test("regions without an edge", (t) => {
   for (const region of ["cn-north-1", "us-gov-west-1"]) {
     const at = (config: Partial<Config>) => ({ ...input(config), region });
-    const plain = buildTemplate(at({}), known({}));
+    const plain = buildTemplate(at({}), accountOf({}));
     t.same(plain.template.Resources.Api!.Properties.EndpointConfiguration, { Types: ["REGIONAL"] }, region);
     t.same(plain.problems, []);
     const config = { stages: { production: { domain: "a.shop.com" } } };
-    const { problems, template } = buildTemplate(at(config), known(config, { certificates: { "a.shop.com": ARN } }));
+    const { problems, template } = buildTemplate(
+      at(config),
+      accountOf(config, { certificates: { "a.shop.com": ARN } }),
+    );
     t.same(problems, [
       {
         code: "stack/no-edge",

@@ -12,7 +12,7 @@ import { slow } from "../../../support/slow.ts";
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 
-/** What a command printed with --format json, held against the schema of that command. */
+/** Parses the output of a command with --format json, and holds it against the schema of that command. */
 function parse(name: string, text: string) {
   const schema = JSON.parse(readFileSync(join(root, `cli/output/schemas/${name}.schema.json`), "utf8"));
   if (!ajv.validate(schema, JSON.parse(text))) throw new Error(`${name}: ${ajv.errorsText()} in ${text}`);
@@ -57,10 +57,10 @@ t.test("from the first deploy to a domain, and back to nothing", slow(), async (
     alerts: [ALERT],
   });
   const planned = await json("stack-plan", "stack", "plan");
-  const shown = planned.changes.map((one: { action: string; stage?: string; about: string }) =>
+  const changes = planned.changes.map((one: { action: string; stage?: string; about: string }) =>
     [one.action, one.stage ?? "app", one.about].join(" "),
   );
-  t.same(shown, [
+  t.same(changes, [
     "add app role of warming",
     "add app function of warming",
     "add app role of the schedules of warming",
