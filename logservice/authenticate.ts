@@ -11,7 +11,7 @@ import { hashOf } from "./account/sign-in.ts";
 import { RpcError } from "./error.ts";
 import type { Service } from "./rpc/call.ts";
 
-/** What a request must be allowed to. */
+/** The scope that a request needs. */
 export type Needed = Scope | TeamScope | typeof ANY_SCOPE | typeof PERSON_SCOPE | typeof PUBLIC_SCOPE;
 
 export interface Admission {
@@ -23,11 +23,11 @@ export interface Admission {
   /** Registers the exchange before its credential is looked up. */
   register(hash: string): OpenExchange;
   /** Called with the grant as soon as it is known. */
-  known(grant: Grant): void;
+  onGrant(grant: Grant): void;
 }
 
-/** Finds out who sends a request. What that may do is looked at next, after the rate of its requests. */
-export async function authenticate({ service, request, needed, team, register, known }: Admission): Promise<Grant> {
+/** Finds out who sends a request. The grant is compared with the needed scope next, after the rate of its requests. */
+export async function authenticate({ service, request, needed, team, register, onGrant }: Admission): Promise<Grant> {
   const { address } = service.account;
   if (needed === PUBLIC_SCOPE) {
     address.requireHost(request, { isProgram: true });
@@ -39,7 +39,7 @@ export async function authenticate({ service, request, needed, team, register, k
   for (;;) {
     const { removals } = service.exchanges;
     const grant = await lookUp(service, credential, team);
-    if (grant !== undefined) known(grant);
+    if (grant !== undefined) onGrant(grant);
     // A member who was removed meanwhile would not be found by what was granted.
     if (removals !== service.exchanges.removals) continue;
     if (grant === undefined) throw credential.kind === "session" ? SESSION_ENDED : UNKNOWN_TOKEN;
