@@ -29,7 +29,7 @@ import { entryOf, isUntouched, type Segment, SegmentsLost, segmentOf } from "./s
 import { ownerOf, removeSegment, segmentName, withDerived } from "./segment-files.ts";
 import { readSidecar } from "./sidecar.ts";
 
-/** What the segments of a project need to report and date what is wrong with their files. */
+/** The log and the clock by which the segments of a project report and date problems of their files. */
 export interface SegmentsOptions {
   readonly log: Log;
   readonly nowMs: () => number;
@@ -37,8 +37,8 @@ export interface SegmentsOptions {
 
 type LoadedSegment =
   | { readonly ok: true; readonly value: Segment }
-  /** What is wrong with it, to be read after the file: "is missing". */
-  | { readonly ok: false; readonly reason: string };
+  /** To be read after the name of the file: "is missing". */
+  | { readonly ok: false; readonly problems: readonly [string] };
 
 /** The segments of one project: a folder whose manifest says which of its files count. */
 export class Segments {
@@ -140,7 +140,7 @@ export class Segments {
       const loaded = await this.#load(path, entry, sidecar, rebuild);
       if (loaded.ok) segments.push(loaded.value);
       else {
-        const { reason } = loaded;
+        const [reason] = loaded.problems;
         lost.push(folderLoss(this, { file: entry.file, reason, bytes: entry.bytes, entry }, this.#options.nowMs()));
         tell(`events are missing: a segment ${reason}`, { file: path, loss: lost.at(-1)!.id });
       }
@@ -177,24 +177,24 @@ export class Segments {
     rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
   ): Promise<LoadedSegment> {
     const { integrity, bytes } = entry;
-    const known = sidecar === "first version" ? undefined : sidecar;
-    if (known === undefined) {
+    const summary = sidecar === "first version" ? undefined : sidecar;
+    if (summary === undefined) {
       // A damaged file would give a wrong summary.
       const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
-      if (fault !== undefined) return { ok: false, reason: fault };
+      if (fault !== undefined) return { ok: false, problems: [fault] };
       if (sidecar === undefined)
         this.#options.log("warn", "a summary is being rebuilt from its segment", { file: path });
       try {
         await rebuild(path, { ...integrity, bytes });
       } catch (error) {
         this.#options.log("error", "a summary could not be rebuilt", { file: path, error: String(error) });
-        return { ok: false, reason: "has no summary, and none could be made" };
+        return { ok: false, problems: ["has no summary, and none could be made"] };
       }
     }
     try {
-      return { ok: true, value: await segmentOf(path, entry, integrity, known ?? (await readSidecar(path))) };
+      return { ok: true, value: await segmentOf(path, entry, integrity, summary ?? (await readSidecar(path))) };
     } catch (error) {
-      return { ok: false, reason: unreadable(error) };
+      return { ok: false, problems: [unreadable(error)] };
     }
   }
 
@@ -314,8 +314,8 @@ export class Segments {
   /** Verifies a whole file. Concurrent callers share one check. */
   examine(segment: Segment, options: ReadOptions = {}): Promise<Fault | undefined> {
     const { path, bytes, integrity } = segment;
-    const known = this.#checks.get(path);
-    if (known !== undefined) return known;
+    const current = this.#checks.get(path);
+    if (current !== undefined) return current;
     const check = faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs(), ...options }).finally(() =>
       this.#checks.delete(path),
     );
@@ -343,7 +343,7 @@ export class Segments {
     });
   }
 
-  /** Records what is known of the files now: when each was last read as a whole. */
+  /** Records the integrity of the files as it is now: when each was last read as a whole. */
   note(): Promise<void> {
     return this.#serialize(async () => {
       if (stampOrNone(this.directory) !== undefined && !this.#isDeleted && this.#blocked === undefined)
