@@ -69,11 +69,11 @@ export async function readSavedQueries(
   const { text, problems } = await checkedFile(context, false);
   const queries = queriesIn(text);
   const others = queries?.type === "object" ? queries.members.filter(({ key }) => !names.includes(key.value)) : [];
-  const relevant = problems.filter(
+  const ownProblems = problems.filter(
     ({ span }) => !others.some(({ key, value = key }) => span.start >= key.span.start && span.end <= value.span.end),
   );
-  await sayProblems(context, relevant, { file: CONFIG_FILE, text });
-  return relevant.some(isError) ? context.exit(EXIT.failed) : textsOf(queries);
+  await sayProblems(context, ownProblems, { file: CONFIG_FILE, text });
+  return ownProblems.some(isError) ? context.exit(EXIT.failed) : textsOf(queries);
 }
 
 /** The same without a word, also if there is no tool.json. */
@@ -118,11 +118,11 @@ async function sayProblems(
   const said = basename(file) === CONFIG_FILE ? maskProblems(text, problems) : problems;
   for (const problem of said) {
     const { elsewhere } = problem;
-    const [rendered, place] =
+    const [actual, where] =
       elsewhere === undefined
         ? [problem, { source, file, lines }]
         : [elsewhere.problem, { source: elsewhere.text, file: elsewhere.path }];
-    await context.say(`${renderProblem(rendered, { ...place, color, columns })}\n`);
+    await context.say(`${renderProblem(actual, { ...where, color, columns })}\n`);
   }
 }
 

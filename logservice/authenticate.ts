@@ -23,11 +23,11 @@ export interface Admission {
   /** Registers the exchange before its credential is looked up. */
   register(hash: string): OpenExchange;
   /** Called with the grant as soon as it is known. */
-  onGrant(grant: Grant): void;
+  granted(grant: Grant): void;
 }
 
-/** Finds out who sends a request. The grant is compared with the needed scope next, after the rate of its requests. */
-export async function authenticate({ service, request, needed, team, register, onGrant }: Admission): Promise<Grant> {
+/** Finds out who sends a request. What that may do is looked at next, after the rate of its requests. */
+export async function authenticate({ service, request, needed, team, register, granted }: Admission): Promise<Grant> {
   const { address } = service.account;
   if (needed === PUBLIC_SCOPE) {
     address.requireHost(request, { isProgram: true });
@@ -39,7 +39,7 @@ export async function authenticate({ service, request, needed, team, register, o
   for (;;) {
     const { removals } = service.exchanges;
     const grant = await lookUp(service, credential, team);
-    if (grant !== undefined) onGrant(grant);
+    if (grant !== undefined) granted(grant);
     // A member who was removed meanwhile would not be found by what was granted.
     if (removals !== service.exchanges.removals) continue;
     if (grant === undefined) throw credential.kind === "session" ? SESSION_ENDED : UNKNOWN_TOKEN;

@@ -68,7 +68,7 @@ async function answerGranted(
         exchange = service.exchanges.open(hash, end);
         return exchange;
       },
-      onGrant({ team, actor }) {
+      granted({ team, actor }) {
         who = { team_id: team, actor };
       },
     });

@@ -29,7 +29,7 @@ import { entryOf, isUntouched, type Segment, SegmentsLost, segmentOf } from "./s
 import { ownerOf, removeSegment, segmentName, withDerived } from "./segment-files.ts";
 import { readSidecar } from "./sidecar.ts";
 
-/** The log and the clock by which the segments of a project report and date problems of their files. */
+/** The parts that the segments of a project need to report and date the problems of their files. */
 export interface SegmentsOptions {
   readonly log: Log;
   readonly nowMs: () => number;
@@ -37,7 +37,7 @@ export interface SegmentsOptions {
 
 type LoadedSegment =
   | { readonly ok: true; readonly value: Segment }
-  /** To be read after the name of the file: "is missing". */
+  /** The problem, to be read after the file: "is missing". */
   | { readonly ok: false; readonly problems: readonly [string] };
 
 /** The segments of one project: a folder whose manifest says which of its files count. */
@@ -177,8 +177,8 @@ export class Segments {
     rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
   ): Promise<LoadedSegment> {
     const { integrity, bytes } = entry;
-    const summary = sidecar === "first version" ? undefined : sidecar;
-    if (summary === undefined) {
+    const currentSidecar = sidecar === "first version" ? undefined : sidecar;
+    if (currentSidecar === undefined) {
       // A damaged file would give a wrong summary.
       const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
       if (fault !== undefined) return { ok: false, problems: [fault] };
@@ -192,7 +192,7 @@ export class Segments {
       }
     }
     try {
-      return { ok: true, value: await segmentOf(path, entry, integrity, summary ?? (await readSidecar(path))) };
+      return { ok: true, value: await segmentOf(path, entry, integrity, currentSidecar ?? (await readSidecar(path))) };
     } catch (error) {
       return { ok: false, problems: [unreadable(error)] };
     }
@@ -314,8 +314,8 @@ export class Segments {
   /** Verifies a whole file. Concurrent callers share one check. */
   examine(segment: Segment, options: ReadOptions = {}): Promise<Fault | undefined> {
     const { path, bytes, integrity } = segment;
-    const current = this.#checks.get(path);
-    if (current !== undefined) return current;
+    const pending = this.#checks.get(path);
+    if (pending !== undefined) return pending;
     const check = faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs(), ...options }).finally(() =>
       this.#checks.delete(path),
     );
