@@ -142,10 +142,7 @@ export function shipEntries(options: ShipperOptions): Shipper {
           client.call("add_project", { project: { id: project, name: options.name } }, { signal }),
         );
         // Another client may have added it just now.
-        if (
-          addition.kind === "answered" ||
-          (addition.failure instanceof RpcFailure && addition.failure.status === 409)
-        ) {
+        if (addition.kind === "answered" || isConflict(addition.failure)) {
           isProjectAdded = true;
           continue;
         }
@@ -211,6 +208,8 @@ export function shipEntries(options: ShipperOptions): Shipper {
     note(text);
   }
 }
+
+const isConflict = (failure: unknown) => failure instanceof RpcFailure && failure.status === 409;
 
 const entriesOf = (count: number) => (count === 1 ? "1 entry" : `${count} entries`);
 
