@@ -1,3 +1,4 @@
+import type { Timer } from "../grammar/units/clock.ts";
 import type { Config, ResolvedConfig } from "../schema/index.ts";
 import type { Context } from "./context.ts";
 import { isEarlyExit } from "./early-exit.ts";
@@ -28,7 +29,8 @@ export async function stageVariables(context: Context, { config, resolved, stage
   const inSandbox = usesSandbox(context, flags.sandbox);
   const isNamed = inSandbox || resolved.profile !== undefined || Boolean(env.CLOUD_PROFILE || env.CLOUD_ACCESS_KEY_ID);
   if (!isNamed) return {};
-  let signal: AbortSignal | undefined;
+  const limit = new AbortController();
+  let timer: Timer | undefined;
   try {
     const sandbox = inSandbox ? await openSandbox(context, flags.sandbox, { app: config.name }) : undefined;
     const variables = await openVariables({
@@ -38,20 +40,23 @@ export async function stageVariables(context: Context, { config, resolved, stage
       resolved: placed(resolved, sandbox),
       sandbox,
     });
-    const limit = AbortSignal.timeout(LIMIT_MS);
-    signal = limit;
     // Finding credentials does not hear the signal: a program may make them.
     const late = new Promise<never>((_, reject) => {
-      limit.addEventListener("abort", () => reject(new Error("late")), { once: true });
+      timer = context.io.clock.after(LIMIT_MS, () => {
+        limit.abort();
+        reject(new Error("late"));
+      });
     });
-    return await Promise.race([variables.read(stage, { signal: limit, report() {} }), late]);
+    return await Promise.race([variables.read(stage, { signal: limit.signal, report() {} }), late]);
   } catch (error) {
-    const isLate = signal?.aborted === true;
+    const isLate = limit.signal.aborted;
     // A sandbox that another app of the name has, or that does not start, ends other commands.
     if (!isLate && !(error instanceof PlatformError) && !isEarlyExit(error)) throw error;
     const why = isLate ? "no answer within 2 seconds" : (error as Error).message;
     await context.say(`warning: without the variables of tool env: ${why}`);
     await context.say("  --no-env does not ask for them");
     return {};
+  } finally {
+    timer?.stop();
   }
 }

@@ -26,7 +26,7 @@ export type TokenType =
   | "text"
   | "invalid";
 
-/** What grammar/build writes: contexts by number, the regular expressions as text. */
+/** The table that grammar/build writes: contexts by number, the regular expressions as text. */
 export type HighlightTable = readonly {
   readonly leaves: readonly {
     readonly regex: string;
@@ -76,7 +76,7 @@ export function asciiOnly(regex: string): string {
 }
 
 const LAST_ASCII = 0x7f;
-/** What properties of letters have of ASCII. */
+/** The ASCII characters in each Unicode property of letters. */
 const LETTERS: Readonly<Record<string, string>> = { Ll: "a-z", Lu: "A-Z", Lt: "", Lm: "", Lo: "" };
 
 type Compiled = Omit<HighlightTable[number], "leaves"> & {
@@ -125,7 +125,7 @@ function tokenize(source: string, contexts: readonly Compiled[], start: number):
 
 const BLANKS = /[ \t\r\n]+/y;
 
-/** What comes in pieces that mean nothing alone: a quote and what it quotes, characters of a text. */
+/** Token types that come in pieces which mean nothing alone: a quote and the text it quotes, characters of a text. */
 const RUNS: ReadonlySet<TokenType> = new Set(["comment", "property", "regexp", "string", "text"]);
 
 function push(tokens: HighlightToken[], type: TokenType, start: number, end: number): void {

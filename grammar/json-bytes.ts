@@ -1,6 +1,6 @@
-// What the readers of JSON bytes share: bytes by name, and where blanks, digits and texts without escapes end. Each reader
-// decides itself which values it accepts: the prefilter of queries (query/bytes.ts) passes whatever is unclear, the reader
-// of log files (cli/logs/partial-entry.ts) checks what JSON.parse checks, and the reader of batches
+// The readers of JSON bytes share this: bytes by name, and where blanks, digits and texts without escapes end. Each
+// reader decides itself which values it accepts: the prefilter of queries (query/bytes.ts) passes whatever is unclear,
+// the reader of log files (cli/logs/partial-entry.ts) checks what JSON.parse checks, and the reader of batches
 // (logservice/rpc/scan-json.ts) refuses what JSON.stringify would write differently.
 
 export const TAB = 0x09;

@@ -10,7 +10,7 @@ export interface TextEdit {
   readonly text: string;
 }
 
-/** What to do about a problem: said in words, and as a change where that is certain. */
+/** A way to solve a problem: in words, and as a change if that is certain. */
 export interface Remedy {
   readonly hint?: string | undefined;
   readonly fix?: Fix | undefined;
@@ -54,12 +54,12 @@ export interface Elsewhere {
   readonly problem: Problem;
 }
 
-/** What every parser returns: the value, or all problems of the text (at least one). */
+/** The result of every parser: the value, or all problems of the text (at least one). */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** What is wrong and what to do, as one sentence for places without room for a second line. */
+/** The problem and its remedy as one sentence, for places without room for a second line. */
 export function describe(problem: Problem): string {
   return problem.hint === undefined ? problem.message : `${problem.message}: ${problem.hint}`;
 }
@@ -182,12 +182,12 @@ export function renderProblem(problem: Problem, options: RenderOptions): string 
   // An empty span, or one at the end of a line, still gets one caret.
   const from = Math.min(problem.span.start - start, text.length);
   const to = Math.min(Math.max(problem.span.end - start, from), text.length);
-  const shown = crop(text, from, to, (options.columns ?? 100) - gutter.length - 2);
-  const carets = "^".repeat(Math.max(1, shown.width));
+  const excerpt = crop(text, from, to, (options.columns ?? 100) - gutter.length - 2);
+  const carets = "^".repeat(Math.max(1, excerpt.width));
   const rows = [
     head,
-    `${paint("dim", number ? `  ${number} |` : "  |")} ${shown.text}`.trimEnd(),
-    `${paint("dim", `${gutter}|`)} ${" ".repeat(shown.indent)}${paint(tone, carets)}`,
+    `${paint("dim", number ? `  ${number} |` : "  |")} ${excerpt.text}`.trimEnd(),
+    `${paint("dim", `${gutter}|`)} ${" ".repeat(excerpt.indent)}${paint(tone, carets)}`,
   ];
   if (problem.hint !== undefined) rows.push(`${paint("dim", `${gutter}=`)} ${printable(problem.hint)}`);
   return rows.join("\n");

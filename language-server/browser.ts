@@ -8,9 +8,9 @@ import {
   ResponseError,
 } from "vscode-languageserver/browser";
 import { systemClock } from "../grammar/units/clock.ts";
-import { type ServerOptions, startServer } from "./server.ts";
+import { type LanguageServerOptions, startServer } from "./server.ts";
 
-// What a worker has, which TypeScript knows only together with the rest of the DOM.
+// The globals of a worker, which TypeScript knows only together with the rest of the DOM.
 declare const self: ConstructorParameters<typeof BrowserMessageReader>[0] & { close(): void };
 declare const MessageChannel: new () => {
   readonly port1: { onmessage: () => void };
@@ -18,7 +18,7 @@ declare const MessageChannel: new () => {
 };
 
 /** Serves the page that started this worker, by messages, until the page sends exit or ends the worker. */
-export function serve(options: ServerOptions): void {
+export function serve(options: LanguageServerOptions): void {
   const connection = createConnection(
     ProposedFeatures.all,
     new BrowserMessageReader(self),

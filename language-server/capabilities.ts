@@ -1,8 +1,8 @@
 import type { InitializeParams, InitializeResult } from "vscode-languageserver";
 import { type ClientOptions, DEFAULT_SETTINGS, type Method, type WorkspaceMethod } from "./service/index.ts";
 
-/** What the client can do, as it said at start. */
-export interface Client {
+/** The abilities of the client, as it announced them at start. */
+export interface ClientFeatures {
   /** The part that features ask for; replaced when settings change. */
   readonly options: ClientOptions;
   /** Whether it asks for diagnostics; otherwise they are pushed. */
@@ -12,7 +12,7 @@ export interface Client {
   readonly refreshesLenses: boolean;
   /** Whether the server asks it for settings; otherwise it sends them. */
   readonly asksSettings: boolean;
-  /** What the server may register after the answer to `initialize`. */
+  /** The features that the server may register after the answer to `initialize`. */
   readonly registersSettings: boolean;
   readonly registersWatchers: boolean;
   readonly registersFormatting: boolean;
@@ -28,7 +28,7 @@ export interface Client {
 export function readClient(
   params: Partial<InitializeParams>,
   { documentation, runsTool = false }: { documentation?: string | undefined; runsTool?: boolean },
-): Client {
+): ClientFeatures {
   const { capabilities = {}, initializationOptions } = params;
   const { textDocument, workspace } = capabilities;
   const item = textDocument?.completion?.completionItem;
@@ -56,9 +56,9 @@ export function readClient(
   };
 }
 
-/** What the server announces to a client: its own part, and that of each row of the tables. */
+/** The capabilities that the server announces to a client: its own part, and that of each row of the tables. */
 export function serverCapabilities(
-  client: Client,
+  client: ClientFeatures,
   methods: readonly Method[],
   workspaceMethods: readonly WorkspaceMethod[],
 ): InitializeResult["capabilities"] {

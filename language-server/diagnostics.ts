@@ -7,7 +7,7 @@ import type {
   WorkspaceDocumentDiagnosticReport,
 } from "vscode-languageserver";
 import type { Diagnostic } from "vscode-languageserver-types";
-import type { Client } from "./capabilities.ts";
+import type { ClientFeatures } from "./capabilities.ts";
 import { Debounce } from "./debounce.ts";
 import { cancelled } from "./error-answer.ts";
 import type { Host } from "./host.ts";
@@ -29,7 +29,7 @@ const REFRESH = "";
 export class Diagnostics {
   readonly #host: Host;
   readonly #documents: OpenDocuments;
-  readonly #client: () => Client;
+  readonly #client: () => ClientFeatures;
   readonly #log: (what: string, error: unknown) => void;
   readonly #debounce: Debounce;
   /** Incremented when the project's files or the settings change: earlier diagnostics are then out of date. */
@@ -46,7 +46,7 @@ export class Diagnostics {
   textChanged(uri: string): void {
     if (this.#client().pullsDiagnostics) return;
     this.#pushSoon(uri);
-    // What tool.json says decides which files are error pages, and what these and queries may name.
+    // The content of tool.json decides which files are error pages, and what these and queries may name.
     if (!uri.endsWith("/tool.json")) return;
     for (const other of this.#documents.uris()) if (/\.(?:html|logq)$/.test(other)) this.#pushSoon(other);
   }
@@ -122,19 +122,19 @@ export class Diagnostics {
         continue;
       }
       const steps = diagnose(document, project, { ...options, syntax: true });
-      const found = await inSlices(steps, this.#host, () => token.isCancellationRequested);
-      if (found === undefined) throw cancelled();
-      items.push({ kind: "full", uri, version: null, resultId, items: found });
+      const diagnostics = await inSlices(steps, this.#host, () => token.isCancellationRequested);
+      if (diagnostics === undefined) throw cancelled();
+      items.push({ kind: "full", uri, version: null, resultId, items: diagnostics });
     }
     return { items };
   }
 
   /** The diagnostics of an open document; undefined if they became stale in the meantime. */
   async #check(uri: string, isStale: () => boolean): Promise<Diagnostic[] | undefined> {
-    const found = this.#documents.find(uri);
+    const projectDocument = this.#documents.find(uri);
     const { options } = this.#client();
-    if (found === undefined || !options.settings.diagnostics) return [];
-    return inSlices(diagnose(found.document, found.project, options), this.#host, isStale);
+    if (projectDocument === undefined || !options.settings.diagnostics) return [];
+    return inSlices(diagnose(projectDocument.document, projectDocument.project, options), this.#host, isStale);
   }
 }
 
@@ -142,7 +142,7 @@ interface DiagnosticsParts {
   readonly host: Host;
   readonly documents: OpenDocuments;
   /** The client as it is now. */
-  readonly client: () => Client;
+  readonly client: () => ClientFeatures;
   readonly log: (what: string, error: unknown) => void;
 }
 

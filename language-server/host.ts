@@ -3,7 +3,7 @@ import type { Clock } from "../grammar/units/clock.ts";
 import type { Directory } from "../schema/index.ts";
 import type { ToolRun } from "./service/index.ts";
 
-/** What a Node process, a Node thread and a browser worker each do in their own way. */
+/** The services that a Node process, a Node thread and a browser worker each provide in their own way. */
 export interface Host {
   /** The connection to the client; it does not listen yet. */
   readonly connection: Connection;
@@ -18,12 +18,12 @@ export interface Host {
   readonly runTool?: RunTool | undefined;
 }
 
-export type RunTool = (run: ToolRun) => Promise<Ran | undefined>;
+export type RunTool = (run: ToolRun) => Promise<RunResult | undefined>;
 
 /** How a program ended. */
-export interface Ran {
+export interface RunResult {
   readonly isDone: boolean;
-  /** What it said on stderr. */
+  /** The text that it wrote to stderr. */
   readonly said: string;
   /** Where it worked, if that is not the cloud, as words after others: " in the sandbox". */
   readonly place: string;

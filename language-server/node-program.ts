@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import type { Ran } from "./host.ts";
+import type { RunResult } from "./host.ts";
 
 /** Many times what the slowest request to a cloud takes; a program that waits for something else is ended. */
 const LIMIT_MS = 120_000;
@@ -16,9 +16,12 @@ export interface ProgramRun {
 }
 
 /** Runs a program, without a shell, to its end. It reads `input`, and nothing of that is in what it is said to have said. */
-export function runProgram([file, ...words]: readonly string[], { cwd, env, input, place }: ProgramRun): Promise<Ran> {
+export function runProgram(
+  [file, ...words]: readonly string[],
+  { cwd, env, input, place }: ProgramRun,
+): Promise<RunResult> {
   return new Promise((resolve) => {
-    // What a person reads in a message has no colours.
+    // Text that a person reads in a message has no colours.
     const options = { cwd, env: { ...env, NO_COLOR: "1", FORCE_COLOR: undefined }, timeout: LIMIT_MS };
     const child = execFile(file!, words, options, (error, _, stderr) => {
       const said = stderr.trim() || (error?.killed ? "it took too long and was ended" : (error?.message ?? ""));

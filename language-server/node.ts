@@ -12,9 +12,9 @@ import {
 import { systemClock } from "../grammar/units/clock.ts";
 import type { RunTool } from "./host.ts";
 import { directoryOf } from "./node-directory.ts";
-import { type ServerOptions, startServer } from "./server.ts";
+import { type LanguageServerOptions, startServer } from "./server.ts";
 
-export interface NodeOptions extends ServerOptions {
+export interface NodeOptions extends LanguageServerOptions {
   /** Messages of the parent process instead of stdin and stdout. */
   readonly ipc?: boolean;
   /** Messages of a port instead, for a server that is a thread of its client; the process ends with the thread then. */

@@ -3,7 +3,7 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Clock } from "../grammar/units/clock.ts";
 import type { Host } from "./host.ts";
 import { ProjectFolder, projectFolderOf } from "./project-folder.ts";
-import { type DocumentKind, kindOf, type Project, ToolDocument } from "./service/index.ts";
+import { type DocumentKind, documentKindOf, type Project, ToolDocument } from "./service/index.ts";
 
 /** The texts that the client has open, as the features see them, and the projects that they belong to. */
 export class OpenDocuments {
@@ -48,11 +48,11 @@ export class OpenDocuments {
   }
 
   /** An open document and its project; undefined if it is not open, or not a file of ours. */
-  find(uri: string): Found | undefined {
+  find(uri: string): ProjectDocument | undefined {
     const open = this.#open.get(uri);
     if (open === undefined) return undefined;
     const project = this.projectOf(uri);
-    const kind = kindOf(uri, open.text.languageId, project);
+    const kind = documentKindOf(uri, open.text.languageId, project);
     return kind && { document: latest(open, kind), project };
   }
 
@@ -84,7 +84,7 @@ export class OpenDocuments {
   }
 
   /** The tool.json at the top of each of the folders, but for those that are open. */
-  *savedConfigs(folders: readonly string[]): Generator<Found> {
+  *savedConfigs(folders: readonly string[]): Generator<ProjectDocument> {
     for (const folder of folders) {
       const uri = `${folder.replace(/\/+$/, "")}/tool.json`;
       if (this.#open.has(uri)) continue;
@@ -104,7 +104,7 @@ export class OpenDocuments {
   }
 }
 
-interface Found {
+interface ProjectDocument {
   readonly document: ToolDocument;
   readonly project: Project;
 }
@@ -120,8 +120,8 @@ interface OpenText {
 function latest(open: OpenText, kind: DocumentKind): ToolDocument {
   const { uri, version } = open.text;
   const text = open.text.getText();
-  const known = open.document;
-  if (known?.version === version && known.kind === kind && known.text === text) return known;
-  open.document = new ToolDocument({ uri, version, text, kind }, known?.memory);
+  const previous = open.document;
+  if (previous?.version === version && previous.kind === kind && previous.text === text) return previous;
+  open.document = new ToolDocument({ uri, version, text, kind }, previous?.memory);
   return open.document;
 }

@@ -72,8 +72,8 @@ export class ProjectFolder implements Project {
 
   #once<T>(key: string, look: () => T): T {
     const now = this.#clock.monotonicMs();
-    const known = this.#seen.get(key);
-    if (known !== undefined && now - known.at < FILES_TTL_MS) return known.value as T;
+    const entry = this.#seen.get(key);
+    if (entry !== undefined && now - entry.at < FILES_TTL_MS) return entry.value as T;
     const value = look();
     this.#seen.set(key, { at: now, value });
     return value;

@@ -9,32 +9,32 @@ import type {
   WorkspaceDiagnosticParams,
 } from "vscode-languageserver";
 import type { TextEdit as Edit } from "../grammar/problem.ts";
-import { type Client, readClient, serverCapabilities } from "./capabilities.ts";
+import { type ClientFeatures, readClient, serverCapabilities } from "./capabilities.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import { cancelled, ErrorAnswer, failed, notInitialized, shutDown } from "./error-answer.ts";
 import type { Host } from "./host.ts";
 import { OpenDocuments } from "./open-documents.ts";
 import {
+  type EditorSettings,
   type Method,
   type Move,
   methods,
   plainMethods,
   Refusal,
   readSettings,
-  type Settings,
   type ToolDocument,
   type WorkspaceMethod,
   workspaceMethods,
 } from "./service/index.ts";
 
-export interface ServerOptions {
+export interface LanguageServerOptions {
   readonly version: string;
   /** The address of a code's explanation, with `{code}` for the code, unless the client names its own. */
   readonly documentation?: string | undefined;
 }
 
 /** Serves the client at the other end of the host's connection, until that closes. */
-export function startServer(host: Host, options: ServerOptions): void {
+export function startServer(host: Host, options: LanguageServerOptions): void {
   new Server(host, options).listen();
 }
 
@@ -46,16 +46,16 @@ const UNWATCHED = /\/(?:node_modules|\.git|\.tool)\//;
 
 class Server {
   readonly #host: Host;
-  readonly #options: ServerOptions;
+  readonly #options: LanguageServerOptions;
   readonly #documents: OpenDocuments;
   readonly #diagnostics: Diagnostics;
   readonly #methods = methods();
   readonly #workspaceMethods = workspaceMethods();
   #phase: "new" | "serving" | "stopped" = "new";
-  #client: Client;
+  #client: ClientFeatures;
   #folders: readonly string[] = [];
 
-  constructor(host: Host, options: ServerOptions) {
+  constructor(host: Host, options: LanguageServerOptions) {
     this.#host = host;
     this.#options = options;
     this.#client = readClient({}, {});
@@ -111,14 +111,14 @@ class Server {
   /** Registers the answer to a request, which waits for its turn and may throw a Refusal or an ErrorAnswer. */
   #onRequest<Params>(method: string, answer: (params: Params, token: CancellationToken) => unknown): void {
     this.#host.connection.onRequest(method, async (params: Params, token: CancellationToken) => {
-      // What follows this request in the stream is read first: a cancellation, or the change that makes it stale.
+      // Messages after this request in the stream are read first: a cancellation, or the change that makes it stale.
       await this.#host.nextTurn();
       try {
         if (this.#phase !== "serving") throw this.#phase === "new" ? notInitialized() : shutDown();
         return (await answer(params, token)) ?? null;
       } catch (error) {
-        const known = error instanceof Refusal ? failed(error.message) : error;
-        if (known instanceof ErrorAnswer) return this.#host.responseError(known.code, known.message);
+        const failure = error instanceof Refusal ? failed(error.message) : error;
+        if (failure instanceof ErrorAnswer) return this.#host.responseError(failure.code, failure.message);
         throw error;
       }
     });
@@ -169,10 +169,10 @@ class Server {
   /** Answers one row of the table. A feature that throws is our bug: it is logged and the client gets no result. */
   async #answer({ method, answer }: Method, params: DocumentParams, token: CancellationToken): Promise<unknown> {
     if (token.isCancellationRequested) throw cancelled();
-    const found = this.#documents.find(params.textDocument.uri);
-    if (found === undefined) return null;
+    const projectDocument = this.#documents.find(params.textDocument.uri);
+    if (projectDocument === undefined) return null;
     try {
-      return await answer({ ...found, client: this.#client.options, params: params as never });
+      return await answer({ ...projectDocument, client: this.#client.options, params: params as never });
     } catch (error) {
       return this.#failed(method, error);
     }
@@ -201,21 +201,21 @@ class Server {
     }
     const run = async () => {
       const { folder, words, input, title, stages } = move;
-      const ran = await runTool({ folder, words, input, title, stages });
-      if (ran === undefined) return;
-      if (!ran.isDone) {
-        this.#show(SHOWN.error, `${move.failed}: ${ran.said.replace(/^error: /, "").trim()}`);
+      const result = await runTool({ folder, words, input, title, stages });
+      if (result === undefined) return;
+      if (!result.isDone) {
+        this.#show(MESSAGE_TYPE.error, `${move.failed}: ${result.said.replace(/^error: /, "").trim()}`);
         return;
       }
       const now = this.#documents.configs(this.#folders).find(({ uri }) => uri === move.uri);
-      const { edits, message, unchanged } = move.after(now, ran.place);
+      const { edits, message, unchanged } = move.after(now, result.place);
       const isChanged = now !== undefined && edits.length > 0 && (await this.#change(now, edits, move.title));
-      if (isChanged) this.#show(SHOWN.information, message);
-      else this.#show(SHOWN.warning, unchanged);
+      if (isChanged) this.#show(MESSAGE_TYPE.information, message);
+      else this.#show(MESSAGE_TYPE.warning, unchanged);
     };
     run().catch((error: unknown) => {
       this.#log("tool cannot be run", error);
-      this.#show(SHOWN.error, `${move.failed}: ${error instanceof Error ? error.message : error}`);
+      this.#show(MESSAGE_TYPE.error, `${move.failed}: ${error instanceof Error ? error.message : error}`);
     });
     return null;
   }
@@ -255,7 +255,7 @@ class Server {
       .catch((error: unknown) => this.#log("cannot read the settings", error));
   }
 
-  #apply(settings: Settings): void {
+  #apply(settings: EditorSettings): void {
     const { options, refreshesHints, refreshesLenses } = this.#client;
     const before = options.settings;
     this.#client = { ...this.#client, options: { ...options, settings } };
@@ -281,7 +281,7 @@ class Server {
 }
 
 // MessageType of the protocol. Constants, so that its types are all that is imported.
-const SHOWN = { error: 1, warning: 2, information: 3 } as const;
+const MESSAGE_TYPE = { error: 1, warning: 2, information: 3 } as const;
 
 const isMove = (result: unknown): result is Move => typeof (result as Move | null)?.after === "function";
 

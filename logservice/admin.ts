@@ -1,5 +1,5 @@
-// What `tool service` does with a data directory. The command imports nothing else of the log service; the events store,
-// which takes longest to load, is loaded by the functions that need it.
+// The operations of `tool service` on a data directory. The command imports nothing else of the log service; the events
+// store, which takes longest to load, is loaded by the functions that need it.
 export { addOwner, type PrintedLink, signInLinks } from "./admin/accounts.ts";
 export { type CheckReport, checkDataDirectory, type Finding } from "./admin/check.ts";
 export { type Copied, type CopyOptions, copyDataDirectory } from "./admin/copy.ts";

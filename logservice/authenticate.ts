@@ -7,7 +7,7 @@ import type { TeamScope } from "./access/roles.ts";
 import { sessionGrantOf } from "./access/session-grant.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
 import { grantOf } from "./access/tokens.ts";
-import { hashOf } from "./account/sign-in.ts";
+import { secretHash } from "./account/sign-in.ts";
 import { RpcError } from "./error.ts";
 import type { Service } from "./rpc/call.ts";
 
@@ -67,7 +67,7 @@ function credentialOf({ account: { address } }: Service, request: IncomingMessag
   if (cookie !== undefined) {
     address.requireHost(request);
     address.requireOrigin(request);
-    return { kind: "session", hash: hashOf(cookie) };
+    return { kind: "session", hash: secretHash(cookie) };
   }
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
   if (token === undefined) {
@@ -87,11 +87,11 @@ function lookUp(service: Service, { kind, hash }: Credential, team: string | und
 }
 
 /** Throws unless the grant is for the team that is named, and names one if something of a team is asked for. */
-function requireTeam({ kind, team, person }: Grant, named: string | undefined, needed: Needed): void {
-  if (named !== undefined && named !== team) {
+function requireTeam({ kind, team, person }: Grant, teamId: string | undefined, needed: Needed): void {
+  if (teamId !== undefined && teamId !== team) {
     // The same whether there is such a team: nobody learns of the teams of others.
     const whose = kind === "session" ? "you are not in the team" : "this token is not of the team";
-    throw new RpcError("forbidden", `${whose} ${JSON.stringify(named)}`);
+    throw new RpcError("forbidden", `${whose} ${JSON.stringify(teamId)}`);
   }
   if (team !== "" || needed === ANY_SCOPE || needed === PERSON_SCOPE || person === undefined) return;
   throw new RpcError("invalid", "X-Team: is required: you are in several teams or in none; get_teams lists them");

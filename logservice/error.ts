@@ -34,7 +34,7 @@ export const ERROR_STATUS = {
 /** Why the service cannot start, or a command on its data directory cannot run. For the operators of the service. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
-  /** What can be done about it. */
+  /** A remedy for it. */
   readonly hint: string | undefined;
   /** The folder is not a data directory, and one could be created there. */
   readonly mayBeCreated: boolean;

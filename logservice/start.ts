@@ -107,7 +107,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     take: (team, notification) => testLimits.take(team, notification),
     send: (notification, message, signal) => sendTest(sending, notification, message, signal),
   };
-  const evaluator = new Evaluator({ records, events, clock, told: () => deliveries.kick(), failed });
+  const evaluator = new Evaluator({ records, events, clock, deliveriesAdded: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(clock), mails, oidc };
   const appends = new OpenAppends();
   const isTexting = settings.sms !== undefined;

@@ -9,12 +9,12 @@ export interface Validators {
   readonly modifiedMs?: number;
 }
 
-export type Answer =
+export type ConditionalAnswer =
   | { readonly status: 200 | 304 | 412 | 416 }
   | { readonly status: 206; readonly first: number; readonly last: number };
 
-/** What to answer a GET or a HEAD with, in the order of precedence of section 13.2.2. */
-export function answerTo(request: ProxyRequest, is: Validators): Answer {
+/** Returns the answer to a GET or a HEAD, in the order of precedence of section 13.2.2. */
+export function answerTo(request: ProxyRequest, is: Validators): ConditionalAnswer {
   const { headers, method } = request;
   const ifMatch = headers["if-match"];
   const unmodifiedSince = secondsOf(headers["if-unmodified-since"]);
@@ -40,7 +40,7 @@ export function answerTo(request: ProxyRequest, is: Validators): Answer {
 }
 
 /** Several ranges, other units and malformed ranges are answered with the whole file, as section 14.2 allows. */
-function range(header: string, bytes: number): Answer {
+function range(header: string, bytes: number): ConditionalAnswer {
   const single = /^bytes=\s*(?:(\d+)-(\d*)|-(\d+))\s*$/i.exec(header.trim());
   if (single === null) return { status: 200 };
   const [, from, to, suffix] = single;

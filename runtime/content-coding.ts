@@ -45,14 +45,14 @@ const brotlied = promisify((bytes: Buffer | string, done: (error: Error | null, 
 );
 
 /** A buffer that is sent again and again, a cached file, is compressed once; it goes when the buffer goes. */
-const known = new WeakMap<Buffer, Map<Coding, Promise<Buffer>>>();
+const compressedByBody = new WeakMap<Buffer, Map<Coding, Promise<Buffer>>>();
 
 export function compressedBody(body: string | Buffer, coding: Coding): Promise<Buffer> {
   const compress = () => (coding === "br" ? brotlied(body) : gzipped(body));
   if (typeof body === "string") return compress();
-  const ofBody = known.get(body) ?? new Map<Coding, Promise<Buffer>>();
+  const ofBody = compressedByBody.get(body) ?? new Map<Coding, Promise<Buffer>>();
   const compressed = ofBody.get(coding) ?? compress();
-  known.set(body, ofBody.set(coding, compressed));
+  compressedByBody.set(body, ofBody.set(coding, compressed));
   return compressed;
 }
 

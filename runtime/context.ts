@@ -1,7 +1,7 @@
 import type { ProxyRequest } from "./exchange.ts";
 
 /**
- * What an app finds in X-Context: the gateway's request context. On the platform the gateway fills it; here the same
+ * The value of X-Context for an app: the gateway's request context. On the platform the gateway fills it; here the same
  * fields hold local values. In ASCII (`inAscii`): header values are read as Latin-1 by some and as UTF-8 by others.
  */
 export function localContext(request: ProxyRequest, stage: string): string {

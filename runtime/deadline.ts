@@ -11,7 +11,7 @@ export class TimedOut extends Error {}
  * whole. If the platform sets a time by which the answer must have begun, that time always runs, also while a request
  * waits for the app.
  */
-export class Deadline {
+export class AnswerDeadline {
   readonly timeoutMs: number;
   onPassed: () => void = nothing;
   readonly #all: Deadlines;
@@ -72,19 +72,19 @@ function nothing(): void {}
  */
 export class Deadlines {
   readonly clock: Clock;
-  readonly #running: Deadline[] = [];
+  readonly #running: AnswerDeadline[] = [];
   #ticker: Timer | undefined;
 
   constructor(clock: Clock) {
     this.clock = clock;
   }
 
-  add(deadline: Deadline): void {
+  add(deadline: AnswerDeadline): void {
     if (deadline.at === -1) deadline.at = this.#running.push(deadline) - 1;
     this.#ticker ??= this.clock.every(TICK_MS, () => this.#tick());
   }
 
-  remove(deadline: Deadline): void {
+  remove(deadline: AnswerDeadline): void {
     // The last one takes its place: there is no order among them.
     const last = this.#running.pop()!;
     if (last !== deadline) {

@@ -3,7 +3,7 @@ import { chmod, type FileHandle, mkdir, open, rename, stat, writeFile } from "no
 import { join } from "node:path";
 import type { Entry } from "../grammar/entry.ts";
 import { type Clock, systemClock } from "../grammar/units/clock.ts";
-import { lineOf } from "./entries.ts";
+import { entryLine } from "./entries.ts";
 
 /** One old file is kept next to it, so that a forgotten server uses at most twice this. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -47,7 +47,7 @@ export function openDevelopmentLog(directory: string, options: DevelopmentLogOpt
   return { path, write, close };
 
   function write(entries: readonly Entry[]): void {
-    const lines = entries.map((entry) => `${lineOf(entry)}\n`).join("");
+    const lines = entries.map((entry) => `${entryLine(entry)}\n`).join("");
     const bytes = Buffer.from(lines);
     if (pendingBytes + bytes.length > maxPendingBytes) {
       dropped += entries.length;

@@ -71,14 +71,14 @@ export class EntryLog {
 }
 
 /** An entry as it is kept and shipped: JSON, without the line's end. */
-export function lineOf(entry: Entry): string {
+export function entryLine(entry: Entry): string {
   const { id, timestamp, level, message, fields } = entry;
   return JSON.stringify(
     id === undefined ? { timestamp, level, message, fields } : { id, timestamp, level, message, fields },
   );
 }
 
-/** What a request entry and a response entry have in common. */
+/** The fields that a request entry and a response entry have in common. */
 export interface RequestFields {
   readonly id: string;
   readonly ip: string;

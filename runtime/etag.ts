@@ -24,10 +24,10 @@ export class WeakenedTags {
 
   /** The request with the app's own tags in If-None-Match. */
   restored(request: ProxyRequest): ProxyRequest {
-    const asked = request.headers["if-none-match"];
-    if (asked === undefined || !asked.includes("W/")) return request;
-    const restored = this.#restore(asked);
-    if (restored === asked) return request;
+    const ifNoneMatch = request.headers["if-none-match"];
+    if (ifNoneMatch === undefined || !ifNoneMatch.includes("W/")) return request;
+    const restored = this.#restore(ifNoneMatch);
+    if (restored === ifNoneMatch) return request;
     const rawHeaders = request.rawHeaders.map((text, i, all) =>
       i % 2 === 1 && all[i - 1]!.toLowerCase() === "if-none-match" ? this.#restore(text) : text,
     );
@@ -62,9 +62,10 @@ function weakened(headers: readonly Header[]): Header[] {
  */
 export function withTagOfClient(request: ProxyRequest, response: ProxyResponse): ProxyResponse {
   const tag = headerOf(response, "etag");
-  const asked = request.headers["if-none-match"];
-  if (response.status !== 304 || tag === undefined || asked === undefined || tag.startsWith("W/")) return response;
-  return asked.includes(`W/${tag}`) ? { ...response, headers: weakened(response.headers) } : response;
+  const ifNoneMatch = request.headers["if-none-match"];
+  if (response.status !== 304 || tag === undefined || ifNoneMatch === undefined || tag.startsWith("W/"))
+    return response;
+  return ifNoneMatch.includes(`W/${tag}`) ? { ...response, headers: weakened(response.headers) } : response;
 }
 
 /** The app asks that nobody changes the body on its way (RFC 9111, section 5.2.2.6). */

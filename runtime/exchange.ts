@@ -1,4 +1,4 @@
-// What goes through the pipeline: a request, and the response that a handler answers it with. Values, not sockets, so
+// The values that go through the pipeline: a request, and the response that a handler answers it with. Not sockets, so
 // that a middleware is a function from one to the other and the platform's events can take the same way.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Duplex, Readable } from "node:stream";
@@ -38,7 +38,7 @@ export interface ProxyRequest {
   readonly sent: Promise<Sent>;
 }
 
-/** What became of a response. */
+/** The result of sending a response. */
 export interface Sent {
   readonly status: number;
   /** Length of the body. */

@@ -91,8 +91,8 @@ export class FileCache {
 
   /** The bytes of a version, from the cache or, if they fit into it, from the file; undefined for a large file. */
   async content(path: string, file: CachedFile, version: FileVersion): Promise<Buffer | undefined> {
-    const known = file.contents.get(version.path);
-    if (known !== undefined) return known;
+    const cached = file.contents.get(version.path);
+    if (cached !== undefined) return cached;
     if (version.bytes > MAX_CACHED_FILE_BYTES) return undefined;
     const handle = await openVersion(version);
     if (handle === undefined) return undefined;
@@ -113,8 +113,8 @@ export class FileCache {
 
   /** A hash of a version's bytes, computed once; undefined if the file has changed. */
   async digest(path: string, file: CachedFile, version: FileVersion): Promise<string | undefined> {
-    const known = this.#digests.get(version);
-    if (known !== undefined) return known;
+    const cached = this.#digests.get(version);
+    if (cached !== undefined) return cached;
     const hash = createHash("sha256");
     const content = await this.content(path, file, version);
     if (content !== undefined) hash.update(content);

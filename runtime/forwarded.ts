@@ -96,10 +96,10 @@ export function headersByName(headers: readonly Header[]): Record<string, string
   const byName: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
-    const known = byName[key];
-    if (known === undefined) byName[key] = value;
-    else if (Array.isArray(known)) known.push(value);
-    else byName[key] = [known, value];
+    const existing = byName[key];
+    if (existing === undefined) byName[key] = value;
+    else if (Array.isArray(existing)) existing.push(value);
+    else byName[key] = [existing, value];
   }
   return byName;
 }

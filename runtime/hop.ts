@@ -1,6 +1,6 @@
 import type { Clock } from "../grammar/units/clock.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
-import { Deadline, Deadlines, TimedOut } from "./deadline.ts";
+import { AnswerDeadline, Deadlines, TimedOut } from "./deadline.ts";
 import type { EntryLog } from "./entries.ts";
 import {
   discard,
@@ -12,7 +12,7 @@ import {
   withoutHeaders,
 } from "./exchange.ts";
 import { headersForApp } from "./forwarded.ts";
-import type { IncomingResponse, Outcome } from "./http1/connection.ts";
+import type { ExchangeOutcome, IncomingResponse } from "./http1/connection.ts";
 import { UNSENDABLE } from "./http1/response-parser.ts";
 import { listeningHost } from "./port.ts";
 import { endedFromOutside, type Supervisor, Unavailable, type Upstream } from "./process.ts";
@@ -47,8 +47,8 @@ const MAX_ATTEMPTS = 10;
 export function hop(options: HopOptions): Handler {
   const deadlines = new Deadlines(options.clock);
   return async (request) => {
-    const timeoutMs = Math.min(askedTimeoutMs(request) ?? Number.POSITIVE_INFINITY, options.timeoutMs);
-    const deadline = new Deadline(deadlines, timeoutMs, request.answerByMs);
+    const timeoutMs = Math.min(requestedTimeoutMs(request) ?? Number.POSITIVE_INFINITY, options.timeoutMs);
+    const deadline = new AnswerDeadline(deadlines, timeoutMs, request.answerByMs);
     const body = hasBody(request) ? new RequestBody(request.body, () => deadline.extend()) : undefined;
     try {
       return await answer({ request, body, deadline }, options);
@@ -67,7 +67,7 @@ interface Outgoing {
   readonly request: ProxyRequest;
   /** Undefined if the request has no body. */
   readonly body: RequestBody | undefined;
-  readonly deadline: Deadline;
+  readonly deadline: AnswerDeadline;
 }
 
 /**
@@ -120,8 +120,8 @@ function send({ request, body, deadline }: Outgoing, upstream: Upstream, stage: 
   return new Promise((resolve, reject) => {
     const { method, path, query } = request;
     const headers = headersForApp(request, stage);
-    const response: Outcome["response"] = (incoming) => resolve(forClient(incoming, method));
-    const failed: Outcome["failed"] = (error, how) => reject(new BrokenConnection(error, how));
+    const response: ExchangeOutcome["response"] = (incoming) => resolve(forClient(incoming, method));
+    const failed: ExchangeOutcome["failed"] = (error, how) => reject(new BrokenConnection(error, how));
     let giveUp: () => void;
     if (request.upgrade === undefined) {
       request.continue?.();
@@ -259,7 +259,7 @@ function broken(error: BrokenConnection, app: AppState, request: ProxyRequest, o
 function timedOut(request: ProxyRequest, timeoutMs: number, options: HopOptions): ProxyResponse {
   const { entries } = options;
   // Any client can ask for a short time: that is not a failure of the app, and must not look like one.
-  if (timeoutMs < options.timeoutMs && timeoutMs === askedTimeoutMs(request)) {
+  if (timeoutMs < options.timeoutMs && timeoutMs === requestedTimeoutMs(request)) {
     entries.write("warn", "request timed out", { ...about(request), timeout: timeoutMs, asked_by: "X-Tool-Timeout" });
     const message = "the app took longer to answer than X-Tool-Timeout allows";
     return { ...proxyError(request, 504, message), level: "warn" };
@@ -269,16 +269,16 @@ function timedOut(request: ProxyRequest, timeoutMs: number, options: HopOptions)
 }
 
 /** Anything shorter would end requests that the app answers in time. */
-const MIN_ASKED_MS = 1_000;
+const MIN_REQUESTED_MS = 1_000;
 
 /** `X-Tool-Timeout`: seconds, or a duration such as 1500ms. It can shorten the configured time, never extend it. */
-function askedTimeoutMs(request: ProxyRequest): number | undefined {
+function requestedTimeoutMs(request: ProxyRequest): number | undefined {
   const header = request.headers["x-tool-timeout"];
   if (typeof header !== "string") return undefined;
   const text = header.trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.max(MIN_ASKED_MS, Number(text) * 1000);
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.max(MIN_REQUESTED_MS, Number(text) * 1000);
   const parsed = parseDuration(text);
-  return parsed.ok ? Math.max(MIN_ASKED_MS, parsed.value) : undefined;
+  return parsed.ok ? Math.max(MIN_REQUESTED_MS, parsed.value) : undefined;
 }
 
 function about(request: ProxyRequest): Record<string, unknown> {

@@ -76,7 +76,7 @@ export class HtmlInjector {
     return out;
   }
 
-  /** What is left when the page has ended. */
+  /** The bytes that are left when the page has ended. */
   end(): Buffer[] {
     const out: Buffer[] = [];
     if (this.#isHolding) this.#insertBody(out);
@@ -203,41 +203,41 @@ export class HtmlInjector {
           break;
         }
         case COMMENT: {
-          const found = bytes.indexOf("--", at, "latin1");
-          if (found === -1) {
+          const dashesAt = bytes.indexOf("--", at, "latin1");
+          if (dashesAt === -1) {
             at = length;
             if (bytes[length - 1] === DASH) {
               at--;
               isCut = true;
             }
-          } else if (found + 2 === length || (bytes[found + 2] === BANG && found + 3 === length)) {
-            at = found;
+          } else if (dashesAt + 2 === length || (bytes[dashesAt + 2] === BANG && dashesAt + 3 === length)) {
+            at = dashesAt;
             isCut = true;
-          } else if (bytes[found + 2] === GREATER) {
+          } else if (bytes[dashesAt + 2] === GREATER) {
             state = TEXT;
-            at = found + 3;
-          } else if (bytes[found + 2] === BANG && bytes[found + 3] === GREATER) {
+            at = dashesAt + 3;
+          } else if (bytes[dashesAt + 2] === BANG && bytes[dashesAt + 3] === GREATER) {
             state = TEXT;
-            at = found + 4;
-          } else at = found + 1;
+            at = dashesAt + 4;
+          } else at = dashesAt + 1;
           break;
         }
         case RAW: {
-          const found = bytes.indexOf("</", at, "latin1");
-          if (found === -1) {
+          const endTagAt = bytes.indexOf("</", at, "latin1");
+          if (endTagAt === -1) {
             at = length;
             if (bytes[length - 1] === LESS) {
               at--;
               isCut = true;
             }
-          } else if (length - found < MAX_NAME_BYTES + 3 && !hasNameEnd(bytes, found + 2)) {
-            at = found;
+          } else if (length - endTagAt < MAX_NAME_BYTES + 3 && !hasNameEnd(bytes, endTagAt + 2)) {
+            at = endTagAt;
             isCut = true;
-          } else if (isName(bytes, found + 2, this.#raw!)) {
+          } else if (isName(bytes, endTagAt + 2, this.#raw!)) {
             this.#raw = undefined;
             state = TAG;
-            at = found + 2;
-          } else at = found + 2;
+            at = endTagAt + 2;
+          } else at = endTagAt + 2;
           break;
         }
       }
@@ -303,8 +303,8 @@ function indexOfLess(bytes: Buffer, from: number): number {
   let at = from;
   while (at < end && bytes[at] !== LESS) at++;
   if (at < end || at === bytes.length) return at;
-  const found = bytes.indexOf(LESS, at);
-  return found === -1 ? bytes.length : found;
+  const index = bytes.indexOf(LESS, at);
+  return index === -1 ? bytes.length : index;
 }
 
 /** The name that begins at `at` ends before the bytes do. */

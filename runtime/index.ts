@@ -16,7 +16,7 @@ import { Supervisor, type SupervisorOptions } from "./process.ts";
 import { proxyError } from "./proxy-error.ts";
 import { listen } from "./server.ts";
 
-export interface ServeOptions {
+export interface ProxyServerOptions {
   /** With the stage's overrides applied. */
   readonly config: ResolvedConfig;
   /** The project's folder: the app runs in it, and the configuration's paths are relative to it. */
@@ -54,7 +54,7 @@ export interface RunningServer {
    * Applies other options (all but the address and the log), on the same address and connections. If the app has to be
    * restarted for them, requests wait meanwhile, and it resolves with true when the old process is gone.
    */
-  change(options: ServeOptions): Promise<boolean>;
+  change(options: ProxyServerOptions): Promise<boolean>;
   /**
    * Stops accepting, lets requests end (five seconds at most), then stops the app: SIGTERM, and SIGKILL after
    * `proxy.shutdown_timeout`.
@@ -75,9 +75,9 @@ export interface Application {
   failure(request: ProxyRequest, status: number, message: string): Promise<ProxyResponse>;
 }
 
-export type ApplicationOptions = Omit<ServeOptions, "host" | "port">;
+export type ApplicationOptions = Omit<ProxyServerOptions, "host" | "port">;
 
-/** What the local server and the function platform have in common. Runs nothing. */
+/** Creates the part that the local server and the function platform have in common. Runs nothing. */
 export function createApplication(options: ApplicationOptions): Application {
   const { stage, version, commit, log, clock = systemClock } = options;
   const entries = new EntryLog({ log, clock, stage, version, ...(commit !== undefined && { commit }) });
@@ -101,7 +101,7 @@ export function createApplication(options: ApplicationOptions): Application {
  * Serves an app, or a static site, behind the pipeline. Resolves when the address accepts connections; the app starts
  * meanwhile, requests wait for it, and its failures are written as entries. Rejects if the port is taken.
  */
-export async function serve(options: ServeOptions): Promise<RunningServer> {
+export async function serve(options: ProxyServerOptions): Promise<RunningServer> {
   const { host, port } = options;
   let { config } = options;
   const application = createApplication(options);
@@ -147,7 +147,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
-/** What everything that runs shares. */
+/** The parts that everything that runs shares. */
 type Shared = Pick<Application, "entries" | "clock">;
 
 function handlerOf(
@@ -212,7 +212,10 @@ function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "en
   };
 }
 
-/** What is left of a section of the configuration when every option is taken out: an option that nothing reads does not compile. */
+/**
+ * Takes the rest of a section of the configuration after every option is taken out: an option that nothing reads does
+ * not compile.
+ */
 function allRead(_unread: Readonly<Record<string, never>>): void {}
 
 function errorPageOptions(pages: ResolvedConfig["error_pages"], directory: string): ErrorPageOptions | undefined {

@@ -71,16 +71,16 @@ export class InjectedText {
   }
 
   async #refresh(file: string): Promise<boolean> {
-    const known = this.#files.get(file);
+    const previous = this.#files.get(file);
     const path = join(this.#directory, file);
     try {
       const { ino, size, mtimeMs } = await stat(path);
       const mark = `${ino}-${size}-${mtimeMs}`;
-      if (known?.mark === mark) return false;
+      if (previous?.mark === mark) return false;
       this.#files.set(file, { mark, text: await readFile(path, "utf8") });
     } catch (error) {
       const { message } = error as Error;
-      if (known?.mark === message) return false;
+      if (previous?.mark === message) return false;
       this.#files.set(file, { mark: message, text: undefined });
       this.#leaveOut(file, message);
     }

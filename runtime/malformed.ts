@@ -20,7 +20,7 @@ const MAX_HEADERS_BYTES = 16 * 1024;
 /** How much of a head is read before it is given up: both limits, so that usually one of them says what is too long. */
 export const PARSED_HEAD_BYTES = 32 * 1024;
 
-/** What is wrong with a request that the parser took. */
+/** The defect of a request that the parser accepted; undefined if it has none. */
 export function malformation(req: IncomingMessage): Malformed | undefined {
   const { rawHeaders, headers } = req;
   const target = req.url!;
@@ -52,7 +52,7 @@ export function malformation(req: IncomingMessage): Malformed | undefined {
 /** An error of Node's parser, with the packet that it read and how much of it. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
-/** What an error of the parser means. */
+/** The defect that an error of the parser means. */
 export function malformedBy(error: ParserError): Malformed {
   const reason = error.code ?? error.message;
   switch (error.code) {

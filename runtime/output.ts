@@ -1,6 +1,6 @@
 import type { Entry } from "../grammar/entry.ts";
 // Not by the door of its folder: the parser of queries would come with it.
-import { isOwnForm, readLoggerLine, timeText } from "../grammar/query/loggers.ts";
+import { isOwnForm, loggedTime, readLoggerLine } from "../grammar/query/loggers.ts";
 import { parseTimestamp } from "../grammar/query/timestamp.ts";
 
 /**
@@ -119,14 +119,14 @@ function structured(line: string, { nowMs, times }: OutputOptions): Entry | unde
   if (isOwnForm(value)) {
     // The same as below, sooner.
     const { level, message, timestamp, fields } = value as unknown as Entry;
-    const own = timestamp === undefined ? undefined : timeText(timestamp);
+    const own = timestamp === undefined ? undefined : loggedTime(timestamp);
     if (timestamp === undefined || own !== undefined) {
       return { timestamp: own === undefined || times === "now" ? iso(nowMs()) : own, level, message, fields };
     }
   }
-  const found = readLoggerLine(value) ?? ofUnknownLevel(value);
-  if (found === undefined) return undefined;
-  const { level, message, timestamp, others } = found;
+  const record = readLoggerLine(value) ?? ofUnknownLevel(value);
+  if (record === undefined) return undefined;
+  const { level, message, timestamp, others } = record;
   const { fields, ...rest } = others;
   return {
     timestamp: timestamp === undefined || times === "now" ? iso(nowMs()) : timestamp,

@@ -9,7 +9,7 @@ import { type HeaderRule, headerRules } from "./middleware/header-rules.ts";
 import { type InjectionOptions, injection } from "./middleware/injection.ts";
 import { type RedirectRule, redirects } from "./middleware/redirects.ts";
 import { requestLog } from "./middleware/request-log.ts";
-import { notFound, staticFiles } from "./middleware/static.ts";
+import { notFoundHandler, staticFiles } from "./middleware/static.ts";
 import type { StaticOptions } from "./static-files.ts";
 
 export interface PipelineOptions {
@@ -39,7 +39,7 @@ export function pipeline(options: PipelineOptions): Handler {
   const { entries, clock } = options;
   const tags = new WeakenedTags();
 
-  let handler: Handler = options.app ?? notFound;
+  let handler: Handler = options.app ?? notFoundHandler;
   const files = options.static && staticFiles(options.static, { entries, clock }, handler);
   if (files !== undefined) handler = files.handler;
   if (options.inject !== undefined) handler = injection(options.inject, { entries, tags }, handler);

@@ -7,7 +7,7 @@ export function listeningSockets(): Map<string, number> {
 
 /** proc(5), /proc/net/tcp: local address as hex with the port after the colon, state 0A is LISTEN, field 10 the inode. */
 function listeningIn(table: string): [inode: string, port: number][] {
-  const rows = (attempt(() => readFileSync(table, "latin1")) ?? "").split("\n").slice(1);
+  const rows = (readOrUndefined(() => readFileSync(table, "latin1")) ?? "").split("\n").slice(1);
   return rows
     .map((row) => row.trim().split(/\s+/))
     .filter((columns) => columns[3] === "0A")
@@ -16,15 +16,15 @@ function listeningIn(table: string): [inode: string, port: number][] {
 
 /** The inodes of the sockets that a process has open. Empty for processes of other users. */
 export function socketsOf(pid: number | string): string[] {
-  const descriptors = attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
+  const descriptors = readOrUndefined(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
   return descriptors.flatMap((descriptor) => {
-    const target = attempt(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`)) ?? "";
+    const target = readOrUndefined(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`)) ?? "";
     return /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? [];
   });
 }
 
 /** Undefined for errors: processes come and go, and many belong to other users. */
-export function attempt<T>(read: () => T): T | undefined {
+export function readOrUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

@@ -391,7 +391,7 @@ export class Supervisor {
   }
 }
 
-/** What to do if the app listens, but not on its port. */
+/** The hint for an app that listens, but not on its port. */
 function portHint(ports: readonly number[], port: number): string {
   if (ports.includes(port)) return "it listens on another address: let it listen on 127.0.0.1 or on all addresses";
   return `it listens on ${ports.join(", ")}: let it read PORT from its environment`;

@@ -29,7 +29,7 @@ function lineEnd(packet: Buffer, from: number): number {
   return end === -1 ? packet.length : end;
 }
 
-/** What the parser failed on. */
+/** The packet that the parser failed on. */
 export interface Stopped {
   readonly packet: Buffer;
   /** The first byte of it that the parser refused. */
@@ -46,7 +46,7 @@ export function takeOver(socket: Socket, stopped: Stopped, clock: Clock): Promis
   const parser = (socket as { parser?: NodeParser | null }).parser;
   if (parser?.unconsume === undefined || parser.remove === undefined) return undefined;
   if (withEncodedTarget(packet, stoppedAt) === undefined) return undefined;
-  // What node:http itself does when a connection changes its protocol, with the parser's own functions.
+  // As node:http itself does when a connection changes its protocol, with the parser's own functions.
   parser.unconsume();
   parser._consumed = false;
   parser.remove();

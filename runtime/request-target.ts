@@ -22,7 +22,7 @@ export function splitTarget(target: string): RequestTarget {
   };
 }
 
-/** What is wrong with a target (RFC 9112, section 3.2), in words for people. */
+/** The problem of a target (RFC 9112, section 3.2), in words for people; undefined if it has none. */
 export function targetProblem(method: string, target: string): string | undefined {
   if (target === "*") return method === "OPTIONS" ? undefined : "only OPTIONS may ask for *";
   const { path, authority } = splitTarget(target);

@@ -11,7 +11,7 @@ export interface ServedFolderOptions {
   readonly directory: string;
   /** Below it: what is served. */
   readonly dir: string;
-  /** What starts the app; undefined for a static site. */
+  /** The command that starts the app; undefined for a static site. */
   readonly command?: string | undefined;
 }
 

@@ -28,7 +28,7 @@ const DRAIN_MS = 5_000;
 /** A client that was refused has this long to read why, and no longer to keep its end of the connection open. */
 const LINGER_MS = 1_000;
 
-/** What web servers write for a client that went away before the answer began. It is logged, never sent. */
+/** The status that web servers log for a client that went away before the answer began. It is never sent. */
 const CLIENT_CLOSED = 499;
 
 export interface HttpServer {
@@ -55,7 +55,7 @@ interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly signal: Cancellation;
-  /** What was sent in place of the answer, because the request's body was not valid HTTP. */
+  /** The status that was sent instead of the answer, because the request's body was not valid HTTP. */
   refusedWith?: number;
 }
 
@@ -379,7 +379,7 @@ function closed(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => res.once("close", resolve));
 }
 
-/** What could not be read as a request has no path for a rule and no Accept: a plain answer, and the end. */
+/** Input that could not be read as a request has no path for a rule and no Accept: a plain answer, and the end. */
 function answerMalformed(res: ServerResponse, { status, text }: Malformed): void {
   const body = `${status} ${text}\n`;
   const headers = { "Content-Type": "text/plain; charset=utf-8", "Content-Length": body.length, Connection: "close" };

@@ -11,8 +11,8 @@ export interface StaticOptions extends ServedFolderOptions {
   readonly namesRefused?: boolean | undefined;
 }
 
-/** What a path names. `path` of a file is real: no link is left in it. */
-export type Found =
+/** The thing that a path names. `path` of a file is real: no link is left in it. */
+export type StaticMatch =
   | { readonly kind: "file"; readonly path: string }
   /** A directory with an index.html, requested without its slash. */
   | { readonly kind: "directory" }
@@ -35,7 +35,11 @@ export function namedPath(path: string, options: StaticOptions): string | undefi
  * The file that a request path names, inside the served directory and nowhere else: links are followed first and judged
  * by where they lead.
  */
-export async function findFile(path: string, options: StaticOptions, folder: ServedFolder): Promise<Found | undefined> {
+export async function findFile(
+  path: string,
+  options: StaticOptions,
+  folder: ServedFolder,
+): Promise<StaticMatch | undefined> {
   const segments = segmentsOf(path, options.prefix);
   if (segments === undefined) return undefined;
   const slash = segments.at(-1) === "";
@@ -53,7 +57,7 @@ export async function findFile(path: string, options: StaticOptions, folder: Ser
   if (!stats.isFile() || slash) return undefined;
   return judged(join(root, ...segments), segments);
 
-  async function judged(file: string, segments: readonly string[]): Promise<Found | undefined> {
+  async function judged(file: string, segments: readonly string[]): Promise<StaticMatch | undefined> {
     const hidden = segments.find(isHidden);
     if (hidden !== undefined) return { kind: "refused", reason: `${hidden} begins with a dot` };
     const real = await realpath(file).catch(() => undefined);

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import httpProxy from "http-proxy";
 import type { Header, ProxyRequest } from "./exchange.ts";
 import { endToEnd, headersByName } from "./forwarded.ts";
-import type { Outcome } from "./http1/connection.ts";
+import type { ExchangeOutcome } from "./http1/connection.ts";
 import { UNSENDABLE } from "./http1/response-parser.ts";
 
 export interface Handshake {
@@ -14,8 +14,8 @@ export interface Handshake {
   readonly headers: readonly Header[];
 }
 
-/** What becomes of a handshake. Exactly one of the three is called. */
-export interface HandshakeOutcome extends Pick<Outcome, "response" | "failed"> {
+/** Takes the outcome of a handshake. Exactly one of the three is called. */
+export interface HandshakeOutcome extends Pick<ExchangeOutcome, "response" | "failed"> {
   /** The client has the answer, and the socket belongs to http-proxy now. The others mean that the app refused. */
   switched(status: number): void;
 }
@@ -42,7 +42,7 @@ export function sendHandshake({ request, upstream, headers }: Handshake, outcome
       });
     });
   });
-  // What http-proxy reads of a request.
+  // The part of a request that http-proxy reads.
   const read = {
     method: "GET",
     url,

@@ -12,9 +12,9 @@ import { checkQueryStages } from "./checks/query-stages.ts";
 import { checkRedirects } from "./checks/redirects.ts";
 import { checkRegions } from "./checks/regions.ts";
 import {
+  checkAppName,
   checkBackoff,
   checkErrorPageVariables,
-  checkName,
   checkQueryNames,
   checkStaticPrefix,
 } from "./checks/settings.ts";
@@ -27,19 +27,19 @@ import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
 import type { Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
-import { memberOf, type Node, type ObjectNode, type Parsed, parseByLines, plainValue } from "./json.ts";
+import { memberOf, type Node, type ObjectNode, type ParsedJson, parseByLines, plainValue } from "./json.ts";
 import { checkLanguages } from "./languages.ts";
 import { Memory } from "./memory.ts";
 import { withValues } from "./missing-values.ts";
-import { Report } from "./report.ts";
+import { ProblemReport } from "./report.ts";
 import { checkShape } from "./shape.ts";
 import { withSoundFixes } from "./sound-fixes.ts";
 
-export interface CheckOptions {
+export interface ConfigCheckOptions {
   /** The project's files, for a file named tool.json. Without it only the text is checked. */
   readonly directory?: Directory;
-  /** What `parseJson` returned for the text, if it was called already: used if it has no problems, and never changed. */
-  readonly parsed?: Parsed;
+  /** The result of `parseJson` for the text, if it was called: used if it has no problems, and never changed. */
+  readonly parsed?: ParsedJson;
   /** False if no fixes will be offered: then they are not tried out, which takes longer than all checks. */
   readonly triesFixes?: boolean;
   /** Results for earlier versions of the text, so that only changed parts are checked again. */
@@ -51,7 +51,7 @@ export interface CheckOptions {
  * that is wrong is found in one pass, sorted by place; codes are `config/...`, or those of the language inside
  * a string. `config` is set if there is no error (warnings do not count). Pure, never throws.
  */
-export function checkConfig(text: string, options: CheckOptions = {}): Checked {
+export function checkConfig(text: string, options: ConfigCheckOptions = {}): Checked {
   const { root, problems } = checkAtOnce(text, options);
   const isValid = root !== undefined && problems.every(({ severity }) => severity !== "error");
   // The text differs with each fix that is tried, and most of its strings do not.
@@ -66,7 +66,7 @@ export function checkConfig(text: string, options: CheckOptions = {}): Checked {
   };
 }
 
-function checkAtOnce(text: string, options: CheckOptions) {
+function checkAtOnce(text: string, options: ConfigCheckOptions) {
   const steps = checkInSteps(text, options);
   let step = steps.next();
   while (!step.done) step = steps.next();
@@ -84,12 +84,12 @@ export interface Checked {
  */
 export function* checkInSteps(
   text: string,
-  options: CheckOptions = {},
+  options: ConfigCheckOptions = {},
 ): Generator<undefined, { readonly root: Node | undefined; readonly problems: Problem[] }> {
   const { memory = new Memory(), directory } = options;
   // If something is missing, indentation helps to say what; a text without slips need not be read twice.
   const parsed = options.parsed?.problems.length === 0 ? options.parsed : parseByLines(text);
-  const report = new Report(text);
+  const report = new ProblemReport(text);
   const syntax = withValues(text, parsed.root, parsed.problems);
   for (const problem of syntax) report.add(problem);
   for (const problem of parsed.repaired) report.coerced(problem);
@@ -110,7 +110,7 @@ export function* checkInSteps(
 }
 
 function* checkMeaning(
-  report: Report,
+  report: ProblemReport,
   root: ObjectNode,
   memory: Memory,
   directory: Directory | undefined,
@@ -118,7 +118,7 @@ function* checkMeaning(
   const meanings = yield* checkLanguages(report, root, memory);
   yield;
   const section = (name: string) => memberOf(root, name)?.value;
-  checkName(report, section("name"));
+  checkAppName(report, section("name"));
   checkRegions(report, section("regions"), meanings);
   const settings = { meanings, name: section("name"), regions: section("regions") };
   checkFunction(report, section("function"), settings);
@@ -161,13 +161,13 @@ function isSite(root: ObjectNode, directory: Directory): boolean {
   return inferRuntime(directory, { name: "" }, { development: true }).type === "static";
 }
 
-/** What the app certainly is: as it says, or as its files do. */
+/** The type of the app, if it is certain: as tool.json says, or as the files of the app do. */
 function appType(root: ObjectNode, directory: Directory | undefined): AppType | undefined {
   const type = memberOf(root, "type")?.value;
   if (type !== undefined) {
     return type.type === "string" && (type.value === "server" || type.value === "static") ? type.value : undefined;
   }
-  // What has a command of its own is not a static site, whatever its files say.
+  // An app with a command of its own is not a static site, whatever its files say.
   if (memberOf(memberOf(root, "proxy")?.value, "command") !== undefined) return "server";
   if (directory === undefined) return undefined;
   const inference = inferRuntime(directory, { name: "" }, { development: true });

@@ -1,4 +1,4 @@
-// What a text was most likely meant to be that breaks the rules of its place: the nearest one that keeps them.
+// Guesses at the text that was meant where a text breaks the rules of its place: the nearest one that keeps them.
 
 /** A name of letters, digits and some other characters; undefined if nothing is left. */
 export function cleanName(

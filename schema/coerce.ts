@@ -4,12 +4,12 @@ import { spaced } from "./edits.ts";
 import { type ArrayNode, isJson, type Node, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
 
-/** What a value of the wrong type was meant to be. */
+/** The value that was meant by one of the wrong type. */
 export interface Coerced {
   /** For later checks; its span is that of the value as written. */
   readonly node: Node;
   /** The same for a message, after "write". */
-  readonly shown: string;
+  readonly wording: string;
   readonly fix: Fix | undefined;
 }
 
@@ -51,9 +51,9 @@ function asJson({ node, types }: Written): Coerced | undefined {
   if (node.type !== "string" || !/^\s*[[{]/.test(node.value)) return undefined;
   if (!types.includes(/^\s*\[/.test(node.value) ? "array" : "object") || !isJson(node.value)) return undefined;
   const inner = node.value.trim();
-  const shown = inner.length <= 40 ? inner : "it without quotes";
+  const wording = inner.length <= 40 ? inner : "it without quotes";
   const meant = nodeOf(JSON.parse(inner), node.span);
-  return { node: meant, shown, fix: replaced("Write it without quotes", node, inner) };
+  return { node: meant, wording, fix: replaced("Write it without quotes", node, inner) };
 }
 
 /** `"512"`, `"512MB"`, `"15000ms"` for a number. */
@@ -136,8 +136,8 @@ function outOfArray({ source, node, types }: Written): Coerced | undefined {
   if (only === undefined || second !== undefined) return undefined;
   if (!types.includes(only.type === "number" && !types.includes("number") ? "integer" : only.type)) return undefined;
   const inner = source.slice(only.span.start, only.span.end);
-  const shown = inner.length <= 40 && !inner.includes("\n") ? inner : "it without [ ]";
-  return { node: only, shown, fix: { title: "Take it out of the array", edits: [{ span: node.span, text: inner }] } };
+  const wording = inner.length <= 40 && !inner.includes("\n") ? inner : "it without [ ]";
+  return { node: only, wording, fix: { title: "Take it out of the array", edits: [{ span: node.span, text: inner }] } };
 }
 
 /** `{ "value": 512 }` for one value. */
@@ -150,7 +150,7 @@ function outOfObject({ source, node, types }: Written): Coerced | undefined {
   const inner = source.slice(value.span.start, value.span.end);
   return {
     node: value,
-    shown: inner,
+    wording: inner,
     fix: { title: `Change to ${inner}`, edits: [{ span: node.span, text: inner }], isSuggestion: true },
   };
 }
@@ -186,21 +186,21 @@ function asArray({ node, types, schema, text, source }: Written): Coerced | unde
     const isList =
       words.length > 1 && words.every((word) => /^[\w.:/*@+-]+$/.test(word)) && item["x-language"] !== "command";
     if (isList) {
-      const shown = spaced(words);
+      const wording = spaced(words);
       const items = words.map((value): StringNode => ({ type: "string", span, value, content: span }));
       return {
         node: { type: "array", span, items },
-        shown,
-        fix: { title: "Write it as a list", edits: [{ span, text: shown }] },
+        wording,
+        fix: { title: "Write it as a list", edits: [{ span, text: wording }] },
       };
     }
   }
   if (node.type === "object" && item?.type === "object") {
     const named = namedItems(source, node, item);
     if (named !== undefined)
-      return { node: nodeOf([], span), shown: "a list", fix: replaced("Write it as a list", node, named) };
+      return { node: nodeOf([], span), wording: "a list", fix: replaced("Write it as a list", node, named) };
   }
-  if (isEmpty(node)) return { node: nodeOf([], span), shown: "[]", fix: replaced("Change to []", node, "[]") };
+  if (isEmpty(node)) return { node: nodeOf([], span), wording: "[]", fix: replaced("Change to []", node, "[]") };
   // A value without quotes of its own, or with a slip inside, is put right first.
   const isWhole = node.type !== "object" || (text.startsWith("{") && text.endsWith("}"));
   if (item?.type !== node.type || !isWhole) return undefined;
@@ -209,8 +209,8 @@ function asArray({ node, types, schema, text, source }: Written): Coerced | unde
     { span: { start: span.end, end: span.end }, text: "]" },
   ];
   const wrapped: ArrayNode = { type: "array", span, items: [node] };
-  const shown = text.length <= 40 && !text.includes("\n") ? `[${text}]` : "[ ] around it";
-  return { node: wrapped, shown, fix: { title: "Put it in an array", edits } };
+  const wording = text.length <= 40 && !text.includes("\n") ? `[${text}]` : "[ ] around it";
+  return { node: wrapped, wording, fix: { title: "Put it in an array", edits } };
 }
 
 /** `{ "ops": { ... } }` for a list of objects that each have a name. */
@@ -232,13 +232,13 @@ function asObject(written: Written): Coerced | undefined {
   const { node, types, schema, text } = written;
   if (!types.includes("object") || types.includes(node.type)) return undefined;
   if (isEmpty(node) || (node.type === "array" && node.items.length === 0)) {
-    return { node: nodeOf({}, node.span), shown: "{}", fix: replaced("Change to {}", node, "{}") };
+    return { node: nodeOf({}, node.span), wording: "{}", fix: replaced("Change to {}", node, "{}") };
   }
   const inner =
     (isJson(text) ? mainSetting(node, schema, text) : undefined) ?? pairs(node, schema) ?? emptyMembers(node, schema);
   if (inner === undefined) return undefined;
   const meant = nodeOf(JSON.parse(inner), node.span);
-  return { node: meant, shown: inner, fix: { ...replaced(`Change to ${inner}`, node, inner), isSuggestion: true } };
+  return { node: meant, wording: inner, fix: { ...replaced(`Change to ${inner}`, node, inner), isSuggestion: true } };
 }
 
 /** A value as if it were written at a place. */
@@ -255,7 +255,7 @@ function nodeOf(value: unknown, span: Span): Node {
   return { type: "object", span, members };
 }
 
-/** What a section is mostly written for. `disable` and `enable` take true and false. */
+/** The settings that a section is mostly written for. `disable` and `enable` take true and false. */
 const MAIN: Readonly<Record<string, readonly string[]>> = {
   Backoff: ["attempts"],
   Cors: ["enable", "allowed_origins"],
@@ -293,7 +293,7 @@ function mainSetting(node: Node, { title = "", properties = {} }: Schema & { tit
 /** `"A=b"`, `["A=b"]`, `[{ "name": "A", "value": "b" }]` for a map of texts. */
 function pairs(node: Node, { additionalProperties }: Schema): string | undefined {
   if (typeof additionalProperties !== "object" || resolve(additionalProperties).type !== "string") return undefined;
-  const found: Record<string, string> = {};
+  const entries: Record<string, string> = {};
   const items = node.type === "array" ? node.items : [node];
   for (const item of items) {
     let pair: [string, string] | undefined;
@@ -306,10 +306,10 @@ function pairs(node: Node, { additionalProperties }: Schema): string | undefined
       if (isPair && texts[0] !== undefined && texts[1] !== undefined) pair = [texts[0], texts[1]];
       else if (item.members.length === 1 && texts[0] !== undefined) pair = [item.members[0]!.key.value, texts[0]];
     }
-    if (pair === undefined || Object.hasOwn(found, pair[0])) return undefined;
-    found[pair[0]] = pair[1];
+    if (pair === undefined || Object.hasOwn(entries, pair[0])) return undefined;
+    entries[pair[0]] = pair[1];
   }
-  return spaced(found);
+  return spaced(entries);
 }
 
 /** `["staging"]` for a map of sections. */
@@ -325,11 +325,15 @@ const isEmpty = (node: Node) =>
   (node.type === "object" && node.members.length === 0) || (node.type === "string" && node.value.trim() === "");
 
 function literal({ source, node: { span } }: Written, value: number | boolean): Coerced {
-  const shown = String(value);
+  const wording = String(value);
   const node: Node = typeof value === "number" ? { type: "number", span, value } : { type: "boolean", span, value };
   // Without its quotes it would melt into whatever is right beside it.
   const isGlued = /[\w.+'-]/.test((source[span.start - 1] ?? "") + (source[span.end] ?? ""));
-  return { node, shown, fix: isGlued ? undefined : { title: `Change to ${shown}`, edits: [{ span, text: shown }] } };
+  return {
+    node,
+    wording,
+    fix: isGlued ? undefined : { title: `Change to ${wording}`, edits: [{ span, text: wording }] },
+  };
 }
 
 function text({ source, node: { span } }: Written, value: string): Coerced {
@@ -338,7 +342,7 @@ function text({ source, node: { span } }: Written, value: string): Coerced {
   const node: StringNode = { type: "string", span, value, content: span };
   return {
     node,
-    shown: quoted,
+    wording: quoted,
     fix: isGlued ? undefined : { title: `Change to ${quoted}`, edits: [{ span, text: quoted }] },
   };
 }

@@ -58,13 +58,13 @@ function conforms(node: Node, part: Schema): boolean {
 }
 
 function isUnderstood(schema: Schema): boolean {
-  let known = understood.get(schema);
-  if (known === undefined) {
+  let result = understood.get(schema);
+  if (result === undefined) {
     const names = Object.keys(schema.propertyNames ?? {});
-    known = Object.keys(schema).every((name) => KEYWORDS.has(name)) && names.every((name) => name === "x-language");
-    understood.set(schema, known);
+    result = Object.keys(schema).every((name) => KEYWORDS.has(name)) && names.every((name) => name === "x-language");
+    understood.set(schema, result);
   }
-  return known;
+  return result;
 }
 
 const understood = new Map<Schema, boolean>();

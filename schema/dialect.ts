@@ -11,7 +11,7 @@ import {
   removeMembers,
   withValue,
 } from "./json.ts";
-import type { Report } from "./report.ts";
+import type { ProblemReport } from "./report.ts";
 
 // Names in older files, and today's names for the same.
 const INJECT_TYPES: Readonly<Record<string, string>> = { segment: "tracker", "google analytics": "analytics" };
@@ -27,7 +27,7 @@ interface Use {
   readonly span: Span;
   readonly message: string;
   readonly hint: string;
-  /** What the migration did, in a sentence; undefined if it cannot do it. */
+  /** The change that the migration made, in a sentence; undefined if it cannot make it. */
   readonly note: string | undefined;
   /** Edits of keys and values that stay. */
   readonly replace: readonly TextEdit[];
@@ -41,7 +41,7 @@ interface Use {
  * Reports every use of the older dialect with its fix. Returns the tree for the checks after it: a copy in today's form,
  * or `written` itself if nothing in it is of the older dialect.
  */
-export function checkDialect(report: Report, written: ObjectNode): ObjectNode {
+export function checkDialect(report: ProblemReport, written: ObjectNode): ObjectNode {
   if (findUses(report.source, written).length === 0 && derivedTimeout(written) === undefined) return written;
   const root = copyOf(written);
   const derived = derivedTimeout(root);
@@ -82,7 +82,7 @@ export function migrateUses(text: string): { edits: TextEdit[]; notes: string[] 
   }
   const gone = [...removals].flatMap(([object, members]) => removeMembers(object, members));
   const kept = uses.flatMap(({ replace }) => replace);
-  // What is inside of something removed goes with it.
+  // Edits inside of something removed go with it.
   const edits = [...gone, ...kept].filter(
     (edit) =>
       !gone.some(
@@ -109,7 +109,7 @@ function derivedTimeout(root: ObjectNode): { readonly object: ObjectNode; readon
   };
   const timeout = secondsOf("timeout");
   const listen_timeout = secondsOf("listen_timeout");
-  // What is wrong with the proxy's is said there.
+  // A problem of the proxy's timeouts is reported there.
   const isKnown = timeout !== undefined && listen_timeout !== undefined && (proxy?.type ?? "object") === "object";
   if (!isKnown) return { object, member };
   const derived = functionTimeout({ timeout, listen_timeout });
@@ -340,7 +340,7 @@ function injectUses(item: ObjectNode): Use[] {
  * Rewrites the older dialect of tool.json (`lambda`, `enable`, older inject types) as today's. `notes` says each change
  * in a sentence; without any, `text` is the text given. What is not edited stays byte for byte, formatting included.
  */
-export function migrate(text: string): { text: string; notes: string[] } {
+export function migrateConfig(text: string): { text: string; notes: string[] } {
   const { edits, notes } = migrateUses(text);
   return { text: applyEdits(text, edits), notes };
 }

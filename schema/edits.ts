@@ -66,7 +66,7 @@ function insertLast(source: string, around: Node, { first, end }: Extent, text: 
   return { span: { start: end, end }, text: `,${blank || " "}${text}` };
 }
 
-/** What separates a member from the one before: the blanks and line ends in front of it. */
+/** The text that separates a member from the one before: the blanks and line ends in front of it. */
 function blankBefore(source: string, from: number, to: number): string {
   return /\s*$/.exec(source.slice(from, to))![0];
 }

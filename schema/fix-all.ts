@@ -1,9 +1,9 @@
 import { applyEdits, editsTogether, LineIndex, type Problem } from "../grammar/problem.ts";
-import { type CheckOptions, checkConfig } from "./check.ts";
+import { type ConfigCheckOptions, checkConfig } from "./check.ts";
 import { maskProblems } from "./masked.ts";
 import { isAmong } from "./sound-fixes.ts";
 
-// What one fix uncovers another mends; each round takes problems away.
+// One fix may uncover a problem that another mends; each round takes problems away.
 const MAX_ROUNDS = 20;
 
 /**
@@ -11,7 +11,7 @@ const MAX_ROUNDS = 20;
  * its place in the text as it was then, and quotes no value of a variable. A text without such fixes is given back
  * unchanged.
  */
-export function fixAll(text: string, options: CheckOptions = {}): { text: string; notes: string[] } {
+export function fixAll(text: string, options: ConfigCheckOptions = {}): { text: string; notes: string[] } {
   const notes: string[] = [];
   let { problems } = checkConfig(text, options);
   let fixed = text;
@@ -31,7 +31,7 @@ export function fixAll(text: string, options: CheckOptions = {}): { text: string
 }
 
 /** Undefined if nothing is left to do, or what is done at once leaves more to complain about. */
-function roundOf(text: string, problems: readonly Problem[], certain: readonly Problem[], options: CheckOptions) {
+function roundOf(text: string, problems: readonly Problem[], certain: readonly Problem[], options: ConfigCheckOptions) {
   const edits = editsTogether(certain);
   if (edits.length === 0) return undefined;
   const fixed = applyEdits(text, edits);

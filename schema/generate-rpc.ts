@@ -53,7 +53,7 @@ function accountAnswers(definitions: Record<string, Schema>, operations: Record<
   );
 }
 
-/** What a schema says about types alone. Words are left out, so that a later service may have another role. */
+/** The types of a schema alone. Words are left out, so that a later service may have another role. */
 function shapeOf(schema: Schema, definitions: Record<string, Schema>): AnswerShape {
   const name = /^#\/definitions\/(\w+)$/.exec(String(schema.$ref))?.[1];
   if (name !== undefined) return shapeOf(definitions[name]!, definitions);
@@ -85,7 +85,7 @@ function withForms(definitions: Record<string, Schema>): Record<string, Schema> 
   return result;
 }
 
-/** What is answered keeps no bounds but its type and words: an older record may be outside of them. */
+/** An answer keeps no bounds but its type and words: an older record may be outside of them. */
 function answered(properties: Record<string, Schema>): Record<string, Schema> {
   const kept = ["description", "type", "enum", "format", "items", "$ref", "readOnly", "examples"];
   return Object.fromEntries(
@@ -168,7 +168,7 @@ async function validators(
     code: { source: true, esm: true, optimize: 2 },
   });
   const names: Record<string, string> = {};
-  // What a change makes of a record is checked as a whole: here it is only known which one is meant.
+  // A changed record is checked as a whole: here it is only known which one is meant.
   const checked = Object.entries({ ...definitions, NewEvent: {} as Schema }).map(([name, definition]) => {
     if (!name.endsWith("Update")) return [name, definition];
     const { properties, required } = definition;

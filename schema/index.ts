@@ -1,12 +1,12 @@
 // tool.json: text in, a checked configuration or problems out. Start reading at check.ts. README.md lists the other
 // files that may be imported from outside.
-export { type CheckOptions, checkConfig, checkInSteps, notUtf8 } from "./check.ts";
+export { type ConfigCheckOptions, checkConfig, checkInSteps, notUtf8 } from "./check.ts";
 export { checkTemplate } from "./checks/error-pages.ts";
 export { stageNames, unknownStages } from "./checks/query-stages.ts";
 export { CSS_COLORS } from "./colors.ts";
 export type { Action, Backoff, Config, Hooks, Injection, Redirect } from "./config.generated.ts";
 export { defaultRole, servesStatic, withDefaults } from "./defaults.ts";
-export { migrate, migrateUses } from "./dialect.ts";
+export { migrateConfig, migrateUses } from "./dialect.ts";
 export type { Directory, DirectoryEntry } from "./directory.ts";
 export { fixAll } from "./fix-all.ts";
 export { parseGlob } from "./glob.ts";

@@ -3,7 +3,7 @@ import type { Directory } from "./directory.ts";
 
 export type Runtime = "go" | "crystal" | "node" | "java" | "python" | "static";
 
-/** What the marker files of a project say about it. */
+/** The settings of a project as its marker files tell them. */
 export interface Inference {
   /** Undefined if no marker file says it. */
   readonly runtime: Runtime | undefined;
@@ -35,13 +35,13 @@ interface Look {
   has(command: string): boolean;
 }
 
-type Found = Omit<Inference, "type" | "marker">;
+type Settings = Omit<Inference, "type" | "marker">;
 
 /**
  * First match wins. A Go or Crystal program often carries a package.json for its front end, so that these come before
  * it, other than in the specification's listing.
  */
-const MARKERS: readonly { readonly files: readonly string[]; infer(look: Look, marker: string): Found }[] = [
+const MARKERS: readonly { readonly files: readonly string[]; infer(look: Look, marker: string): Settings }[] = [
   { files: ["main.go"], infer: go },
   { files: ["main.cr"], infer: crystal },
   { files: ["package.json"], infer: node },
@@ -65,12 +65,12 @@ export function inferRuntime(directory: Directory, config: Config, options: Infe
     if (marker === undefined) continue;
     // A file that says "server", or how to start one, has no static site.
     if (marker === "index.html" && (config.type === "server" || written !== undefined)) continue;
-    const { command, build, clean, note, ...found } = infer(look, marker);
+    const { command, build, clean, note, ...settings } = infer(look, marker);
     const ownBuild = config.hooks?.build !== undefined;
     return {
-      ...found,
+      ...settings,
       marker,
-      type: found.runtime === "static" ? "static" : "server",
+      type: settings.runtime === "static" ? "static" : "server",
       command: written ?? command,
       ...(build !== undefined && !ownBuild && { build }),
       ...(clean !== undefined && config.hooks?.clean === undefined && { clean }),
@@ -80,7 +80,7 @@ export function inferRuntime(directory: Directory, config: Config, options: Infe
   return { runtime: undefined, marker: undefined, type: "server", command: written ?? "./server" };
 }
 
-function go({ development }: Look): Found {
+function go({ development }: Look): Settings {
   return {
     runtime: "go",
     command: development ? "go run ." : "./server",
@@ -90,23 +90,23 @@ function go({ development }: Look): Found {
 }
 
 /** Statically linked on Alpine's musl, as the platform has none of the build machine's libraries. */
-function crystal({ has }: Look): Found {
-  const found = { runtime: "crystal", command: "./server", clean: "rm -f server" } as const;
+function crystal({ has }: Look): Settings {
+  const settings = { runtime: "crystal", command: "./server", clean: "rm -f server" } as const;
   const container = ["docker", "podman"].find((name) => has(name));
   if (container === undefined) {
     return {
-      ...found,
+      ...settings,
       note: "building Crystal needs a container runtime (docker or podman), and none is installed: install one, or write hooks.build",
     };
   }
   const compile = "crystal build --release --static -o server main.cr";
   return {
-    ...found,
+    ...settings,
     build: `${container} run --rm --platform linux/amd64 -v "$PWD":/app -w /app crystallang/crystal:latest-alpine ${compile}`,
   };
 }
 
-function node({ directory }: Look, marker: string): Found {
+function node({ directory }: Look, marker: string): Settings {
   const scripts = packageScripts(directory.read(marker));
   const hasServerAlone = directory.kind("app.js") !== "file" && directory.kind("server.js") === "file";
   return {
@@ -128,18 +128,18 @@ function packageScripts(text: string | undefined): ReadonlySet<string> {
   }
 }
 
-function gradle({ directory }: Look): Found {
+function gradle({ directory }: Look): Settings {
   const command = directory.kind("gradlew") === "file" ? "./gradlew" : "gradle";
   return java(`${command} clean build`, "build/libs");
 }
 
-function maven({ directory }: Look): Found {
+function maven({ directory }: Look): Settings {
   const command = directory.kind("mvnw") === "file" ? "./mvnw" : "mvn";
   return java(`${command} -q clean package`, "target");
 }
 
 /** Builds leave jars beside the one that runs: the classes alone, sources, documentation, the one before shading. */
-function java(build: string, jars: string): Found {
+function java(build: string, jars: string): Settings {
   const others = String.raw`(-plain|-sources|-javadoc)\.jar$|/original-`;
   return {
     runtime: "java",
@@ -156,18 +156,18 @@ function java(build: string, jars: string): Found {
 const PLATFORMS =
   "platforms=$(printf ' --platform manylinux_2_%s_x86_64' 34 31 28 27 26 24 17)' --platform manylinux2014_x86_64'";
 
-function python({ directory, development, has }: Look): Found {
+function python({ directory, development, has }: Look): Settings {
   const interpreter = !has("python") && has("python3") ? "python3" : "python";
-  const found = {
+  const settings = {
     runtime: "python",
     command: `${interpreter} app.py`,
     environment: { PYTHONPATH: ".pypath" },
   } as const;
-  if (directory.kind("requirements.txt") !== "file") return found;
+  if (directory.kind("requirements.txt") !== "file") return settings;
   const pip = `${interpreter} -m pip`;
   // pip replaces nothing that is there already, and bytecode would be that of this machine's Python.
   const install = `${pip} install -r requirements.txt -t .pypath --no-compile`;
-  if (development) return { ...found, build: `rm -rf .pypath; ${install}`, clean: "rm -r .pypath" };
+  if (development) return { ...settings, build: `rm -rf .pypath; ${install}`, clean: "rm -r .pypath" };
   // Libraries for the platform, not for the developer's machine. Of those published as source alone wheels are made here:
   // pip takes them where they hold nothing that is bound to a machine, and else says which library has none.
   const forPlatform = `${install} --only-binary=:all: --implementation cp --python-version 3.14$platforms`;
@@ -175,5 +175,5 @@ function python({ directory, development, has }: Look): Found {
   const hint =
     "a library of requirements.txt has no wheel for Linux on x86-64 with Python 3.14: take another version of it";
   const build = `rm -rf .pypath .tool/wheels; ${PLATFORMS}; ${forPlatform} || { ${fromSource}; } || { echo '${hint}' >&2; false; }`;
-  return { ...found, build, clean: "rm -r .pypath" };
+  return { ...settings, build, clean: "rm -r .pypath" };
 }

@@ -1,6 +1,6 @@
 import { createScanner, type JSONScanner, type SyntaxKind } from "jsonc-parser";
 import { applyEdits, type Fix, type Problem, quote, type Remedy, type Span } from "../grammar/problem.ts";
-import { indentOf, isName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
+import { indentOf, isKeyName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
 
 /**
  * A value and its place. Repairs replace nodes of a copy (`copyOf`), never spans: those still point at what the user
@@ -50,7 +50,7 @@ export interface BrokenNode {
   readonly span: Span;
 }
 
-export interface Parsed {
+export interface ParsedJson {
   readonly root: Node | undefined;
   readonly problems: Problem[];
   /** Those of values that were read as what they were meant to be, such as `None` as null. */
@@ -93,7 +93,7 @@ const Kind = {
  * Reads JSON text as far as it can be read: every slip is a problem (codes `config/...`), and the text around it is
  * still understood. Never throws.
  */
-export function parseJson(source: string): Parsed {
+export function parseJson(source: string): ParsedJson {
   const { root, problems, repaired } = new Parser(source).parse();
   return { root, problems, repaired };
 }
@@ -102,7 +102,7 @@ export function parseJson(source: string): Parsed {
  * The same for checks: if brackets do not pair, indentation decides which one is missing, unless that reading has more
  * problems. A fix that guesses where something is missing is offered if it removes its problem and adds none.
  */
-export function parseByLines(source: string): Parsed {
+export function parseByLines(source: string): ParsedJson {
   const { root, repaired, problems, guesses } = readByLines(source);
   if (guesses.size === 0) return { root, problems, repaired };
   const isTooMuch = guesses.size > MAX_GUESSES || source.length > MAX_GUESSED_LENGTH;
@@ -258,7 +258,7 @@ export const SYNTAX_CODES: ReadonlySet<string> = new Set([
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
 /**
- * What the text between the quotes stands for, and where each UTF-16 unit of that begins in the text (and, last, where
+ * The value of the text between the quotes, and where each UTF-16 unit of that begins in the text (and, last, where
  * the text ends). An escape that JSON does not know stands for the character after the backslash.
  */
 function decode(raw: string): { value: string; offsets: number[] } {
@@ -358,7 +358,7 @@ class Parser {
     if (source.startsWith("\ufeff")) this.#scanner.setPosition(1);
   }
 
-  parse(): Parsed & { readonly guesses: ReadonlySet<Problem> } {
+  parse(): ParsedJson & { readonly guesses: ReadonlySet<Problem> } {
     this.#next();
     if (this.#kind === Kind.end) {
       this.#report(
@@ -392,7 +392,7 @@ class Parser {
       }
     } else if (root === undefined) {
       const span = this.#tokenSpan();
-      this.#report("config/value-expected", `a value is expected here, not ${this.#found()}`, span, {
+      this.#report("config/value-expected", `a value is expected here, not ${this.#tokenText()}`, span, {
         hint: "begin with {",
       });
     }
@@ -497,7 +497,7 @@ class Parser {
       return true;
     }
     if (this.#kind === own) {
-      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
+      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#tokenText()}`);
       this.#swallowed = false;
       this.#next();
       return true;
@@ -507,8 +507,8 @@ class Parser {
     const isOwn = !this.#open.slice(0, -1).includes(bracket === "{" ? "[" : "{") || this.#isBelow(open);
     if (this.#kind === other && isOwn) {
       const right = bracket === "{" ? "}" : "]";
-      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
-      this.#report("config/wrong-bracket", `${this.#found()} closes what "${bracket}" opened`, this.#tokenSpan(), {
+      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#tokenText()}`);
+      this.#report("config/wrong-bracket", `${this.#tokenText()} closes what "${bracket}" opened`, this.#tokenSpan(), {
         hint: `write ${right}`,
         fix: { title: `Replace with ${right}`, edits: [{ span: this.#tokenSpan(), text: right }] },
       });
@@ -540,7 +540,7 @@ class Parser {
   #unclosed(bracket: "{" | "[", open: Span, comma: Span | undefined) {
     const close = bracket === "{" ? "}" : "]";
     const end = comma?.start ?? this.#lastEnd;
-    // What follows is separated from it by the comma that was read, or by none.
+    // The next token is separated from it by the comma that was read, or by none.
     const closing = this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket || this.#kind === Kind.end;
     const text = comma === undefined && !closing ? `${close},` : close;
     this.#guess("config/unclosed", `"${bracket}" is never closed`, open, {
@@ -584,26 +584,26 @@ class Parser {
   /** Words after a member on its line, which no colon follows; skipped if there are some. */
   #stray(): boolean {
     const start = this.#lastEnd;
-    const found = strayAfter(this.#source, start);
-    if (found === undefined) return false;
-    const span = { start: found.start, end: found.end };
-    const by = found.isComma ? "," : "";
+    const stray = strayAfter(this.#source, start);
+    if (stray === undefined) return false;
+    const span = { start: stray.start, end: stray.end };
+    const by = stray.isComma ? "," : "";
     this.#guess(
-      found.isComma ? "config/missing-comma" : "config/unexpected",
-      found.isComma
+      stray.isComma ? "config/missing-comma" : "config/unexpected",
+      stray.isComma
         ? `";" is in the place of a comma`
         : `${quote(this.#source.slice(span.start, span.end))} is not expected here`,
       span,
       {
-        hint: found.isComma ? "write ," : "remove it",
+        hint: stray.isComma ? "write ," : "remove it",
         fix: {
-          title: found.isComma ? "Change to ," : "Remove it",
-          edits: [{ span: found.isComma ? span : { start, end: span.end }, text: by }],
+          title: stray.isComma ? "Change to ," : "Remove it",
+          edits: [{ span: stray.isComma ? span : { start, end: span.end }, text: by }],
         },
       },
     );
     this.#jump(span.end);
-    if (found.isComma) this.#swallowed = true;
+    if (stray.isComma) this.#swallowed = true;
     return true;
   }
 
@@ -651,9 +651,9 @@ class Parser {
     return { key, value };
   }
 
-  /** What a name is where the value of a key is expected: one inside, or on a line like the key's the next. */
+  /** The role of a name in place of a key's value: a member inside, or on a line like the key's the next member. */
   #nameBelow(key: StringNode): "member" | "inside" | undefined {
-    if (this.#kind !== Kind.string || !isName(this.#source, this.#tokenSpan().end)) return undefined;
+    if (this.#kind !== Kind.string || !isKeyName(this.#source, this.#tokenSpan().end)) return undefined;
     const indent = indentOf(this.#source, this.#start);
     return indent === undefined || indent > lineIndentOf(this.#source, key.span.start) ? "inside" : "member";
   }
@@ -703,7 +703,7 @@ class Parser {
       return undefined;
     }
     if (begun === Kind.openBrace || begun === Kind.openBracket) {
-      this.#report("config/key-expected", `a key in double quotes is expected here, not ${this.#found()}`, {
+      this.#report("config/key-expected", `a key in double quotes is expected here, not ${this.#tokenText()}`, {
         start,
         end: start + 1,
       });
@@ -1011,7 +1011,7 @@ class Parser {
     return { start: this.#start, end };
   }
 
-  #found(): string {
+  #tokenText(): string {
     const { start, end } = this.#tokenSpan();
     return this.#kind === Kind.end ? "the end of the file" : quote(this.#source.slice(start, end));
   }

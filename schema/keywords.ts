@@ -23,10 +23,10 @@ export interface Schema {
   readonly "x-unit"?: string;
 }
 
-/** What tool.schema.json says about the whole file. */
+/** The schema of the whole file in tool.schema.json. */
 export const rootSchema = toolSchema as Schema;
 
-/** What a schema says about a member of that name. ajv's own schema paths start from the root again at some references. */
+/** The schema of a member of that name. ajv's own schema paths start from the root again at some references. */
 export function memberSchema(parent: Schema, name: string): Schema {
   const { properties, additionalProperties } = parent;
   if (properties !== undefined && Object.hasOwn(properties, name)) return resolve(properties[name]!);
@@ -36,12 +36,12 @@ export function memberSchema(parent: Schema, name: string): Schema {
 /** The schema itself, or what it refers to. */
 export function resolve(part: Schema): Schema {
   if (part.$ref === undefined) return part;
-  let known = referred.get(part);
-  if (known === undefined) {
-    known = rootSchema.definitions![part.$ref.slice("#/definitions/".length)]!;
-    referred.set(part, known);
+  let definition = referred.get(part);
+  if (definition === undefined) {
+    definition = rootSchema.definitions![part.$ref.slice("#/definitions/".length)]!;
+    referred.set(part, definition);
   }
-  return known;
+  return definition;
 }
 
 // A walk through a long text asks many thousands of times.

@@ -10,11 +10,12 @@ import { type Glob, parseGlob } from "./glob.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
 import type { Memory } from "./memory.ts";
-import type { Report } from "./report.ts";
+import type { ProblemReport } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
 /**
- * What the strings of a configuration say in their languages, by the node that holds them; where a string is wrong, nothing.
+ * The values of the strings of a configuration in their languages, by the node that holds them; none if a string is
+ * wrong.
  */
 export interface Meanings {
   readonly routes: ReadonlyMap<StringNode, Route>;
@@ -29,7 +30,11 @@ export interface Meanings {
  * Checks every string that tool.schema.json marks with `x-language`, keys included (there the mark is in
  * `propertyNames`). In steps: see `checkInSteps`.
  */
-export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory): Generator<undefined, Meanings> {
+export function* checkLanguages(
+  report: ProblemReport,
+  root: ObjectNode,
+  memory: Memory,
+): Generator<undefined, Meanings> {
   const routes = new Map<StringNode, Route>();
   const locations = new Map<StringNode, Location>();
   const durationsMs = new Map<StringNode, number>();
@@ -68,7 +73,7 @@ const STRINGS_PER_STEP = 500;
 export interface LanguagePlace {
   /** From the root; for a key with the key itself as the last name. The array changes during the walk: copy it. */
   readonly path: readonly (string | number)[];
-  /** What the schema says about the string, or about the value of the key. */
+  /** The schema of the string, or of the value of the key. */
   readonly schema: Schema;
   readonly isKey: boolean;
 }
@@ -95,8 +100,8 @@ export function eachLanguage(
     }
     if (node.type !== "object") return;
     for (const { key, value } of node.members) {
-      const known = properties && Object.hasOwn(properties, key.value) ? properties[key.value] : undefined;
-      const inner = known ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
+      const property = properties && Object.hasOwn(properties, key.value) ? properties[key.value] : undefined;
+      const inner = property ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
       path.push(key.value);
       const ofKey = propertyNames?.["x-language"];
       if (ofKey !== undefined) visit(ofKey, key, { path, schema: resolve(inner ?? {}), isKey: true });
@@ -106,7 +111,7 @@ export function eachLanguage(
   }
 }
 
-/** What a string says, or its problems, with spans counted from the string's value. */
+/** Reads the value of a string, or its problems, with spans counted from the string's value. */
 type Read = (value: string) => Parsed<unknown>;
 
 const LANGUAGES: Readonly<Record<string, Read>> = {
@@ -134,9 +139,9 @@ const unless = (problems: readonly Problem[]): Parsed<unknown> =>
 
 interface Correction {
   readonly hint: string;
-  /** What was certainly meant. */
+  /** The value that was certainly meant. */
   readonly fixed?: string | undefined;
-  /** What may have been meant. */
+  /** A value that may have been meant. */
   readonly likely?: string | undefined;
 }
 
@@ -268,7 +273,7 @@ function checkColor(value: string): Problem[] {
 }
 
 /** `/actions/*\/name`: the string is one of those at these places. */
-function checkReference(report: Report, root: ObjectNode, pointer: string, node: StringNode) {
+function checkReference(report: ProblemReport, root: ObjectNode, pointer: string, node: StringNode) {
   const names = targets(root, pointer.split("/").slice(1)).map(({ value }) => value);
   if (names.includes(node.value)) return;
   const [section] = pointer.split("/").slice(1);

@@ -1,6 +1,6 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Fix, fixesOf, type Problem, type Span } from "../grammar/problem.ts";
-import { commandsOf, secretsIn } from "./checks/commands.ts";
+import { configuredCommands, secretsIn } from "./checks/commands.ts";
 import { secretsInHeader } from "./checks/headers.ts";
 import { isSecretName, isSecretText } from "./checks/secrets.ts";
 import { isJson, memberOf, type Node, parseByLines, type StringNode, spanInside } from "./json.ts";
@@ -68,7 +68,7 @@ function secretSpans(text: string): readonly Span[] {
       }
     }
   });
-  for (const { node } of commandsOf(root)) for (const { span } of secretsIn(node.value)) addInside(node, span);
+  for (const { node } of configuredCommands(root)) for (const { span } of secretsIn(node.value)) addInside(node, span);
   const headers = memberOf(root, "headers")?.value;
   for (const { value: rule } of headers?.type === "object" ? headers.members : []) {
     for (const { key, value } of rule?.type === "object" ? rule.members : []) {
@@ -91,7 +91,7 @@ function leaves(node: Node, take: (leaf: Node) => void): void {
   } else take(node);
 }
 
-/** What may be a value below a key such as `environment`, up to the bracket that closes it, whatever is quoted there. */
+/** Possible values below a key such as `environment`, up to the bracket that closes it, whatever is quoted there. */
 function loosely(text: string): Span[] {
   const spans: Span[] = [];
   let end = 0;

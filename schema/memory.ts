@@ -18,7 +18,7 @@ export class Memory {
     }
   }
 
-  /** What `read` returns for a text; it must be the same pure function for each name. */
+  /** The result of `read` for a text; it must be the same pure function for each name. */
   ofText<T>(name: string, text: string, read: (text: string) => T): T {
     let texts = this.#texts.get(name);
     if (texts === undefined) {

@@ -11,8 +11,8 @@ export function nearName(
   const slip = didYouMean(word.trim(), names);
   if (slip !== undefined) return { name: slip, isSlip: true };
   const plain = letters(word);
-  const known = Object.hasOwn(OTHER_WORDS, plain) ? OTHER_WORDS[plain]!.filter((name) => names.includes(name)) : [];
-  if (known.length === 1) return { name: known[0]!, isSlip: false };
+  const synonyms = Object.hasOwn(OTHER_WORDS, plain) ? OTHER_WORDS[plain]!.filter((name) => names.includes(name)) : [];
+  if (synonyms.length === 1) return { name: synonyms[0]!, isSlip: false };
   if (plain.length < MIN_LETTERS || plain.length > MAX_LETTERS) return undefined;
   for (const isNear of NEAR) {
     const near = names.filter((name) => letters(name).length >= MIN_LETTERS && isNear(plain, letters(name)));

@@ -24,8 +24,8 @@ export const RECORD_EXAMPLES: Readonly<Record<string, string>> = {
  * example. `path` leads to the setting, whose object is `owner`.
  */
 export function placeholder(root: Node, owner: Node, path: readonly string[], schema: Schema): string | undefined {
-  const told = toldBy(root, owner, path);
-  if (told !== undefined) return spaced(told);
+  const derived = derivedValue(root, owner, path);
+  if (derived !== undefined) return spaced(derived);
   const usual = isEmpty(schema.default) ? undefined : schema.default;
   const value = usual ?? schema.examples?.[0] ?? schema.default ?? schema.enum?.[0];
   return value === undefined ? undefined : spaced(value);
@@ -37,12 +37,12 @@ const isEmpty = (value: unknown) =>
   value === "" ||
   (typeof value === "object" && value !== null && Object.keys(value).length === 0);
 
-function toldBy(root: Node, owner: Node, path: readonly string[]): unknown {
+function derivedValue(root: Node, owner: Node, path: readonly string[]): unknown {
   const [section, key] = path;
   const name = path.at(-1);
-  if (section === "alerts" && name === "action") return actionNames(root)[0];
+  if (section === "alerts" && name === "action") return configActionNames(root)[0];
   if (section === "actions" && name === "name") {
-    return danglingName(root) ?? freeName(actionNames(root), textOf(owner, "type") ?? "ops");
+    return danglingName(root) ?? freeName(configActionNames(root), textOf(owner, "type") ?? "ops");
   }
   if (section === "actions" && name === "type") {
     const types = { emails: "email", numbers: "sms", url: "chat", channel: "chat" };
@@ -85,7 +85,7 @@ function injectionType(item: ObjectNode): string | undefined {
   return /\{[^}]*:[^}]*\}/.test(value) ? "inline style" : undefined;
 }
 
-export function actionNames(root: Node): string[] {
+export function configActionNames(root: Node): string[] {
   const actions = memberOf(root, "actions")?.value;
   return actions?.type === "array" ? actions.items.flatMap((action) => textOf(action, "name") ?? []) : [];
 }
@@ -93,9 +93,9 @@ export function actionNames(root: Node): string[] {
 /** A name that an alert refers to, and no action has. */
 function danglingName(root: Node): string | undefined {
   const alerts = memberOf(root, "alerts")?.value;
-  const known = actionNames(root);
+  const names = configActionNames(root);
   const used = alerts?.type === "array" ? alerts.items.flatMap((alert) => textOf(alert, "action") ?? []) : [];
-  return used.find((name) => name !== "" && !known.includes(name));
+  return used.find((name) => name !== "" && !names.includes(name));
 }
 
 /** A name that is not among those, by a number at its end. */

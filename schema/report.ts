@@ -2,7 +2,7 @@ import type { Fix, Problem, Remedy, Severity, Span, TextEdit } from "../grammar/
 import { type Node, type StringNode, spanInside } from "./json.ts";
 
 /** The parts of a problem besides its message. */
-export interface More extends Remedy {
+export interface ProblemDetails extends Remedy {
   /** Several changes, the likeliest first; those that are undefined do not count. `fix` is not read then. */
   readonly fixes?: readonly (Fix | undefined)[];
 }
@@ -14,7 +14,7 @@ interface Finding {
 }
 
 /** Collects the problems of one text. */
-export class Report {
+export class ProblemReport {
   readonly source: string;
   readonly #problems: Problem[] = [];
   /** Values of the wrong type that are read as what they were meant to be, and the problem that said so. */
@@ -24,11 +24,11 @@ export class Report {
     this.source = source;
   }
 
-  error(code: string, span: Span, message: string, more: More = {}): Problem {
+  error(code: string, span: Span, message: string, more: ProblemDetails = {}): Problem {
     return this.#add("error", { code, span, message }, more);
   }
 
-  warning(code: string, span: Span, message: string, more: More = {}): Problem {
+  warning(code: string, span: Span, message: string, more: ProblemDetails = {}): Problem {
     return this.#add("warning", { code, span, message }, more);
   }
 
@@ -91,19 +91,19 @@ export class Report {
       if (other.code === "config/literal") continue;
       withdrawn.set(problem, other);
     }
-    const shown = this.#problems
+    const visible = this.#problems
       .filter((problem) => !hidden.has(problem))
       .map((problem): Problem => {
         if (!withdrawn.has(problem)) return problem;
-        // What the value was read as is wrong too: its own fixes put another in the same place.
+        // The value as it was read is wrong too: its own fixes put another in the same place.
         const { fix: _fix, alternatives: _alternatives, hint: _hint, ...rest } = problem;
         const { hint, fix, alternatives } = withdrawn.get(problem)!;
         return { ...rest, ...(hint && { hint }), ...(fix && { fix }), ...(alternatives && { alternatives }) };
       });
-    return shown.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
+    return visible.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
   }
 
-  #add(severity: Severity, { code, span, message }: Finding, { hint, fix, fixes = [fix] }: More): Problem {
+  #add(severity: Severity, { code, span, message }: Finding, { hint, fix, fixes = [fix] }: ProblemDetails): Problem {
     const [first, ...others] = distinct(fixes);
     const alternatives = others.map((other): Fix => ({ ...other, isSuggestion: true }));
     const problem = {
@@ -123,10 +123,10 @@ export class Report {
 const place = ({ span }: Problem) => `${span.start}:${span.end}`;
 
 function distinct(fixes: readonly (Fix | undefined)[]): Fix[] {
-  const found = new Map<string, Fix>();
+  const byEdits = new Map<string, Fix>();
   for (const fix of fixes) {
     const key = JSON.stringify(fix?.edits);
-    if (fix !== undefined && !found.has(key)) found.set(key, fix);
+    if (fix !== undefined && !byEdits.has(key)) byEdits.set(key, fix);
   }
-  return [...found.values()];
+  return [...byEdits.values()];
 }

@@ -1,6 +1,7 @@
 /**
- * What the reference says besides the operations: how a request is made, and the routes that are not operations. Each
- * section has an example for a shell and one for Node.js or a browser; test/logservice/service-reference.test.ts runs them.
+ * The parts of the reference besides the operations: how a request is made, and the routes that are not operations.
+ * Each section has an example for a shell and one for Node.js or a browser; test/logservice/service-reference.test.ts
+ * runs them.
  */
 export interface GuideSection {
   readonly id: string;

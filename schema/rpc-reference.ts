@@ -53,9 +53,9 @@ function section(name: string, { summary, scope, input, output, outputIf }: Oper
   const otherwise =
     outputIf === undefined ? "" : `<p>Only with <code>${text(outputIf)}</code>; otherwise 204 and no body.</p>`;
   const answer = output === undefined ? nothing : `<h4>Answer</h4>${otherwise}${members(output)}`;
-  const asked =
+  const request =
     Object.keys(input.properties ?? {}).length === 0 ? "<p>No parameters.</p>" : `<h4>Input</h4>${members(input)}`;
-  return `<section><h3 id="${text(name)}">POST /${text(name)}</h3><p>${text(summary)} ${needs(scope)}</p>${asked}${answer}</section>`;
+  return `<section><h3 id="${text(name)}">POST /${text(name)}</h3><p>${text(summary)} ${needs(scope)}</p>${request}${answer}</section>`;
 }
 
 const needs = (scope: string) => neededWords(scope, (name) => `<code>${text(name)}</code>`);
@@ -78,7 +78,7 @@ function typeName({ $ref, type, items }: ValueSchema): string {
 
 /** The bounds and the default, as far as there are any. */
 function facts({ enum: words, minimum, maximum, maxLength, maxItems, default: usual }: ValueSchema): string {
-  const found = [
+  const parts = [
     words !== undefined && `one of ${words.join(", ")}`,
     minimum !== undefined && `at least ${minimum}`,
     maximum !== undefined && `at most ${maximum}`,
@@ -86,7 +86,7 @@ function facts({ enum: words, minimum, maximum, maxLength, maxItems, default: us
     maxItems !== undefined && `at most ${maxItems} items`,
     usual !== undefined && `default ${JSON.stringify(usual)}`,
   ].filter((fact) => fact !== false);
-  return found.length === 0 ? "" : ` <small>${text(found.join("; "))}</small>`;
+  return parts.length === 0 ? "" : ` <small>${text(parts.join("; "))}</small>`;
 }
 
 const link = (name: string) => `<a href="#${text(name)}">${text(name)}</a>`;

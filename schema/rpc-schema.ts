@@ -13,7 +13,7 @@ export const PERSON_SCOPE = "person";
 /** The scope of operations that need no credential. */
 export const PUBLIC_SCOPE = "public";
 
-/** What an operation needs, in a sentence. `code` marks the name of a scope. */
+/** The scope that an operation needs, in a sentence. `code` marks the name of a scope. */
 export function neededWords(scope: string, code: (text: string) => string): string {
   if (scope === PUBLIC_SCOPE) return "Needs no token.";
   if (scope === PERSON_SCOPE) return "For signed-in people only.";
@@ -62,7 +62,7 @@ export interface ValueSchema {
 }
 
 /** The definition that a schema refers to, or the schema itself. */
-export function resolved(schema: ValueSchema, { definitions }: RpcSchema): ValueSchema {
+export function resolveRef(schema: ValueSchema, { definitions }: RpcSchema): ValueSchema {
   if (schema.$ref === undefined) return schema;
   return definitions[schema.$ref.slice("#/definitions/".length)]!;
 }

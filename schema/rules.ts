@@ -1,7 +1,7 @@
 // The catalogue of rules: every code that a problem can have, with a sentence for places without a text to point at, such
 // as the rules of a SARIF log and the reference. test/schema/rules.test.ts compares it with the sources.
 
-/** What a rule says, by its code. */
+/** The sentence of each rule, by its code. */
 export const RULES: Readonly<Record<string, string>> = {
   "bytes/blank": "A size contains a space",
   "bytes/empty": "A size is empty",

@@ -1,8 +1,8 @@
 // Which files of a project a static folder may show, by their names alone. One definition for the proxy and the checks.
 
 /**
- * What a page shows. Scripts are not among them: in the folder of a server app they are its sources. Names rather than
- * types, because tables of types know `.ts` as a video.
+ * Files that a page shows. Scripts are not among them: in the folder of a server app they are its sources. Names rather
+ * than types, because tables of types know `.ts` as a video.
  */
 const SHOWN_BY_PAGES =
   /\.(?:html?|xhtml|css|webmanifest|wasm|svg|png|apng|jpe?g|gif|webp|avif|ico|cur|bmp|tiff?|jxl|heic|woff2?|ttf|otf|eot|mp3|m4a|aac|oga|ogg|opus|wav|flac|weba|mp4|m4v|webm|ogv|mov|vtt)$/;
@@ -33,7 +33,7 @@ const PRIVATE: readonly { readonly kind: string; readonly name: RegExp }[] = [
   },
 ];
 
-/** What kind of private file a name means, in words for people; undefined for all others. */
+/** The kind of private file that a name means, in words for people; undefined for all others. */
 export function privateKind(name: string): string | undefined {
   return PRIVATE.find((kind) => kind.name.test(name))?.kind;
 }

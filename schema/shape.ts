@@ -8,7 +8,7 @@ import { memberSchema, resolve, rootSchema, type Schema } from "./keywords.ts";
 import { movesOf } from "./moves.ts";
 import { nearName } from "./near-name.ts";
 import { placeholder } from "./placeholders.ts";
-import type { Report } from "./report.ts";
+import type { ProblemReport } from "./report.ts";
 import { validate as generated } from "./validate.generated.js";
 
 interface SchemaError {
@@ -30,8 +30,8 @@ const MAX_RUNS = 8;
  * is put right, so that what is below it is checked in the same pass and nothing is missing because of it. Returns the
  * tree for the checks after it: a copy if something was put right, else `written` itself.
  */
-export function checkShape(report: Report, written: ObjectNode): ObjectNode {
-  const told = new Set<string>();
+export function checkShape(report: ProblemReport, written: ObjectNode): ObjectNode {
+  const reportedKeys = new Set<string>();
   let root = written;
   for (let run = 0; run < MAX_RUNS; run++) {
     if (validate(plainValue(withoutCertain(root, schema)))) return root;
@@ -49,8 +49,8 @@ export function checkShape(report: Report, written: ObjectNode): ObjectNode {
     for (const error of errors) {
       const { instancePath, keyword, params } = error;
       const key = `${instancePath} ${keyword} ${params.additionalProperty ?? params.missingProperty ?? ""}`;
-      const place = told.has(key) ? undefined : find(root, instancePath);
-      told.add(key);
+      const place = reportedKeys.has(key) ? undefined : find(root, instancePath);
+      reportedKeys.add(key);
       if (place !== undefined && translate(report, error, place, root)) repaired = true;
     }
     return repaired;
@@ -68,10 +68,10 @@ interface Place {
   readonly node: Node;
   /** How the value is called in messages: `"memory"`, `item 2 of "regions"`. */
   readonly label: string;
-  /** What stands for an object that lacks something: its key, or its opening brace. */
+  /** The span that stands for an object that lacks something: its key, or its opening brace. */
   readonly nameSpan: Span;
   readonly path: readonly string[];
-  /** What the schema says about it. */
+  /** The schema of the value. */
   readonly schema: Schema;
   /** The object or array that it is in; undefined for the root. */
   readonly owner?: Place;
@@ -130,7 +130,7 @@ function step(place: Place, name: string): Place | undefined {
 }
 
 /** Reports one schema error in our own words; true if the tree was put right and is worth another look. */
-function translate(report: Report, error: SchemaError, place: Place, root: ObjectNode): boolean {
+function translate(report: ProblemReport, error: SchemaError, place: Place, root: ObjectNode): boolean {
   const parent = place.schema;
   switch (error.keyword) {
     case "additionalProperties":
@@ -167,15 +167,15 @@ const writeInstead = (node: Node, text: string): Fix => ({
   isSuggestion: true,
 });
 
-function unknownKey(report: Report, root: ObjectNode, place: Place, name: string): boolean {
+function unknownKey(report: ProblemReport, root: ObjectNode, place: Place, name: string): boolean {
   const parent = place.schema;
   const object = place.node as ObjectNode;
   const member = memberOf(object, name);
   if (member === undefined) return false;
   if (notPerStage(report, root, place, member)) return false;
 
-  const known = Object.keys(parent.properties ?? {});
-  const free = known.filter((key) => memberOf(object, key) === undefined);
+  const keys = Object.keys(parent.properties ?? {});
+  const free = keys.filter((key) => memberOf(object, key) === undefined);
   const near = nearName(name, free);
   const message = `unknown key ${quote(name)}`;
   const span = member.key.span;
@@ -189,7 +189,7 @@ function unknownKey(report: Report, root: ObjectNode, place: Place, name: string
     member.key = withValue(member.key, near.name);
     return true;
   }
-  const there = didYouMean(name, known);
+  const there = didYouMean(name, keys);
   if (there !== undefined && moves.length === 0) {
     const other = memberOf(object, there)?.value;
     const isLossless = other !== undefined && member.value !== undefined && sameValue(other, member.value);
@@ -204,7 +204,7 @@ function unknownKey(report: Report, root: ObjectNode, place: Place, name: string
   const hint =
     owners.length > 0
       ? `it belongs in ${owners.join(" or ")}`
-      : `known keys${place.path.length ? ` of ${place.label}` : ""}: ${known.filter((key) => key !== "$schema").join(", ")}`;
+      : `known keys${place.path.length ? ` of ${place.label}` : ""}: ${keys.filter((key) => key !== "$schema").join(", ")}`;
   const fixes = moves.map(({ fix, isCertain }): Fix => (isCertain ? fix : { ...fix, isSuggestion: true }));
   report.error("config/unknown-key", span, message, {
     hint,
@@ -219,15 +219,15 @@ const MAX_MOVED = 50;
 const sameValue = (a: Node, b: Node) => JSON.stringify(plainValue(a)) === JSON.stringify(plainValue(b));
 
 /** A setting of the whole app that was written for one stage. */
-function notPerStage(report: Report, root: ObjectNode, place: Place, member: Member): boolean {
+function notPerStage(report: ProblemReport, root: ObjectNode, place: Place, member: Member): boolean {
   const [section, stage, part, ...rest] = place.path;
   if (section !== "stages" || stage === undefined) return false;
   const name = member.key.value;
   const app = schema.properties!;
   const proxy = schema.definitions!.proxy!.properties!;
-  const known =
+  const isAppSetting =
     part === undefined ? Object.hasOwn(app, name) : part === "proxy" && !rest.length && Object.hasOwn(proxy, name);
-  if (!known) return false;
+  if (!isAppSetting) return false;
   const setting = part === undefined ? name : `proxy.${name}`;
   report.error("config/not-per-stage", member.key.span, `${quote(setting)} cannot be overridden for a stage`, {
     hint:
@@ -250,7 +250,7 @@ function ownersOf(name: string): string[] {
   return sections.map(([section]) => section);
 }
 
-function missingKey(report: Report, root: ObjectNode, place: Place, name: string) {
+function missingKey(report: ProblemReport, root: ObjectNode, place: Place, name: string) {
   const object = place.node as ObjectNode;
   // Written without a readable value: that has been said.
   if (memberOf(object, name) !== undefined) return;
@@ -262,17 +262,17 @@ function missingKey(report: Report, root: ObjectNode, place: Place, name: string
   });
 }
 
-function wrongType(report: Report, root: ObjectNode, place: Place): boolean {
+function wrongType(report: ProblemReport, root: ObjectNode, place: Place): boolean {
   const { node, schema: parent } = place;
   if (node.type === "broken") return false;
   const meant = coerce(report.source, node, parent);
   const problem: Problem = report.error(
     "config/type",
     node.type === "object" || node.type === "array" ? { start: node.span.start, end: node.span.start + 1 } : node.span,
-    `${place.label} must be ${wanted(parent)}, not ${found(node)}`,
+    `${place.label} must be ${wanted(parent)}, not ${nodeText(node)}`,
     meant === undefined
       ? { hint: example(place, parent), fixes: otherValues(root, place) }
-      : { hint: `write ${meant.shown}`, fix: meant.fix },
+      : { hint: `write ${meant.wording}`, fix: meant.fix },
   );
   if (meant === undefined) return false;
   if (meant.node.type !== "array" && node.type !== "array") report.coerced(problem);
@@ -321,7 +321,7 @@ function wanted(parent: Schema): string {
     .join(" or ");
 }
 
-function found(node: Node): string {
+function nodeText(node: Node): string {
   switch (node.type) {
     case "string":
       return `the string ${quote(node.value)}`;
@@ -352,20 +352,23 @@ function exampleItem({ items, examples }: Schema): string | undefined {
   return example?.[0] === undefined ? undefined : spaced(example[0]);
 }
 
-function notInEnum(report: Report, root: ObjectNode, place: Place): boolean {
+function notInEnum(report: ProblemReport, root: ObjectNode, place: Place): boolean {
   const { node, schema: parent } = place;
   if (node.type !== "string") return false;
   const words = parent.enum!;
   const near = nearName(node.value, words);
   const others = words.length <= MAX_WORDS ? words : [];
-  const told = placeholder(root, place.owner!.node, place.path, parent);
+  const placeholderText = placeholder(root, place.owner!.node, place.path, parent);
   report.error("config/unknown-value", node.span, `${quote(node.value)} is not a valid value of ${place.label}`, {
     hint: near === undefined ? `write one of ${words.join(", ")}` : `did you mean ${quote(near.name)}?`,
     fixes: near?.isSlip
       ? [report.replace(node, near.name)]
-      : [near?.name, parent.default as string | undefined, told && JSON.parse(told), ...others].map((word) =>
-          report.suggest(node, word),
-        ),
+      : [
+          near?.name,
+          parent.default as string | undefined,
+          placeholderText && JSON.parse(placeholderText),
+          ...others,
+        ].map((word) => report.suggest(node, word)),
   });
   if (near === undefined || !near.isSlip) return false;
   place.replace(withValue(node, near.name));
@@ -380,7 +383,7 @@ interface Bound {
   readonly limit: number;
 }
 
-function outOfBounds(report: Report, place: Place, parent: Schema, { keyword, limit }: Bound) {
+function outOfBounds(report: ProblemReport, place: Place, parent: Schema, { keyword, limit }: Bound) {
   const { node } = place;
   if (node.type !== "number") return;
   const unit = parent["x-unit"] ? ` ${parent["x-unit"]}` : "";

@@ -5,7 +5,7 @@ import { isJson } from "./json.ts";
 const MAX_LENGTH = 20_000;
 const MAX_CANDIDATES = 6000;
 const MAX_CHECKS = 16;
-const MAX_FOUND = 3;
+const MAX_FIXES = 3;
 
 // How far from where it is seen a surplus or missing character is looked for; brackets are looked for everywhere.
 const REACH = 60;
@@ -17,20 +17,20 @@ const REACH = 60;
  */
 export function withSlipFixes(text: string, problems: Problem[], { first, check, isBetter }: Search): Problem[] {
   if (text.length > MAX_LENGTH) return problems;
-  const found: Fix[] = [];
+  const fixes: Fix[] = [];
   let checks = 0;
   const seen = new Set<string>();
   for (const { edit, title } of candidates(text, first.span.start)) {
     const fixed = applyEdits(text, [edit]);
     if (!isJson(fixed) || seen.has(fixed)) continue;
     seen.add(fixed);
-    if (++checks > MAX_CHECKS || found.length === MAX_FOUND) break;
-    if (isBetter(check(fixed))) found.push({ title, edits: [edit] });
+    if (++checks > MAX_CHECKS || fixes.length === MAX_FIXES) break;
+    if (isBetter(check(fixed))) fixes.push({ title, edits: [edit] });
   }
-  if (found.length === 0) return problems;
-  const isCertain = found.length === 1;
+  if (fixes.length === 0) return problems;
+  const isCertain = fixes.length === 1;
   const { fix: _fix, alternatives: _alternatives, ...rest } = first;
-  const [best, ...others] = found.map((fix): Fix => (isCertain ? fix : { ...fix, isSuggestion: true }));
+  const [best, ...others] = fixes.map((fix): Fix => (isCertain ? fix : { ...fix, isSuggestion: true }));
   const fixed: Problem = { ...rest, fix: best!, ...(others.length > 0 && { alternatives: others }) };
   return problems.map((problem) => (problem === first ? fixed : problem));
 }

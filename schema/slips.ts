@@ -9,7 +9,7 @@ export function lostAfter(
   { start, end }: Span,
   { isKey, endsLine }: { readonly isKey: boolean; readonly endsLine: boolean },
 ): number | undefined {
-  // What follows such a token is the text that the next quote was meant to open.
+  // Such a token is followed by the text that the next quote was meant to open.
   const next = isKey ? /^[^\s:,{}[\]]/ : /^[\w$/]/;
   if (!endsLine && (end - start > MAX_LINE || !next.test(source.slice(end, end + 1)))) return undefined;
   const raw = source.slice(start, end);
@@ -30,7 +30,7 @@ export function lostBefore(source: string, start: number, what: "key" | "value")
   const text = (
     what === "key" ? /^[^"\\\s:,{}[\]]+(?="\s*:)/ : /^[\p{L}\p{N}_/#*.@$-](?:[^"\\{}[\]]|\\.)*(?="\s*(?:[,}\]]|$))/u
   ).exec(line);
-  // What has been read as a comment is none of it; https:// is.
+  // Text that has been read as a comment is no part of it; https:// is.
   return text === null || /^[^\s:]*\s*\/[/*]/.test(text[0]) ? undefined : start + text[0].length;
 }
 
@@ -46,11 +46,11 @@ export function strayAfter(
   offset: number,
 ): { readonly start: number; readonly end: number; readonly isComma: boolean } | undefined {
   STRAY.lastIndex = offset;
-  const found = STRAY.exec(source);
-  if (found === null) return undefined;
+  const match = STRAY.exec(source);
+  if (match === null) return undefined;
   const end = STRAY.lastIndex;
-  const start = end - found[1]!.length;
-  return { start, end, isComma: found[1] === ";" && /^\s*["']/.test(source.slice(end, end + MAX_LINE)) };
+  const start = end - match[1]!.length;
+  return { start, end, isComma: match[1] === ";" && /^\s*["']/.test(source.slice(end, end + MAX_LINE)) };
 }
 
 const STRAY = /[ \t]*(;(?=\s*["'}])|[^\s,:{}[\]"'/]+(?:[ \t]+[^\s,:{}[\]"'/]+)*(?=[ \t]*(?:[,}\]\r\n]|$)))/y;
@@ -70,7 +70,7 @@ export function lineIndentOf(source: string, offset: number): number {
 }
 
 /** Whether the token that ends at an offset is a name: a colon and a value follow, and no other name. */
-export const isName = (source: string, end: number) =>
+export const isKeyName = (source: string, end: number) =>
   isBeforeColon(source.charCodeAt(end)) &&
   /^[ \t]*:\s*(?!"[^"\\\r\n]*"[ \t]*:)["\w{[-]/.test(source.slice(end, end + MAX_NAMED));
 

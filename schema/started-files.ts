@@ -6,7 +6,7 @@ const MAX_SCRIPTS = 4;
 /** Interpreters find a file without its ending. */
 const ENDINGS = ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".rb"];
 
-/** What starts where a command names a folder: `node .`, `go run .`, `python package`. */
+/** The files that start if a command names a folder: `node .`, `go run .`, `python package`. */
 const ENTRIES = ["index.js", "index.mjs", "index.cjs", "index.ts", "main.go", "__main__.py"];
 
 /**

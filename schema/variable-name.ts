@@ -1,7 +1,7 @@
 import { quote } from "../grammar/problem.ts";
 import { cleanName } from "./clean-text.ts";
 
-/** What is wrong with a variable, in words that fit a file and a command line. */
+/** The problem of a variable, in words that fit a file and a command line. */
 export interface VariableProblem {
   readonly code: string;
   readonly message: string;

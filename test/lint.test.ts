@@ -328,3 +328,30 @@ t.test("lists that only shrink", async (t) => {
     "some have shrunk",
   );
 });
+
+t.test("what reads a clock or waits by itself", async (t) => {
+  const { placesIn } = await load("clocks.mjs");
+  for (const [file, text, kinds] of [
+    ["cli/a.ts", "const now = Date.now();", ["read"]],
+    ["cli/a.ts", "const now = performance.now();", ["read"]],
+    ["cli/a.ts", "const now = new Date();", ["read"]],
+    ["cli/a.ts", "const day = new Date(ms);", []],
+    ["runtime/a.ts", "setTimeout(act, 10);", ["wait"]],
+    ["runtime/a.ts", "setInterval(act, 10);", ["wait"]],
+    ["logservice/a.ts", "const late = AbortSignal.timeout(10);", ["wait"]],
+    ["logservice/a.ts", "const timer = clock.after(10, act);", []],
+    ["logservice/a.ts", "// setTimeout(act, 10) may be collected", []],
+    ["grammar/units/clock.ts", "const now = Date.now();", []],
+    ["logservice/ui/a.ts", "setTimeout(act, 10);", []],
+    ["test/a.test.ts", "await sleep(500);", ["sleep"]],
+    ["test/a.test.ts", "setTimeout(act, 10);", ["sleep"]],
+    ["test/a.test.ts", "t.ok(performance.now() - begin < 900);", ["bound"]],
+    ["test/a.test.ts", 't.ok(tookMs < 900, "soon");', ["bound"]],
+    ["test/a.test.ts", "await clock.advance(900);", []],
+  ])
+    t.same(
+      placesIn(file, text).map(({ kind }: { kind: string }) => kind),
+      kinds,
+      `${file}: ${text}`,
+    );
+});

@@ -24,7 +24,7 @@ const shape = (text: string) =>
   text
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "TIME")
     .replace(/(pid|port)=\d+/g, "$1=N")
-    .replace(/\d+(?:\.\d+)?ms/g, "DURATION");
+    .replace(/\d+(?:\.\d+)?m?s\b/g, "DURATION");
 
 t.test("the example of the README does what it says, in two terminals", { skip }, async (t) => {
   const { typed, printed } = blocksOf("Try it");

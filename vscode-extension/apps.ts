@@ -4,7 +4,7 @@ import { locateTool } from "./installation.ts";
 import { mayStartProcesses } from "./trust.ts";
 
 /** An app that `tool start` runs. */
-export interface App {
+export interface RunningApp {
   readonly folder: vscode.Uri;
   readonly phase: "starting" | "running" | "stopping";
   /** Where it answers, once it does. */
@@ -18,17 +18,17 @@ const STOP_TIMEOUT_MS = 10_000;
 export class Apps implements vscode.Disposable {
   readonly onDidChange: vscode.Event<void>;
   readonly #changed = new vscode.EventEmitter<void>();
-  readonly #running = new Map<string, { app: App; child: ChildProcess; ended: Promise<void> }>();
+  readonly #running = new Map<string, { app: RunningApp; child: ChildProcess; ended: Promise<void> }>();
 
   constructor() {
     this.onDidChange = this.#changed.event;
   }
 
-  all(): readonly App[] {
+  all(): readonly RunningApp[] {
     return [...this.#running.values()].map(({ app }) => app);
   }
 
-  in(folder: vscode.Uri): App | undefined {
+  in(folder: vscode.Uri): RunningApp | undefined {
     return this.#running.get(folder.toString())?.app;
   }
 
@@ -43,7 +43,7 @@ export class Apps implements vscode.Disposable {
     clearTimeout(impatience);
   }
 
-  /** What a terminal shows of `tool start`: it starts with the terminal, and Ctrl-C or closing the terminal ends it. */
+  /** The terminal of `tool start`: it starts with the terminal, and Ctrl-C or closing the terminal ends it. */
   terminal(folder: vscode.Uri, args: readonly string[]): vscode.Pseudoterminal {
     const written = new vscode.EventEmitter<string>();
     const closed = new vscode.EventEmitter<number>();
@@ -115,7 +115,7 @@ export class Apps implements vscode.Disposable {
     return code;
   }
 
-  #set(folder: vscode.Uri, change: Partial<App>): void {
+  #set(folder: vscode.Uri, change: Partial<RunningApp>): void {
     const one = this.#running.get(folder.toString());
     if (one === undefined || one.app.phase === "stopping") return;
     one.app = { ...one.app, ...change };

@@ -10,7 +10,7 @@ import {
   State,
 } from "vscode-languageclient/node";
 import { documentSelector } from "./document-selector.ts";
-import type { Projects } from "./projects.ts";
+import type { WorkspaceProjects } from "./projects.ts";
 import { answer } from "./run-for-server.ts";
 import { runServerCommand } from "./server-commands.ts";
 
@@ -27,12 +27,12 @@ export const EXPLANATION = "command:tool.explainProblem?%5B%22{code}%22%5D";
 export class Client implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #output: vscode.LogOutputChannel;
-  readonly #projects: Projects;
+  readonly #projects: WorkspaceProjects;
   #client: LanguageClient | undefined;
   #worker: Worker | undefined;
   #started: Promise<void> | undefined;
 
-  constructor(context: vscode.ExtensionContext, output: vscode.LogOutputChannel, projects: Projects) {
+  constructor(context: vscode.ExtensionContext, output: vscode.LogOutputChannel, projects: WorkspaceProjects) {
     this.#context = context;
     this.#output = output;
     this.#projects = projects;
@@ -82,8 +82,8 @@ export class Client implements vscode.Disposable {
       middleware: {
         // Sent here and not by the client, which shows what the server refuses as a failure.
         executeCommand: (command, args) =>
-          runServerCommand(this.#projects, args, (given) =>
-            client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [...given] }),
+          runServerCommand(this.#projects, args, (commandArgs) =>
+            client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [...commandArgs] }),
           ),
       },
     });

@@ -21,7 +21,7 @@ export const COMMANDS = [
 
 export type CommandId = (typeof COMMANDS)[number];
 
-/** What a lens passes: its document, and what it is about. The palette passes nothing. */
+/** The arguments that a lens passes: its document, and what it is about. The palette passes none. */
 export interface CommandArguments {
   readonly uri?: string;
   readonly stage?: string;

@@ -1,4 +1,4 @@
-// What the extension reads from the text of a tool.json by itself, as far as that can be read.
+// Reads from the text of a tool.json what the extension needs itself, as far as that can be read.
 import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
 
 /** The name of the app; undefined if there is none. */

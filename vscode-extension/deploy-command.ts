@@ -3,13 +3,13 @@ import type { Apps } from "./apps.ts";
 import type { CommandArguments } from "./commands.ts";
 import { remoteStagesOf } from "./config-text.ts";
 import { locateTool } from "./installation.ts";
-import type { Project, Projects } from "./projects.ts";
+import type { WorkspaceProject, WorkspaceProjects } from "./projects.ts";
 import { SANDBOX } from "./task-words.ts";
 import { runProjectTask } from "./tasks.ts";
 import { mayStartProcesses } from "./trust.ts";
 
 /** The command "Deploy" and the lenses above stages: `tool deploy` in a terminal, which ends with the URL. */
-export async function deploy(projects: Projects, apps: Apps, args: CommandArguments = {}): Promise<void> {
+export async function deploy(projects: WorkspaceProjects, apps: Apps, args: CommandArguments = {}): Promise<void> {
   const chosen = await chooseStage(projects, "Deploy", "deploy", args);
   if (chosen === undefined || !(await agrees(chosen))) return;
   const { project, stage, sandbox } = chosen;
@@ -17,7 +17,7 @@ export async function deploy(projects: Projects, apps: Apps, args: CommandArgume
 }
 
 /** The command "Open Stage": the address of a stage in the browser, by `tool url --open`. */
-export async function openStage(projects: Projects, apps: Apps, args: CommandArguments = {}): Promise<void> {
+export async function openStage(projects: WorkspaceProjects, apps: Apps, args: CommandArguments = {}): Promise<void> {
   const chosen = await chooseStage(projects, "Open Stage", "ask for the address of a stage", args);
   if (chosen === undefined) return;
   const { project, stage, sandbox } = chosen;
@@ -25,14 +25,14 @@ export async function openStage(projects: Projects, apps: Apps, args: CommandArg
 }
 
 interface Chosen {
-  readonly project: Project;
+  readonly project: WorkspaceProject;
   readonly stage: string;
   /** Whether the stage is the one in the sandbox on this machine. */
   readonly sandbox: boolean;
 }
 
 async function chooseStage(
-  projects: Projects,
+  projects: WorkspaceProjects,
   title: string,
   what: string,
   args: CommandArguments,

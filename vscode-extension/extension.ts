@@ -11,7 +11,7 @@ import { LogsCommands } from "./logs-command.ts";
 import { LogsDocuments } from "./logs-document.ts";
 import { LogsView, type LogsViewItem } from "./logs-view.ts";
 import { showMenu } from "./menu.ts";
-import { Projects } from "./projects.ts";
+import { WorkspaceProjects } from "./projects.ts";
 import { QueryBox } from "./query-box.ts";
 import { explainProblem, registerRulePages } from "./rule-pages.ts";
 import { run } from "./run-command.ts";
@@ -25,7 +25,7 @@ let ending: (() => Promise<unknown>) | undefined;
 /** Resolves when the projects are found and the language server answers, if there is one. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const output = vscode.window.createOutputChannel("tool", { log: true });
-  const projects = new Projects();
+  const projects = new WorkspaceProjects();
   const client = new Client(context, output, projects);
   const apps = new Apps();
   const documents = new LogsDocuments();

@@ -1,5 +1,5 @@
-/** What an editor shows of a document that grows at its end and loses lines at its beginning. */
-export interface View {
+/** The part that an editor shows of a document that grows at its end and loses lines at its beginning. */
+export interface EditorView {
   /** The first and last line in sight. */
   readonly start: number;
   readonly end: number;
@@ -8,7 +8,7 @@ export interface View {
   readonly dropped: number;
 }
 
-export interface FollowedView extends View {
+export interface FollowedView extends EditorView {
   readonly isFollowing: boolean;
 }
 
@@ -20,7 +20,7 @@ const MARGIN_LINES = 2;
  * from the end is no proof of scrolling, as lines come faster than the editor scrolls; nor are line numbers that fall by
  * as much as was lost at the beginning.
  */
-export function followsEnd(before: FollowedView | undefined, now: View): boolean {
+export function followsEnd(before: FollowedView | undefined, now: EditorView): boolean {
   if (before === undefined || now.end >= now.lineCount - MARGIN_LINES) return true;
   const scrolled = now.start - before.start + (now.dropped - before.dropped);
   return before.isFollowing && scrolled >= 0;

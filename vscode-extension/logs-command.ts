@@ -2,19 +2,19 @@ import * as vscode from "vscode";
 import type { CommandArguments } from "./commands.ts";
 import { locateTool } from "./installation.ts";
 import { LOGS_SCHEME, type LogsDocuments, readLogsUri } from "./logs-document.ts";
-import { configUri, type Project, type Projects } from "./projects.ts";
+import { configUri, type WorkspaceProject, type WorkspaceProjects } from "./projects.ts";
 import type { QueryBox } from "./query-box.ts";
 import { savedNameProblem, savedQueries, savedQueryEdits } from "./saved-queries.ts";
 import { mayStartProcesses } from "./trust.ts";
 
 /** The commands around logs. */
 export class LogsCommands {
-  readonly #projects: Projects;
+  readonly #projects: WorkspaceProjects;
   readonly #documents: LogsDocuments;
   readonly #box: QueryBox;
   readonly #recent: Recent;
 
-  constructor(projects: Projects, documents: LogsDocuments, box: QueryBox, state: vscode.Memento) {
+  constructor(projects: WorkspaceProjects, documents: LogsDocuments, box: QueryBox, state: vscode.Memento) {
     this.#projects = projects;
     this.#documents = documents;
     this.#box = box;
@@ -27,29 +27,29 @@ export class LogsCommands {
     const project = await this.#projects.choose("Show Logs", uri);
     if (project === undefined || !mayStartProcesses("show logs", project.folder)) return;
     if ((await locateTool()) === undefined) return;
-    const asked = query ?? queryOfEditor() ?? (await this.#ask(project, ""));
-    if (asked !== undefined) await this.#documents.show({ folder: project.folder, query: asked });
+    const chosenQuery = query ?? queryOfEditor() ?? (await this.#ask(project, ""));
+    if (chosenQuery !== undefined) await this.#documents.show({ folder: project.folder, query: chosenQuery });
   }
 
   /** "Change Query" of a logs document: asks with its query in the box. */
   async change(): Promise<void> {
-    const shown = activeLogs();
-    if (shown === undefined) return this.show();
+    const logs = activeLogs();
+    if (logs === undefined) return this.show();
     if (!mayStartProcesses("show logs")) return;
-    const name = shown.folder.path.split("/").at(-1) ?? "";
-    const asked = await this.#ask({ folder: shown.folder, name }, shown.query);
-    if (asked !== undefined) await this.#documents.show({ folder: shown.folder, query: asked });
+    const name = logs.folder.path.split("/").at(-1) ?? "";
+    const chosenQuery = await this.#ask({ folder: logs.folder, name }, logs.query);
+    if (chosenQuery !== undefined) await this.#documents.show({ folder: logs.folder, query: chosenQuery });
   }
 
   /** "Save Query": the query of a logs document or a .logq file, else one that is asked for, goes into tool.json. */
   async save(): Promise<void> {
-    const shown = activeLogs();
+    const logs = activeLogs();
     const project =
-      shown === undefined
+      logs === undefined
         ? await this.#projects.choose("Save Query")
-        : this.#projects.current(configUri(shown.folder).toString());
+        : this.#projects.current(configUri(logs.folder).toString());
     if (project === undefined) return;
-    const query = shown?.query || (queryOfEditor() ?? (await this.#ask(project, "")));
+    const query = logs?.query || (queryOfEditor() ?? (await this.#ask(project, "")));
     if (query === undefined || query === "") return;
     const name = await vscode.window.showInputBox({
       title: "Save Query",
@@ -74,24 +74,25 @@ export class LogsCommands {
   }
 
   /** Shows the place where a saved query is written. */
-  async reveal(project: Project, name: string): Promise<void> {
+  async reveal(project: WorkspaceProject, name: string): Promise<void> {
     await this.#revealIn(await vscode.workspace.openTextDocument(configUri(project.folder)), name);
   }
 
   async #revealIn(document: vscode.TextDocument, name: string): Promise<void> {
     const editor = await vscode.window.showTextDocument(document);
-    const found = savedQueries(document.getText()).find((one) => one.name === name);
-    if (found === undefined) return;
-    const at = document.positionAt(found.offset);
+    const savedQuery = savedQueries(document.getText()).find((one) => one.name === name);
+    if (savedQuery === undefined) return;
+    const at = document.positionAt(savedQuery.offset);
     editor.selection = new vscode.Selection(at, at);
     editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
 
-  async #ask(project: Project, query: string): Promise<string | undefined> {
+  async #ask(project: WorkspaceProject, query: string): Promise<string | undefined> {
     const saved = savedQueries(await this.#projects.configText(project));
-    const asked = await this.#box.ask({ project, query, saved, recent: this.#recent.all() });
-    if (asked !== undefined && asked !== "" && !asked.startsWith("@")) await this.#recent.add(asked);
-    return asked;
+    const chosenQuery = await this.#box.ask({ project, query, saved, recent: this.#recent.all() });
+    if (chosenQuery !== undefined && chosenQuery !== "" && !chosenQuery.startsWith("@"))
+      await this.#recent.add(chosenQuery);
+    return chosenQuery;
   }
 }
 
@@ -114,7 +115,7 @@ class Recent {
 }
 
 const RECENT_KEY = "recentQueries";
-/** What a person remembers to have asked. */
+/** The number of queries that a person remembers to have asked. */
 const MAX_RECENT = 10;
 
 /** On one line: no text in quotes goes over a line end. */

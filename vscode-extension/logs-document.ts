@@ -8,13 +8,13 @@ import { mayStartProcesses } from "./trust.ts";
 
 export const LOGS_SCHEME = "tool-logs";
 
-/** What an editor scrolls and searches at ease, and a few minutes of a busy app; more is for a terminal. */
+/** An editor scrolls and searches this many with ease: a few minutes of a busy app. More is for a terminal. */
 const MAX_LINES = 2000;
 
 /** Entries come in bursts: one change of the document for each. Shorter than a glance. */
 const UPDATE_MS = 150;
 
-/** What `tool logs` says on stderr; an error is a few lines. */
+/** The limit of what is kept of the stderr of `tool logs`; an error is a few lines. */
 const MAX_NOTES_LENGTH = 10_000;
 
 export interface LogsQuery {
@@ -86,13 +86,13 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
 
   /** A document without a tab lives on for minutes; its process need not. */
   #closeUnshown(): void {
-    const shown = new Set(
+    const tabUris = new Set(
       vscode.window.tabGroups.all
         .flatMap(({ tabs }) => tabs)
         .map(({ input }) => (input instanceof vscode.TabInputText ? input.uri.toString() : "")),
     );
     for (const [key, one] of this.#open) {
-      if (shown.has(key)) one.wasShown = true;
+      if (tabUris.has(key)) one.wasShown = true;
       // Before it is shown for the first time it is open without a tab, too.
       else if (one.wasShown) {
         one.end();

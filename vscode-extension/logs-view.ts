@@ -1,19 +1,19 @@
 import * as vscode from "vscode";
-import { configUri, type Project, type Projects, placeOf } from "./projects.ts";
+import { configUri, projectLocation, type WorkspaceProject, type WorkspaceProjects } from "./projects.ts";
 import { type SavedQuery, savedQueries } from "./saved-queries.ts";
 
 /** A row of the view: an app, if there are several, or one of its saved queries. */
 export type LogsViewItem =
-  | { readonly kind: "project"; readonly project: Project }
-  | { readonly kind: "query"; readonly project: Project; readonly saved: SavedQuery };
+  | { readonly kind: "project"; readonly project: WorkspaceProject }
+  | { readonly kind: "query"; readonly project: WorkspaceProject; readonly saved: SavedQuery };
 
 /** The view "Tool Logs": the saved queries of each tool.json. A click shows the logs that one selects. */
 export class LogsView implements vscode.TreeDataProvider<LogsViewItem>, vscode.Disposable {
   readonly onDidChangeTreeData: vscode.Event<void>;
-  readonly #projects: Projects;
+  readonly #projects: WorkspaceProjects;
   readonly #view: vscode.Disposable;
 
-  constructor(projects: Projects) {
+  constructor(projects: WorkspaceProjects) {
     this.#projects = projects;
     this.onDidChangeTreeData = projects.onDidChange;
     this.#view = vscode.window.registerTreeDataProvider("tool.logs", this);
@@ -32,7 +32,7 @@ export class LogsView implements vscode.TreeDataProvider<LogsViewItem>, vscode.D
     const { project } = item;
     if (item.kind === "project") {
       const row = new vscode.TreeItem(project.name, vscode.TreeItemCollapsibleState.Expanded);
-      row.description = placeOf(project);
+      row.description = projectLocation(project);
       row.iconPath = new vscode.ThemeIcon("folder");
       return row;
     }
@@ -52,7 +52,7 @@ export class LogsView implements vscode.TreeDataProvider<LogsViewItem>, vscode.D
     this.#view.dispose();
   }
 
-  async #queriesOf(project: Project): Promise<LogsViewItem[]> {
+  async #queriesOf(project: WorkspaceProject): Promise<LogsViewItem[]> {
     const saved = savedQueries(await this.#projects.configText(project));
     return saved.map((one) => ({ kind: "query" as const, project, saved: one }));
   }

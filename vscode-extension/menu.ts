@@ -1,14 +1,14 @@
 import * as vscode from "vscode";
 import type { Apps } from "./apps.ts";
 import type { CommandArguments, CommandId } from "./commands.ts";
-import { configUri, type Projects } from "./projects.ts";
+import { configUri, type WorkspaceProjects } from "./projects.ts";
 
 interface Row extends vscode.QuickPickItem {
   readonly run?: () => Thenable<unknown>;
 }
 
-/** What a click on the status bar lists: the commands that make sense now. */
-export async function showMenu(projects: Projects, apps: Apps): Promise<void> {
+/** Shows the list of a click on the status bar: the commands that make sense now. */
+export async function showMenu(projects: WorkspaceProjects, apps: Apps): Promise<void> {
   const project = projects.current();
   const uri = project && configUri(project.folder);
   const own: CommandArguments = uri === undefined ? {} : { uri: uri.toString() };

@@ -3,7 +3,7 @@ import { configName } from "./config-text.ts";
 import { nearestFolder } from "./nearest-folder.ts";
 
 /** A folder with a tool.json. */
-export interface Project {
+export interface WorkspaceProject {
   readonly folder: vscode.Uri;
   /** The name in tool.json; without one, the folder's own name. */
   readonly name: string;
@@ -16,12 +16,12 @@ const EXCLUDED = "**/{node_modules,.git,.tool,dist}/**";
 const MAX_PROJECTS = 200;
 
 /** The projects of the window: the folders below the workspace's that have a tool.json, and those of one that is open. */
-export class Projects implements vscode.Disposable {
+export class WorkspaceProjects implements vscode.Disposable {
   readonly onDidChange: vscode.Event<void>;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[] = [this.#changed];
-  #found: readonly vscode.Uri[] = [];
-  /** What each tool.json on disk calls its app, by the address of its folder. */
+  #configs: readonly vscode.Uri[] = [];
+  /** The app's name in each tool.json on disk, by the address of its folder. */
   readonly #names = new Map<string, string>();
 
   constructor() {
@@ -45,15 +45,15 @@ export class Projects implements vscode.Disposable {
 
   /** Looks for them on disk. */
   async search(): Promise<void> {
-    this.#found = await vscode.workspace.findFiles(`**/${CONFIG}`, EXCLUDED, MAX_PROJECTS);
-    await Promise.all(this.#found.map((uri) => this.#readName(uri)));
+    this.#configs = await vscode.workspace.findFiles(`**/${CONFIG}`, EXCLUDED, MAX_PROJECTS);
+    await Promise.all(this.#configs.map((uri) => this.#readName(uri)));
     this.#tell();
   }
 
-  all(): readonly Project[] {
+  all(): readonly WorkspaceProject[] {
     const open = vscode.workspace.textDocuments.filter(isConfig).map(({ uri }) => uri);
-    const byFolder = new Map<string, Project>();
-    for (const uri of [...this.#found, ...open]) {
+    const byFolder = new Map<string, WorkspaceProject>();
+    for (const uri of [...this.#configs, ...open]) {
       const folder = vscode.Uri.joinPath(uri, "..");
       byFolder.set(folder.toString(), this.#projectAt(folder));
     }
@@ -61,7 +61,7 @@ export class Projects implements vscode.Disposable {
   }
 
   /** The project of the lens's document. Without a lens the nearest around the active editor, or the only one. */
-  current(uri?: string): Project | undefined {
+  current(uri?: string): WorkspaceProject | undefined {
     const all = this.all();
     const file = uri ?? vscode.window.activeTextEditor?.document.uri.toString();
     const folders = all.map(({ folder }) => folder.toString());
@@ -72,7 +72,7 @@ export class Projects implements vscode.Disposable {
   }
 
   /** The same, but asks the person if it is not certain. Undefined if they do not answer, or there is none. */
-  async choose(what: string, uri?: string): Promise<Project | undefined> {
+  async choose(what: string, uri?: string): Promise<WorkspaceProject | undefined> {
     const current = this.current(uri);
     if (current !== undefined) return current;
     const all = this.all();
@@ -80,12 +80,12 @@ export class Projects implements vscode.Disposable {
       void sayThatThereIsNone();
       return undefined;
     }
-    const items = all.map((project) => ({ label: project.name, description: placeOf(project), project }));
+    const items = all.map((project) => ({ label: project.name, description: projectLocation(project), project }));
     return (await vscode.window.showQuickPick(items, { title: what, placeHolder: "Which app?" }))?.project;
   }
 
   /** The text of a project's tool.json: as it is in the editor, else as it is saved; empty if it cannot be read. */
-  async configText({ folder }: Project): Promise<string> {
+  async configText({ folder }: WorkspaceProject): Promise<string> {
     const uri = configUri(folder);
     const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
     if (open !== undefined) return open.getText();
@@ -99,7 +99,7 @@ export class Projects implements vscode.Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  #projectAt(folder: vscode.Uri): Project {
+  #projectAt(folder: vscode.Uri): WorkspaceProject {
     const uri = configUri(folder).toString();
     const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri);
     const name = open === undefined ? this.#names.get(folder.toString()) : configName(open.getText());
@@ -123,7 +123,7 @@ export class Projects implements vscode.Disposable {
 }
 
 /** Where a project is, to tell it from others; empty where its name says that. */
-export function placeOf({ folder, name }: Project): string {
+export function projectLocation({ folder, name }: WorkspaceProject): string {
   const path = vscode.workspace.asRelativePath(folder);
   return path === name ? "" : path;
 }

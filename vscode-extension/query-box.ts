@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import { ResponseError } from "vscode-languageclient/node";
 import type { Client } from "./client.ts";
-import { configUri, type Project } from "./projects.ts";
+import { configUri, type WorkspaceProject } from "./projects.ts";
 import {
   applySuggestion,
   type QueryDiagnostic,
@@ -13,7 +13,7 @@ import {
 import type { SavedQuery } from "./saved-queries.ts";
 
 export interface QueryBoxOptions {
-  readonly project: Project;
+  readonly project: WorkspaceProject;
   /** The initial text of the box. */
   readonly query: string;
   readonly saved: readonly SavedQuery[];
@@ -21,7 +21,7 @@ export interface QueryBoxOptions {
   readonly recent: readonly string[];
 }
 
-/** What is listed at once: more is not read, and every keystroke sends it. */
+/** The number of suggestions that are listed at once: more is not read, and every keystroke sends it. */
 const MAX_SUGGESTIONS = 40;
 
 /**
@@ -56,7 +56,7 @@ export class QueryBox implements vscode.Disposable {
 type Completion = Suggestion[] | { readonly items: Suggestion[] } | null;
 
 interface Row extends vscode.QuickPickItem {
-  /** What the box holds when the row is taken; `isAnswer` if that is the answer. */
+  /** The text of the box when the row is taken; `isAnswer` if that is the answer. */
   readonly query?: string;
   readonly isAnswer?: boolean;
   readonly isSuggestion?: boolean;
@@ -91,7 +91,7 @@ class OpenBox {
     pick.placeholder = "A query, such as: status >= 500 and duration > 1s. Empty: all entries";
     // No part of the stable interface. Without it rows that hold what was typed come before the first.
     Object.assign(pick, { sortByLabel: false });
-    // What was typed is not lost to a look at another window, or to a terminal that opens late.
+    // The typed text is not lost to a look at another window, or to a terminal that opens late.
     pick.ignoreFocusOut = true;
     pick.onDidChangeValue((value) => void this.#update(value));
     pick.onDidAccept(() => this.#accept());

@@ -43,8 +43,8 @@ export function queryProblem(
   diagnostics: readonly QueryDiagnostic[],
   saved: readonly SavedQuery[],
 ): QueryProblem | undefined {
-  const unknown = unknownSaved(query, saved);
-  if (unknown !== undefined) return unknown;
+  const problem = unknownSaved(query, saved);
+  if (problem !== undefined) return problem;
   const first = diagnostics[0];
   if (first === undefined) return undefined;
   const [message = "", ...rest] = first.message.split("\n");

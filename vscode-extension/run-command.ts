@@ -3,12 +3,12 @@ import type { Apps } from "./apps.ts";
 import type { CommandArguments } from "./commands.ts";
 import { hooksOf } from "./config-text.ts";
 import { locateTool } from "./installation.ts";
-import type { Projects } from "./projects.ts";
+import type { WorkspaceProjects } from "./projects.ts";
 import { runProjectTask } from "./tasks.ts";
 import { mayStartProcesses } from "./trust.ts";
 
 /** The command "Run Hook" and the lenses above hooks: `tool run` in a terminal. */
-export async function run(projects: Projects, apps: Apps, args: CommandArguments = {}): Promise<void> {
+export async function run(projects: WorkspaceProjects, apps: Apps, args: CommandArguments = {}): Promise<void> {
   if (!mayStartProcesses("run a hook")) return;
   const project = await projects.choose("Run Hook", args.uri);
   if (project === undefined || !mayStartProcesses("run a hook", project.folder)) return;

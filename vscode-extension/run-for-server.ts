@@ -1,30 +1,36 @@
 import type { MessagePort } from "node:worker_threads";
 import * as vscode from "vscode";
-import type { Ran, RunTool } from "../language-server/host.ts";
+import type { RunResult, RunTool } from "../language-server/host.ts";
 import { runProgram } from "../language-server/node-program.ts";
 import { askForStage } from "./deploy-command.ts";
 import { locateTool } from "./installation.ts";
 import { SANDBOX } from "./task-words.ts";
 import { mayStartProcesses } from "./trust.ts";
 
-/** What the thread of the server asks for: `server-worker.ts` sends it. */
-export interface Asked {
+/** A run that the thread of the server asks for: `server-worker.ts` sends it. */
+export interface RunRequest {
   readonly run: Parameters<RunTool>[0];
   readonly answers: MessagePort;
 }
 
-export type { Ran, RunTool };
+export type { RunResult, RunTool };
 
 /** Runs `tool` for a command of the server, and answers how it ended; undefined if it did not run. */
-export function answer({ run, answers }: Asked): void {
-  const failed = (error: Error): Ran => ({ isDone: false, said: error.message, place: "" });
+export function answer({ run, answers }: RunRequest): void {
+  const failed = (error: Error): RunResult => ({ isDone: false, said: error.message, place: "" });
   void runForServer(run)
     .catch(failed)
-    .then((ran) => answers.postMessage(ran));
+    .then((result) => answers.postMessage(result));
 }
 
 /** Asks first where: on AWS or in the sandbox. Undefined if there is no trust, no tool or no answer. */
-async function runForServer({ folder, words, input, title, stages }: Asked["run"]): Promise<Ran | undefined> {
+async function runForServer({
+  folder,
+  words,
+  input,
+  title,
+  stages,
+}: RunRequest["run"]): Promise<RunResult | undefined> {
   const uri = vscode.Uri.parse(folder);
   if (!mayStartProcesses("run tool", uri)) return undefined;
   const chosen = await askForStage(title, [stages]);

@@ -20,7 +20,7 @@ export function savedQueries(text: string): SavedQuery[] {
   });
 }
 
-/** What to change in a tool.json to save a query under a name, written as the rest is; undefined if the text is not JSON. */
+/** Edits of a tool.json that save a query under a name, written as the rest is; undefined if the text is not JSON. */
 export function savedQueryEdits(text: string, name: string, query: string): Edit[] | undefined {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
@@ -32,7 +32,7 @@ export function savedQueryEdits(text: string, name: string, query: string): Edit
   return modify(text, [...PATH, name], query, { formattingOptions });
 }
 
-/** What is wrong with a name for a saved query, which is written `@name` in a query; undefined if it is valid. */
+/** The problem of a name for a saved query, which is written `@name` in a query; undefined if it is valid. */
 export function savedNameProblem(name: string): string | undefined {
   if (name === "") return "Write a name, such as slow.";
   return /[\s()=<>!~,"'@]/.test(name) ? "Leave out spaces, brackets, quotes, commas, @ and operators." : undefined;

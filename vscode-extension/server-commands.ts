@@ -1,13 +1,13 @@
 import * as vscode from "vscode";
 import { LSPErrorCodes } from "vscode-languageclient/node";
-import { configUri, type Projects } from "./projects.ts";
+import { configUri, type WorkspaceProjects } from "./projects.ts";
 
 /**
  * Carries out a command of the server (`tool.migrate`, `tool.sort`). The palette names no document: the active one, or the
  * tool.json of the project, is opened, for the server changes open documents. What it refuses it says in a sentence.
  */
 export async function runServerCommand(
-  projects: Projects,
+  projects: WorkspaceProjects,
   args: readonly unknown[],
   send: (args: readonly unknown[]) => Promise<unknown>,
 ): Promise<unknown> {
@@ -25,7 +25,7 @@ export async function runServerCommand(
   }
 }
 
-async function chooseConfig(projects: Projects): Promise<vscode.Uri | undefined> {
+async function chooseConfig(projects: WorkspaceProjects): Promise<vscode.Uri | undefined> {
   const active = vscode.window.activeTextEditor?.document.uri;
   // Drafts and fixtures are called x.tool.json.
   if (active !== undefined && /(?:^|[/.])tool\.json$/.test(active.path)) return active;

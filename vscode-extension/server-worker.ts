@@ -2,18 +2,18 @@
 // the extension to, by a message of the thread. Those of the protocol can be traced, and the run's input may be secret.
 import { MessageChannel, type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { serve } from "../language-server/node.ts";
-import type { Asked, Ran, RunTool } from "./run-for-server.ts";
+import type { RunRequest, RunResult, RunTool } from "./run-for-server.ts";
 
 const { port, version } = workerData as { port: MessagePort; version: string };
 
 const runTool: RunTool = (run) =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
-    port1.once("message", (ran: Ran | undefined) => {
+    port1.once("message", (result: RunResult | undefined) => {
       port1.close();
-      resolve(ran);
+      resolve(result);
     });
-    parentPort!.postMessage({ run, answers: port2 } satisfies Asked, [port2]);
+    parentPort!.postMessage({ run, answers: port2 } satisfies RunRequest, [port2]);
   });
 
 void serve({ port, version, runTool });

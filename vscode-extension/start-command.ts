@@ -2,12 +2,12 @@ import * as vscode from "vscode";
 import type { Apps } from "./apps.ts";
 import type { CommandArguments } from "./commands.ts";
 import { locateTool } from "./installation.ts";
-import type { Projects } from "./projects.ts";
+import type { WorkspaceProjects } from "./projects.ts";
 import { runProjectTask } from "./tasks.ts";
 import { mayStartProcesses } from "./trust.ts";
 
 /** The command "Start": `tool start` in a terminal; says where the app is if it runs already. */
-export async function start(projects: Projects, apps: Apps, { uri }: CommandArguments = {}): Promise<void> {
+export async function start(projects: WorkspaceProjects, apps: Apps, { uri }: CommandArguments = {}): Promise<void> {
   if (!mayStartProcesses("start the app")) return;
   const project = await projects.choose("Start", uri);
   if (project === undefined || !mayStartProcesses("start the app", project.folder)) return;
@@ -21,7 +21,7 @@ export async function start(projects: Projects, apps: Apps, { uri }: CommandArgu
 }
 
 /** The command "Stop": ends the app of the project, or the one that runs. */
-export async function stop(projects: Projects, apps: Apps, { uri }: CommandArguments = {}): Promise<void> {
+export async function stop(projects: WorkspaceProjects, apps: Apps, { uri }: CommandArguments = {}): Promise<void> {
   const running = apps.all();
   const current = projects.current(uri);
   const own = running.find(({ folder }) => folder.toString() === current?.folder.toString());

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
-import type { App, Apps } from "./apps.ts";
+import type { Apps, RunningApp } from "./apps.ts";
 import type { CommandId } from "./commands.ts";
-import type { Project, Projects } from "./projects.ts";
+import type { WorkspaceProject, WorkspaceProjects } from "./projects.ts";
 
 /** Right of the branch, which other extensions write with higher numbers. */
 const PRIORITY = 10;
@@ -10,10 +10,10 @@ const PRIORITY = 10;
 export class StatusBar implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("tool.stage", vscode.StatusBarAlignment.Left, PRIORITY);
   readonly #subscriptions: readonly vscode.Disposable[];
-  readonly #projects: Projects;
+  readonly #projects: WorkspaceProjects;
   readonly #apps: Apps;
 
-  constructor(projects: Projects, apps: Apps) {
+  constructor(projects: WorkspaceProjects, apps: Apps) {
     this.#projects = projects;
     this.#apps = apps;
     this.#item.name = "Tool: Stage";
@@ -46,13 +46,13 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-function textOf(app: App | undefined): string {
+function textOf(app: RunningApp | undefined): string {
   if (app === undefined) return "$(debug-stop) development: stopped";
   if (app.phase === "running") return `$(broadcast) development: ${app.url?.replace(/^https?:\/\/|\/$/g, "")}`;
   return `$(loading~spin) development: ${app.phase}`;
 }
 
-function tooltipOf(project: Project | undefined, app: App | undefined, runningCount: number): string {
+function tooltipOf(project: WorkspaceProject | undefined, app: RunningApp | undefined, runningCount: number): string {
   const name = project?.name ?? (app === undefined ? "tool" : app.folder.path.split("/").at(-1));
   const state = app === undefined ? "is not running here" : app.phase === "running" ? `is at ${app.url}` : app.phase;
   const others = runningCount > 1 ? `\n${runningCount} apps run in this window.` : "";

@@ -3,7 +3,7 @@ export interface ToolTask {
   readonly command: "start" | "validate" | "run" | "deploy" | "url";
   /** The folder of the app, relative to the workspace folder, with `/`. The workspace folder itself if it is left out. */
   readonly folder?: string;
-  /** What `run` runs. */
+  /** The hook that `run` runs. */
   readonly hook?: string;
   readonly stage?: string;
   /** More words for the command, such as `--address :8080` or `--sandbox`. */

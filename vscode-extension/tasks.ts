@@ -2,11 +2,11 @@ import * as vscode from "vscode";
 import type { Apps } from "./apps.ts";
 import { hooksOf } from "./config-text.ts";
 import { findTool } from "./installation.ts";
-import type { Project, Projects } from "./projects.ts";
+import type { WorkspaceProject, WorkspaceProjects } from "./projects.ts";
 import { SANDBOX, type ToolTask, taskName, taskWords } from "./task-words.ts";
 
 /** The tasks of type `tool`: start, validate, deploy (to the sandbox, too) and each hook of every project; and those that tasks.json writes. */
-export function registerTasks(projects: Projects, apps: Apps): vscode.Disposable {
+export function registerTasks(projects: WorkspaceProjects, apps: Apps): vscode.Disposable {
   return vscode.tasks.registerTaskProvider("tool", {
     async provideTasks() {
       const tasks: vscode.Task[] = [];
@@ -37,7 +37,7 @@ export function registerTasks(projects: Projects, apps: Apps): vscode.Disposable
 }
 
 /** Runs a task of a project at once: the same as in lists, so that one that runs is known. */
-export async function runProjectTask(project: Project, task: ToolTask, apps: Apps): Promise<void> {
+export async function runProjectTask(project: WorkspaceProject, task: ToolTask, apps: Apps): Promise<void> {
   const scope = vscode.workspace.getWorkspaceFolder(project.folder);
   if (scope !== undefined) {
     const [made] = (await toTask({ ...task, ...folderOf(project, scope) }, scope, apps)) ?? [];
@@ -87,7 +87,7 @@ async function toTask(
   return [made];
 }
 
-function folderOf({ folder }: Project, scope: vscode.WorkspaceFolder): { folder?: string } {
+function folderOf({ folder }: WorkspaceProject, scope: vscode.WorkspaceFolder): { folder?: string } {
   const path = folder.path.slice(scope.uri.path.length).replace(/^\//, "");
   return path === "" ? {} : { folder: path };
 }

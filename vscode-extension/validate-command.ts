@@ -20,41 +20,41 @@ const MAX_REPORT_BYTES = 64 * 1024 * 1024;
  */
 export class Validation implements vscode.Disposable {
   readonly #output: vscode.LogOutputChannel;
-  readonly #found = vscode.languages.createDiagnosticCollection("tool validate");
+  readonly #diagnostics = vscode.languages.createDiagnosticCollection("tool validate");
   readonly #subscriptions: readonly vscode.Disposable[];
   #running: AbortController | undefined;
 
   constructor(output: vscode.LogOutputChannel) {
     this.#output = output;
     this.#subscriptions = [
-      this.#found,
-      vscode.workspace.onDidOpenTextDocument(({ uri }) => reportsOpenFiles() && this.#found.delete(uri)),
+      this.#diagnostics,
+      vscode.workspace.onDidOpenTextDocument(({ uri }) => reportsOpenFiles() && this.#diagnostics.delete(uri)),
       // Without the server's problems those of an open file stay until they may be wrong.
-      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#found.delete(document.uri)),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#diagnostics.delete(document.uri)),
     ];
   }
 
   async run(): Promise<void> {
     if (!mayStartProcesses("run tool validate")) return;
-    const found = await vscode.workspace.findFiles(
+    const configs = await vscode.workspace.findFiles(
       "**/{tool.json,*.tool.json}",
       "**/{node_modules,.git,.tool,dist}/**",
       MAX_FILES,
     );
-    if (found.length === 0) {
+    if (configs.length === 0) {
       void vscode.window.showInformationMessage("There is no tool.json in this workspace.");
       return;
     }
     const tool = await locateTool();
     if (tool === undefined) return;
-    // What was changed and not saved would not be what is validated.
+    // Changes that are not saved would not be validated.
     await vscode.workspace.saveAll(false);
     this.#running?.abort();
     const running = new AbortController();
     this.#running = running;
     const progress = { location: vscode.ProgressLocation.Window, title: "tool validate" };
     try {
-      const problems = await vscode.window.withProgress(progress, () => problemsIn(tool, found, running.signal));
+      const problems = await vscode.window.withProgress(progress, () => problemsIn(tool, configs, running.signal));
       await this.#show(problems);
     } catch (error) {
       // Ended for the sake of a later one, or with the window.
@@ -68,9 +68,9 @@ export class Validation implements vscode.Disposable {
   }
 
   async #show(problems: ReadonlyMap<vscode.Uri, readonly ReportedProblem[]>): Promise<void> {
-    this.#found.clear();
+    this.#diagnostics.clear();
     for (const [uri, ofFile] of problems) {
-      if (!(reportsOpenFiles() && isOpen(uri))) this.#found.set(uri, ofFile.map(toDiagnostic));
+      if (!(reportsOpenFiles() && isOpen(uri))) this.#diagnostics.set(uri, ofFile.map(toDiagnostic));
     }
     if ([...problems.values()].some((ofFile) => ofFile.length > 0)) {
       await vscode.commands.executeCommand("workbench.panel.markers.view.focus", { preserveFocus: true });
@@ -97,14 +97,15 @@ async function problemsIn(tool: string, files: readonly vscode.Uri[], signal: Ab
       .sort();
     if (names.length === 0 || !mayStartProcesses("run tool validate", scope.uri)) continue;
     const report = await validate(tool, names, scope.uri.fsPath, signal);
-    for (const [name, found] of problemsByFile(report)) problems.set(vscode.Uri.joinPath(scope.uri, name), found);
+    for (const [name, fileProblems] of problemsByFile(report))
+      problems.set(vscode.Uri.joinPath(scope.uri, name), fileProblems);
   }
   return problems;
 }
 
 /**
- * What `tool validate` reports. Not a task with the problem matcher: VS Code gives a matcher 100 ms after the end of the
- * process, and on a busy machine it then loses problems without a word.
+ * Returns the report of `tool validate`. Not a task with the problem matcher: VS Code gives a matcher 100 ms after the
+ * end of the process, and on a busy machine it then loses problems without a word.
  */
 function validate(tool: string, names: readonly string[], cwd: string, signal: AbortSignal): Promise<string> {
   const words = ["validate", "--format", "json", "--", ...names];

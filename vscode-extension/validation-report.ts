@@ -15,17 +15,17 @@ export interface ReportedProblem {
  */
 export function problemsByFile(report: string): Map<string, ReportedProblem[]> {
   const document = JSON.parse(report) as Checked | { readonly files: readonly Checked[] };
-  const found = new Map<string, ReportedProblem[]>();
+  const byFile = new Map<string, ReportedProblem[]>();
   for (const checked of "files" in document ? document.files : [document]) {
-    found.set(checked.file, found.get(checked.file) ?? []);
+    byFile.set(checked.file, byFile.get(checked.file) ?? []);
     for (const problem of checked.problems) {
       const file = problem.file ?? checked.file;
-      const others = found.get(file);
-      if (others === undefined) found.set(file, [problem]);
+      const others = byFile.get(file);
+      if (others === undefined) byFile.set(file, [problem]);
       else others.push(problem);
     }
   }
-  return found;
+  return byFile;
 }
 
 interface Checked {

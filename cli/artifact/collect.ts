@@ -3,8 +3,8 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../grammar/units/clock.ts";
 import {
-  type Decision,
   decide,
+  type IgnoreDecision,
   type IgnoreOptions,
   type IgnoreRule,
   mayHold,
@@ -85,7 +85,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
   }));
   return { files, leftOut, problems, warnings };
 
-  async function walk(prefix: string, path: string, folder: Decision): Promise<void> {
+  async function walk(prefix: string, path: string, folder: IgnoreDecision): Promise<void> {
     const entries = listFolder(prefix, path);
     if (entries === undefined) return;
     if (entries.length === 0 && prefix !== "" && folder.reason === undefined) {
@@ -180,7 +180,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
     }
   }
 
-  function reasonOf({ reason }: Decision): string {
+  function reasonOf({ reason }: IgnoreDecision): string {
     if (reason?.kind === "dotfile") return `a dotfile: a line such as \`!${reason.name}\` in .toolignore includes it`;
     const rule = reason!.rule as IgnoreRule & { readonly why?: string };
     return rule.why ?? `line ${rule.line} of .toolignore: ${rule.text}`;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Deployment, RUNTIME_FOLDER } from "../../runtime/lambda/deployment.ts";
+import { type DeploymentFile, RUNTIME_FOLDER } from "../../runtime/lambda/deployment.ts";
 import { type Config, forStage, type Inference, type Runtime } from "../../schema/index.ts";
 import type { MadeFile } from "./deflate.ts";
 
@@ -58,7 +58,7 @@ export function runtimeFiles(
   const served: Config = { ...staged, type: staged.type ?? inference.type };
   for (const section of ELSEWHERE) delete served[section];
   const command = startCommand(staged, inference, directory);
-  const deployment: Deployment = {
+  const deployment: DeploymentFile = {
     config: served,
     stage,
     ...(command !== undefined && { command }),

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Ran, RunTool } from "../../language-server/host.ts";
+import type { RunResult, RunTool } from "../../language-server/host.ts";
 import { serve } from "../../language-server/node.ts";
 import { runProgram } from "../../language-server/node-program.ts";
 import { toolSchema } from "../../schema/index.ts";
@@ -43,7 +43,7 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
 const WRITE_AFTER_MS = 1000;
 
 /** Runs this program once more, for the server: its stdout is the protocol's, so all three streams are pipes. */
-function runTool({ io: { env } }: Context, { folder, words, input }: Parameters<RunTool>[0]): Promise<Ran> {
+function runTool({ io: { env } }: Context, { folder, words, input }: Parameters<RunTool>[0]): Promise<RunResult> {
   return runProgram([process.execPath, process.argv[1]!, ...words], {
     cwd: fileURLToPath(folder),
     env,

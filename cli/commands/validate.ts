@@ -13,13 +13,13 @@ import {
 import { parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import {
-  type CheckOptions,
+  type ConfigCheckOptions,
   checkConfig,
   checkTemplate,
   fixAll,
   maskProblems,
   maskSecrets,
-  migrate,
+  migrateConfig,
   notUtf8,
   stageNames,
   unknownStages,
@@ -177,10 +177,10 @@ async function check(context: Context, input: { name: string; text: string }, fi
   const path = resolve(context.directory, name);
   let { text } = input;
   // Files with other names (fixtures, drafts) are not in their project's folder.
-  const options: CheckOptions =
+  const options: ConfigCheckOptions =
     basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path), { sizes: true }) } : {};
   if (fix) {
-    const migrated = migrate(text);
+    const migrated = migrateConfig(text);
     const fixed = fixAll(migrated.text, options);
     if (name === "-") await context.io.stdout.write(fixed.text);
     else if (fixed.text !== text) {

@@ -9,7 +9,7 @@ import {
   factsOf,
   functionOf,
   groupsOf,
-  type Packed,
+  type PackedState,
   Packing,
   type Pipe,
   type Pipeline,
@@ -146,7 +146,7 @@ class FastGroups {
   }
 
   /** What was collected as a run of the stages packs it, and forgets it. */
-  takePacked(): Packed {
+  takePacked(): PackedState {
     const { keys, keyEnds, counts, numbers } = this.takeGroups();
     const { aggregates } = this.#stage;
     const sorted = numbers.map((list) => byGroup(list, keyEnds.length));

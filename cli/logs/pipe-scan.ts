@@ -1,5 +1,5 @@
 import {
-  type Packed,
+  type PackedState,
   type Pipeline,
   type PipesResult,
   PipesRun,
@@ -24,7 +24,7 @@ export interface PipesAsked {
 
 /** What threads hand over to each other. */
 export interface PackedLines {
-  readonly run: Packed;
+  readonly run: PackedState;
   readonly fast: PackedByteGroups | undefined;
 }
 

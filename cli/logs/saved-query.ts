@@ -3,12 +3,12 @@ import type { Parsed, Problem } from "../../grammar/problem.ts";
 import { applyEdits, quote } from "../../grammar/problem.ts";
 import {
   andQueries,
-  conditionOf,
   type Expr,
   givesRows,
   type Pipe,
   type Pipeline,
   parsePipeline,
+  pipeCondition,
 } from "../../grammar/query/index.ts";
 
 /** The saved queries that a query begins with: `@slow @mine status >= 500` names two. */
@@ -91,7 +91,7 @@ export function namesInside({ query, pipes }: Pipeline): NameInside[] {
   for (const pipe of pipes) {
     // What comes after rows names columns.
     if (givesRows(pipe)) break;
-    visit(conditionOf(pipe), false);
+    visit(pipeCondition(pipe), false);
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { attempt, listeningSockets, socketsOf } from "../../runtime/proc-sockets.ts";
+import { listeningSockets, readOrUndefined, socketsOf } from "../../runtime/proc-sockets.ts";
 
 /** The first free port above `port`; undefined if there is none among the next `tries`. */
 export async function nextFreePort(host: string, port: number, tries: number): Promise<number | undefined> {
@@ -26,8 +26,11 @@ export function portOwner(port: number): { readonly name: string; readonly pid: 
   const sockets = listeningSockets();
   const isOnPort = (inode: string) => sockets.get(inode) === port;
   if (![...sockets.keys()].some(isOnPort)) return undefined;
-  const pids = (attempt(() => readdirSync("/proc")) ?? []).filter((name) => /^\d+$/.test(name));
+  const pids = (readOrUndefined(() => readdirSync("/proc")) ?? []).filter((name) => /^\d+$/.test(name));
   const pid = pids.find((pid) => socketsOf(pid).some(isOnPort));
   if (pid === undefined) return undefined;
-  return { name: attempt(() => readFileSync(`/proc/${pid}/comm`, "utf8"))?.trim() ?? "a process", pid: Number(pid) };
+  return {
+    name: readOrUndefined(() => readFileSync(`/proc/${pid}/comm`, "utf8"))?.trim() ?? "a process",
+    pid: Number(pid),
+  };
 }

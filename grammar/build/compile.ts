@@ -47,7 +47,7 @@ export function compileGrammar(options: CompileOptions): string {
 // @ts-nocheck
 import { actions } from ${JSON.stringify(actionsPath)};
 
-/** What a parser answers for a text that the grammar does not accept. */
+/** The answer of a parser to a text that the grammar does not accept. */
 export const NO_MATCH: unique symbol = Symbol("no match");
 
 /** Each start rule's value over source[from, to), or NO_MATCH. Spans point into \`source\`. */
@@ -66,24 +66,24 @@ ${compiler.finish()}`;
 export interface OhmGrammar {
   readonly name: string;
   readonly defaultStartRule: string;
-  readonly rules: Readonly<Record<string, { readonly body: Expr; readonly formals: readonly string[] }>>;
+  readonly rules: Readonly<Record<string, { readonly body: GrammarExpr; readonly formals: readonly string[] }>>;
 }
 
-export interface Expr {
+export interface GrammarExpr {
   readonly constructor: { readonly name: string };
   readonly obj?: string;
   readonly from?: string;
   readonly to?: string;
   readonly matchCodePoint?: boolean;
   readonly index?: number;
-  readonly terms?: readonly Expr[];
-  readonly factors?: readonly Expr[];
-  readonly expr?: Expr;
+  readonly terms?: readonly GrammarExpr[];
+  readonly factors?: readonly GrammarExpr[];
+  readonly expr?: GrammarExpr;
   readonly ruleName?: string;
-  readonly args?: readonly Expr[];
+  readonly args?: readonly GrammarExpr[];
   readonly pattern?: RegExp;
   getArity(): number;
-  substituteParams(actuals: readonly Expr[]): Expr;
+  substituteParams(actuals: readonly GrammarExpr[]): GrammarExpr;
   isNullable(grammar: OhmGrammar): boolean;
   toString(): string;
 }
@@ -137,7 +137,7 @@ class Compiler {
   }
 
   /** A call of a rule's function: an expression that is the value or NO_MATCH, for a recogniser true or false. */
-  call(ruleName: string, args: readonly Expr[], wantsValue: boolean): string {
+  call(ruleName: string, args: readonly GrammarExpr[], wantsValue: boolean): string {
     const suffix = args.length > 0 ? `_${args.map((arg) => arg.toString()).join("_")}` : "";
     const name = `${wantsValue ? "v" : "r"}_${(ruleName + suffix).replace(/[^\w]/g, (c) => `$${c.charCodeAt(0).toString(16)}`)}`;
     this.#calls.set(name, (this.#calls.get(name) ?? 0) + 1);
@@ -190,7 +190,7 @@ return value;
     ];
   }
 
-  #rule(name: string, ruleName: string, args: readonly Expr[], wantsValue: boolean): string {
+  #rule(name: string, ruleName: string, args: readonly GrammarExpr[], wantsValue: boolean): string {
     const body = this.#body(ruleName, args);
     this.#refuseLeftRecursion(ruleName, args);
     const length = this.#actions[ruleName];
@@ -209,14 +209,14 @@ return value;
     return `${head}\nconst start = pos;\n${code}\nreturn actions.${ruleName}(src, start, pos${values.map((v) => `, ${v}`).join("")});\n}`;
   }
 
-  #body(ruleName: string, args: readonly Expr[]): Expr {
+  #body(ruleName: string, args: readonly GrammarExpr[]): GrammarExpr {
     const rule = this.#grammar.rules[ruleName];
     if (!rule) throw new Error(`no rule "${ruleName}"`);
     return args.length > 0 ? rule.body.substituteParams(args) : rule.body;
   }
 
   /** Whether an application has a value: an action of its own, or a single child that has one. */
-  #hasValue(ruleName: string, args: readonly Expr[], seen: readonly string[] = []): boolean {
+  #hasValue(ruleName: string, args: readonly GrammarExpr[], seen: readonly string[] = []): boolean {
     if (this.#actions[ruleName] !== undefined) return true;
     const key = `${ruleName}<${args.join()}>`;
     if (seen.includes(key)) return false;
@@ -224,8 +224,8 @@ return value;
     return body.getArity() === 1 && this.#yields(body, [...seen, key]);
   }
 
-  #yields(expr: Expr, seen: readonly string[]): boolean {
-    switch (kindOf(expr)) {
+  #yields(expr: GrammarExpr, seen: readonly string[]): boolean {
+    switch (exprKind(expr)) {
       case "Apply":
         return this.#hasValue(expr.ruleName!, expr.args!, seen);
       case "Alt":
@@ -247,10 +247,10 @@ return value;
    * Code that matches `expr` at `pos` and advances it, or runs `fail`; `pos` may then be anywhere, and the code after `fail`
    * restores it. The values are the names of variables declared by the code, one for each of the expression's children.
    */
-  #expr(expr: Expr, context: Context, fail: string): { code: string; values: string[] } {
+  #expr(expr: GrammarExpr, context: Context, fail: string): { code: string; values: string[] } {
     const skip = context.isSyntactic ? "skip();\n" : "";
     const nothing = (code: string) => ({ code, values: context.wantsValue ? ["undefined"] : [] });
-    const kind = kindOf(expr);
+    const kind = exprKind(expr);
 
     const set =
       kind === "Apply" ||
@@ -280,7 +280,7 @@ return value;
       }
       case "Apply": {
         const isBuiltInTerminal =
-          kindOf(this.#body(expr.ruleName!, expr.args!)) === "end" && !this.#actions[expr.ruleName!];
+          exprKind(this.#body(expr.ruleName!, expr.args!)) === "end" && !this.#actions[expr.ruleName!];
         if (isBuiltInTerminal) return nothing(`${skip}if (pos !== len) ${fail}`);
         if (!context.wantsValue)
           return { code: `${skip}if (!${this.call(expr.ruleName!, expr.args!, false)}) ${fail}`, values: [] };
@@ -341,7 +341,7 @@ pos = ${before};
     }
   }
 
-  #alternatives(expr: Expr, context: Context, fail: string): { code: string; values: string[] } {
+  #alternatives(expr: GrammarExpr, context: Context, fail: string): { code: string; values: string[] } {
     const done = this.#name("a");
     const before = this.#name("p");
     const next = this.#name("c");
@@ -356,7 +356,7 @@ pos = ${before};
       if (guard) usesNext = true;
       return `${guard}${label}: {\n${inner.code}\n${assign}\nbreak ${done};\n}\npos = ${before};`;
     });
-    // What may be skipped is skipped once to look at the next character; each branch starts where the choice did.
+    // Space is skipped once to look at the next character; each branch starts where the choice did.
     const look = context.isSyntactic ? `skip();\nconst ${next} = next();\n` : `const ${next} = next();\n`;
     return {
       code: `${outs.length > 0 ? `let ${outs.join(", ")};\n` : ""}const ${before} = pos;\n${usesNext ? look : ""}${done}: {\n${branches.join("\n")}\n${fail}\n}`,
@@ -364,7 +364,12 @@ pos = ${before};
     };
   }
 
-  #repetition(expr: Expr, kind: "Star" | "Plus", context: Context, fail: string): { code: string; values: string[] } {
+  #repetition(
+    expr: GrammarExpr,
+    kind: "Star" | "Plus",
+    context: Context,
+    fail: string,
+  ): { code: string; values: string[] } {
     const inner = expr.expr!;
     const set = this.#charSet(inner, context);
     if (set && !context.isSyntactic && (!context.wantsValue || !this.#yields(inner, []))) {
@@ -468,8 +473,8 @@ pos += ${moved};
   }
 
   /** The set of characters that `expr` matches, where it matches exactly one character; undefined for all else. */
-  #charSet(expr: Expr, context: Context, seen: readonly string[] = []): CharSet | undefined {
-    switch (kindOf(expr)) {
+  #charSet(expr: GrammarExpr, context: Context, seen: readonly string[] = []): CharSet | undefined {
+    switch (exprKind(expr)) {
       case "any":
         return all;
       case "Terminal":
@@ -496,7 +501,7 @@ pos += ${moved};
         const last = this.#charSet(expr.factors!.at(-1)!, context, seen);
         let set = last;
         for (const factor of expr.factors!.slice(0, -1)) {
-          const not = kindOf(factor) === "Not" ? this.#charSet(factor.expr!, context, seen) : undefined;
+          const not = exprKind(factor) === "Not" ? this.#charSet(factor.expr!, context, seen) : undefined;
           if (not === undefined || set === undefined) return undefined;
           set = minus(set, not);
         }
@@ -517,10 +522,10 @@ pos += ${moved};
   }
 
   /** The characters that `expr` can begin with (spaces skipped), undefined if it can match without one. */
-  #first(expr: Expr, context: Context, seen: readonly string[]): CharSet | undefined {
+  #first(expr: GrammarExpr, context: Context, seen: readonly string[]): CharSet | undefined {
     const exact = this.#charSet(expr, context);
     if (exact) return exact;
-    switch (kindOf(expr)) {
+    switch (exprKind(expr)) {
       case "Terminal": {
         if (expr.obj!.length === 0) return undefined;
         const code = expr.obj!.codePointAt(0)!;
@@ -539,10 +544,10 @@ pos += ${moved};
       }
       case "Seq": {
         for (const factor of expr.factors!) {
-          const kind = kindOf(factor);
+          const kind = exprKind(factor);
           if (kind === "Not" || kind === "Lookahead") continue;
           if (kind === "Opt" || kind === "Star") {
-            // What may be absent lets the next one begin: not worth the union here.
+            // If this factor is absent, the next one begins: not worth the union here.
             return undefined;
           }
           return this.#first(factor, context, seen);
@@ -592,7 +597,7 @@ pos += ${moved};
   #refuseUnused(): void {
     const { starts, grammarPath } = this.#options;
     const used = new Set<string>([...starts, "space"]);
-    const visit = (expr: Expr): void => {
+    const visit = (expr: GrammarExpr): void => {
       if (expr.ruleName !== undefined) used.add(expr.ruleName);
       for (const part of [...(expr.terms ?? []), ...(expr.factors ?? []), ...(expr.args ?? [])]) visit(part);
       if (expr.expr !== undefined) visit(expr.expr);
@@ -604,10 +609,10 @@ pos += ${moved};
     throw new Error(`no rule uses the rule "${unused}" of the grammar ${this.#grammar.name} (${grammarPath})`);
   }
 
-  #refuseLeftRecursion(ruleName: string, args: readonly Expr[]): void {
+  #refuseLeftRecursion(ruleName: string, args: readonly GrammarExpr[]): void {
     const target = `${ruleName}<${args.join()}>`;
-    const visit = (expr: Expr, seen: Set<string>): void => {
-      switch (kindOf(expr)) {
+    const visit = (expr: GrammarExpr, seen: Set<string>): void => {
+      switch (exprKind(expr)) {
         case "Apply": {
           const key = `${expr.ruleName}<${expr.args!.join()}>`;
           if (key === target) throw new Error(`"${ruleName}" is left-recursive: write it as a list`);
@@ -622,7 +627,7 @@ pos += ${moved};
         case "Seq":
           for (const factor of expr.factors!) {
             visit(factor, seen);
-            const kind = kindOf(factor);
+            const kind = exprKind(factor);
             if (
               kind !== "Not" &&
               kind !== "Lookahead" &&
@@ -659,9 +664,9 @@ function skip() {
 SPACES
 }`;
 
-const oneLine = (expr: Expr) => expr.toString().replace(/\s+/g, " ").replaceAll("*/", "* /").slice(0, 200);
+const oneLine = (expr: GrammarExpr) => expr.toString().replace(/\s+/g, " ").replaceAll("*/", "* /").slice(0, 200);
 
-export function kindOf(expr: Expr): Kind {
+export function exprKind(expr: GrammarExpr): Kind {
   // Extend and Splice are alternations; `any` and `end` are plain objects.
   const name = expr.constructor.name;
   if (name === "Extend" || name === "Splice") return "Alt";

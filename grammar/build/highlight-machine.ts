@@ -1,15 +1,15 @@
 import type { Grammar } from "ohm-js";
 import type { OhmGrammar } from "./compile.ts";
-import type { Context, Highlighting, Leaf } from "./highlight.ts";
+import type { HighlightContext, Highlighting, Leaf } from "./highlight.ts";
 import { canMatchLineEnd, type Item, type Pattern, patternOf } from "./highlight-regex.ts";
 
 /** A table with the patterns of its rules, checked. Both generators start from it. */
-export interface Machine {
+export interface HighlightMachine {
   readonly highlighting: Highlighting;
   readonly contexts: ReadonlyMap<string, MachineContext>;
 }
 
-export interface MachineContext extends Context {
+export interface MachineContext extends HighlightContext {
   /** In the order in which they are asked. TextMate knows two: those that only leave come first or last. */
   readonly leaves: readonly MachineLeaf[];
   /** Whether text that no leaf matches leaves the context. Those that only leave come last then, else first. */
@@ -28,7 +28,7 @@ export function createMachine(
   grammar: Grammar,
   highlighting: Highlighting,
   extend: (source: string, namespace: Record<string, Grammar>) => Grammar,
-): Machine {
+): HighlightMachine {
   const name = grammar.name;
   const extended = extend(`Highlighting <: ${name} {\n${highlighting.rules}\n}`, { [name]: grammar });
   const contexts = new Map(

@@ -1,8 +1,8 @@
 // Turns lexical rules of an Ohm grammar into regular expressions of two engines that match exactly what Ohm matches: a
 // choice that was made is never given up, as an atomic group says it. That is also what keeps them fast: none backtracks.
-import { type Expr, isSyntactic, kindOf, type OhmGrammar } from "./compile.ts";
+import { exprKind, type GrammarExpr, isSyntactic, type OhmGrammar } from "./compile.ts";
 
-/** What a lexical rule matches, as a tree of what regular expressions have. */
+/** The text that a lexical rule matches, as a tree of the parts that regular expressions have. */
 export type Pattern =
   | { readonly kind: "set"; readonly items: readonly Item[]; readonly without: readonly Item[] }
   | { readonly kind: "text"; readonly text: string }
@@ -23,7 +23,7 @@ export function patternOf(grammar: OhmGrammar, rule: string, captured: readonly 
   const refuse = (why: string): never => {
     throw new Error(`"${rule}" has no regular expression: ${why}`);
   };
-  const application = (name: string, args: readonly Expr[], path: readonly string[]): Pattern => {
+  const application = (name: string, args: readonly GrammarExpr[], path: readonly string[]): Pattern => {
     const key = args.length > 0 ? `${name}<${args.join()}>` : name;
     if (path.includes(key)) refuse(`it is recursive (${[...path.slice(path.indexOf(key)), key].join(" -> ")})`);
     if (isSyntactic(name)) refuse(`"${name}" skips spaces`);
@@ -33,8 +33,8 @@ export function patternOf(grammar: OhmGrammar, rule: string, captured: readonly 
     const pattern = convert(body, [...path, key]);
     return captured.includes(name) && path.length > 0 ? { kind: "capture", body: pattern, rule: name } : pattern;
   };
-  const convert = (expr: Expr, path: readonly string[]): Pattern => {
-    const kind = kindOf(expr);
+  const convert = (expr: GrammarExpr, path: readonly string[]): Pattern => {
+    const kind = exprKind(expr);
     switch (kind) {
       case "any":
         return set([[0, 0x10ffff]]);
@@ -139,16 +139,16 @@ export function canMatchLineEnd(pattern: Pattern): boolean {
 }
 
 /** A regular expression as text, and which rule each of its groups captures, in order; "" where a group is our own. */
-export interface Regex {
+export interface HighlightRegex {
   readonly source: string;
   readonly groups: readonly string[];
 }
 
 /** For JavaScript, with the flag "u" or "v". It has no atomic groups: a look-ahead that is then repeated is one. */
-export const forJavaScript = (pattern: Pattern): Regex => print(pattern, javaScript);
+export const forJavaScript = (pattern: Pattern): HighlightRegex => print(pattern, javaScript);
 
 /** For Oniguruma, which runs TextMate grammars. */
-export const forOniguruma = (pattern: Pattern): Regex => print(pattern, oniguruma);
+export const forOniguruma = (pattern: Pattern): HighlightRegex => print(pattern, oniguruma);
 
 interface Dialect {
   /** A group that, once it has matched, is not entered again for another match. */
@@ -174,7 +174,7 @@ const oniguruma: Dialect = {
   hasSurrogates: false,
 };
 
-function print(pattern: Pattern, dialect: Dialect): Regex {
+function print(pattern: Pattern, dialect: Dialect): HighlightRegex {
   const groups: string[] = [];
   return { source: printed(pattern, true), groups };
 

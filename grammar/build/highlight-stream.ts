@@ -1,12 +1,12 @@
 import type { HighlightTable } from "../highlight.ts";
-import type { Machine, MachineLeaf } from "./highlight-machine.ts";
+import type { HighlightMachine, MachineLeaf } from "./highlight-machine.ts";
 import { forJavaScript } from "./highlight-regex.ts";
 
 /**
  * The source of a TypeScript module with `highlight<Start>(source)` for each start of the table: grammar/highlight.ts runs
  * it.
  */
-export function highlighterModule({ highlighting, contexts }: Machine, madeFrom: string): string {
+export function highlighterModule({ highlighting, contexts }: HighlightMachine, madeFrom: string): string {
   const numbers = new Map([...contexts.keys()].map((name, index) => [name, index]));
   const table: HighlightTable = [...contexts.values()].map(({ leaves, textType, endsWithLine }) => ({
     leaves: [

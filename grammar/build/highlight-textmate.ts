@@ -1,11 +1,11 @@
-import type { Machine, MachineContext, MachineLeaf } from "./highlight-machine.ts";
+import type { HighlightMachine, MachineContext, MachineLeaf } from "./highlight-machine.ts";
 import { forOniguruma } from "./highlight-regex.ts";
 
 /**
  * The TextMate grammar of a table, as JSON text. A context that a leaf enters is a begin/end rule; its `end` is what leaves
  * it, so a context that reads one value ends with that value.
  */
-export function textMateGrammar({ highlighting, contexts }: Machine, madeFrom: string): string {
+export function textMateGrammar({ highlighting, contexts }: HighlightMachine, madeFrom: string): string {
   const { name, scopeName, fileTypes, host, starts } = highlighting;
   const suffix = scopeName.split(".").at(-1)!;
   const main = starts.map((start) => ({ include: `#${start}` }));

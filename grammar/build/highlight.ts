@@ -17,14 +17,14 @@ export interface Highlighting {
   readonly rules: string;
   /** The contexts that a text can start in. Others can include them: `<scopeName>#<context>`. */
   readonly starts: readonly string[];
-  readonly contexts: Readonly<Record<string, Context>>;
+  readonly contexts: Readonly<Record<string, HighlightContext>>;
 }
 
 /**
- * What may occur in a place. The first leaf that matches where we are is a token (those that only leave are asked first, or
- * last where other text leaves the context too). Blanks that no leaf matches are skipped.
+ * The tokens that may occur in a place. The first leaf that matches at the current position is a token (those that only
+ * leave are tried first, or last if other text leaves the context too). Blanks that no leaf matches are skipped.
  */
-export interface Context {
+export interface HighlightContext {
   readonly leaves: readonly Leaf[];
   /** Scope of everything in it, from what enters it to what leaves it. */
   readonly scope?: string;
@@ -47,7 +47,7 @@ export interface Leaf {
   readonly notAfter?: string;
   /** Matches only where the text begins, or the region that includes the grammar. */
   readonly isFirst?: true;
-  /** What to read next: a context, which returns here. */
+  /** The context to read next, which returns here. */
   readonly enter?: string;
   /** Leaves this context; with `enter`, for that other one. */
   readonly leave?: true;

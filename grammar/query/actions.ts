@@ -20,7 +20,7 @@ import { decodeString, readNumber } from "./literals.ts";
 import { printField } from "./print.ts";
 
 /**
- * What each rule of query.ohm means: a function of the text, of where the rule matched, and of the values of its
+ * The meaning of each rule of query.ohm: a function of the text, of where the rule matched, and of the values of its
  * children (a repetition is an array, an option its value or undefined, a literal undefined). The generated parser
  * calls these while it reads, so they are pure: what was read may be given up again.
  */
@@ -291,7 +291,7 @@ export const withoutValue = {
   asWord: "the name after it says all",
 };
 
-/** What the rule Pipeline reads. */
+/** The value of the rule Pipeline. */
 export interface ReadPipeline {
   readonly expr: Expr | undefined;
   readonly pipes: readonly Pipe[];

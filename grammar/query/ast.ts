@@ -306,7 +306,7 @@ export interface ColumnName {
   readonly span: Span;
 }
 
-/** What a field addresses in an entry. */
+/** The part of an entry that a field addresses. */
 export type Target =
   /** A property of the entry itself. An `id` that the entry lacks is looked up in its fields. */
   | { readonly at: "entry"; readonly name: "level" | "message" | "timestamp" | "id" }

@@ -3,7 +3,7 @@ import { BACKSLASH, blanksEnd, COLON, isAt, isDigit, MINUS, OPEN_BRACKET, PLUS, 
 import { LEVEL_SPELLINGS, LEVELS, type Level, levelOf } from "./levels.ts";
 import { LEVEL_KEYS, type LevelNumbers, levelOfNumber, OTHER_WORDS } from "./loggers.ts";
 
-/** What a query asks of the value of a key. */
+/** A condition of a query on the value of a key. */
 export type ValueTest =
   | { readonly kind: "number"; readonly op: "<" | "<=" | ">" | ">="; readonly bound: number }
   | { readonly kind: "equal"; readonly value: number; readonly mayBeText: boolean }
@@ -31,19 +31,19 @@ function ofValue(test: ValueTest): (bytes: Uint8Array, at: number) => boolean {
       return (bytes, at) => bytes[at] === test.byte;
     case "equal": {
       const { value, mayBeText } = test;
-      return number((found) => found === value, mayBeText);
+      return number((actual) => actual === value, mayBeText);
     }
     case "number": {
       const { bound } = test;
       switch (test.op) {
         case "<":
-          return number((found) => found < bound, false);
+          return number((actual) => actual < bound, false);
         case "<=":
-          return number((found) => found <= bound, false);
+          return number((actual) => actual <= bound, false);
         case ">":
-          return number((found) => found > bound, false);
+          return number((actual) => actual > bound, false);
         case ">=":
-          return number((found) => found >= bound, false);
+          return number((actual) => actual >= bound, false);
       }
       break;
     }
@@ -97,8 +97,8 @@ export function afterLevelKeyPart(passes: (level: Level) => boolean): (bytes: Ui
   const rests = new Map<string, Set<LevelNumbers>>();
   for (const { key, numbers } of LEVEL_KEYS) {
     const rest = `${key.slice(key.indexOf(LEVEL_KEY_PART) + LEVEL_KEY_PART.length)}"`;
-    const found = rests.get(rest) ?? new Set();
-    rests.set(rest, numbers === undefined ? found : found.add(numbers));
+    const numberings = rests.get(rest) ?? new Set();
+    rests.set(rest, numbers === undefined ? numberings : numberings.add(numbers));
   }
   const tests = [...rests].map(([rest, numbers]) => ({
     rest: latin1(rest),

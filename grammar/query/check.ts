@@ -27,7 +27,7 @@ import { completedMoment, parseMoment } from "./timestamp.ts";
 import { tokenize } from "./tokens.ts";
 
 /** Everything wrong with a query that the grammar accepts, in the order of the text. */
-export function check(query: Query): Problem[] {
+export function checkQuery(query: Query): Problem[] {
   if (query.expr === undefined) return [];
   const context: Context = { source: query.source, problems: [], numbers: new Map(), foreign: false, not: undefined };
   checkExpr(query.expr, context);
@@ -47,9 +47,9 @@ interface Context {
 }
 
 /** `path like "/x"` is three terms to the grammar. */
-function addSlips({ source, problems: found }: Context): void {
+function addSlips({ source, problems: existing }: Context): void {
   for (const slip of slips(source, tokenize(source))) {
-    if (!found.some(({ span }) => span.start < slip.span.end && slip.span.start < span.end)) found.push(slip);
+    if (!existing.some(({ span }) => span.start < slip.span.end && slip.span.start < span.end)) existing.push(slip);
   }
 }
 
@@ -112,7 +112,7 @@ function checkExpr(expr: Expr, context: Context): void {
 }
 
 /** `timestamp = 2026-11-22`: times are compared as texts, which hold more than a day. */
-function checkDay({ field, op, value, span }: Comparison, { problems: found }: Context): void {
+function checkDay({ field, op, value, span }: Comparison, context: Context): void {
   const place = target(field);
   if (place.at !== "entry" || place.name !== "timestamp") return;
   if ((value.kind !== "string" && value.kind !== "word") || value.chunks.length !== 1) return;
@@ -122,7 +122,7 @@ function checkDay({ field, op, value, span }: Comparison, { problems: found }: C
   const next = new Date(begin + 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
   const within = `timestamp >= "${day}" and timestamp < "${next}"`;
   const write = op === "=" ? within : `not (${within})`;
-  found.push(problems.dayAsTime(value.span, day, span, write));
+  context.problems.push(problems.dayAsTime(value.span, day, span, write));
 }
 
 function checkField(field: Field, context: Context): void {
@@ -133,7 +133,7 @@ function checkField(field: Field, context: Context): void {
     second?.kind === "key" &&
     context.source[second.span.start] === "."
   ) {
-    context.problems.push(problems.jsonPath(field.span, context.source.slice(field.span.start, field.span.end)));
+    context.problems.push(problems.jsonPathSyntax(field.span, context.source.slice(field.span.start, field.span.end)));
   }
   for (const segment of field.path) {
     const text = context.source.slice(segment.span.start, segment.span.end);
@@ -153,8 +153,8 @@ function checkValue(value: Value, context: Context): void {
 function checkEscapes({ start, end }: Span, context: Context): void {
   const raw = context.source.slice(start, end);
   for (let at = raw.indexOf("\\"); at >= 0; at = raw.indexOf("\\", at)) {
-    const { length, known } = readEscape(raw, at);
-    if (!known) {
+    const { length, isKnown } = readEscape(raw, at);
+    if (!isKnown) {
       const span = { start: start + at, end: start + at + length };
       context.problems.push(problems.badEscape(span, raw.slice(at, at + length)));
     }
@@ -207,19 +207,19 @@ function checkPatterns(expr: Comparison | Membership, values: readonly Value[], 
     const text = value.kind === "string" || value.kind === "word" ? value.chunks.join("*") : undefined;
     // "5*" in quotes is a test of texts, which some logs have for numbers.
     const isText = value.kind === "string" && value.chunks.length > 1;
-    const found = text === undefined || isText ? undefined : digitPattern(text);
-    if (found === undefined) terms.push(`${field} = ${textOf(value, context)}`);
+    const pattern = text === undefined || isText ? undefined : digitPattern(text);
+    if (pattern === undefined) terms.push(`${field} = ${textOf(value, context)}`);
     else {
       first ??= value;
-      if (found === "any") terms.push(`exists ${field}`);
+      if (pattern === "any") terms.push(`exists ${field}`);
       else if (!isStatusField(expr.field)) terms.push("");
-      else if (found.to === found.from + 1) terms.push(`${field} = ${found.from}`);
-      else terms.push(`${field} >= ${found.from} and ${field} < ${found.to}`);
+      else if (pattern.to === pattern.from + 1) terms.push(`${field} = ${pattern.from}`);
+      else terms.push(`${field} >= ${pattern.from} and ${field} < ${pattern.to}`);
     }
   }
   if (first === undefined) return;
-  const message = `${shown(first, context)} is not a number`;
-  // What other numbers begin with a digit is not as certain as the hundreds of a status.
+  const message = `${quoteValue(first, context)} is not a number`;
+  // Other numbers that begin with a digit are not as certain as the hundreds of a status.
   if (terms.includes("")) {
     context.problems.push(
       problems.notANumber(first.span, message, `* matches text: compare numbers, such as ${field} >= 4`),
@@ -281,13 +281,13 @@ function checkBareName(field: Field, context: Context): void {
 
 function checkOrdering({ field, op, value }: Comparison, context: Context): void {
   const place = target(field);
-  const found =
+  const orderingProblem =
     place.at === "entry" && place.name === "level"
       ? levelProblem(value, context)
       : place.at === "entry" && place.name === "timestamp"
         ? timestampProblem(value, context)
         : numberProblem(op, value, context);
-  if (found !== undefined) context.problems.push(found);
+  if (orderingProblem !== undefined) context.problems.push(orderingProblem);
 }
 
 const textOf = (value: Value, { source }: Context) => source.slice(value.span.start, value.span.end);
@@ -298,7 +298,7 @@ const plain = (value: Value) =>
 function levelProblem(value: Value, context: Context): Problem | undefined {
   const name = plain(value);
   if (name !== undefined && levelOf(name) !== undefined) return undefined;
-  const message = `${shown(value, context)} is not a level`;
+  const message = `${quoteValue(value, context)} is not a level`;
   const near = name === undefined ? undefined : didYouMean(name, LEVELS);
   if (near !== undefined) return problems.notANumber(value.span, message, `did you mean ${near}?`, near);
   return problems.notANumber(value.span, message, `levels are ${LEVELS.join(", ")}`);
@@ -306,7 +306,7 @@ function levelProblem(value: Value, context: Context): Problem | undefined {
 
 function timestampProblem(value: Value, context: Context): Problem | undefined {
   const text = textOf(value, context);
-  const message = `${shown(value, context)} is not a time`;
+  const message = `${quoteValue(value, context)} is not a time`;
   if (value.kind === "number") {
     const timed = value.unit !== undefined && isTimeUnit(value.unit);
     if (timed && value.value >= 0 && !text.startsWith("-")) return undefined;
@@ -349,7 +349,7 @@ function numberProblem(op: string, value: Value, context: Context): Problem | un
   if (value.kind === "number") return undefined;
   const text = textOf(value, context);
   const name = plain(value);
-  const message = `${shown(value, context)} is not a number`;
+  const message = `${quoteValue(value, context)} is not a number`;
   if (name !== undefined) {
     const hundreds = /^([1-5])xx$/i.exec(name)?.[1];
     if (hundreds !== undefined) {
@@ -413,7 +413,7 @@ function inOneUnit(ms: number): string {
 }
 
 /** The value as the user wrote it, in one pair of quotes. */
-function shown(value: Value, context: Context): string {
+function quoteValue(value: Value, context: Context): string {
   const text = textOf(value, context);
   return value.kind === "string" ? `the text ${quote(text.slice(1, -1))}` : quote(text);
 }

@@ -42,11 +42,11 @@ export interface CompletionItem {
   readonly sortText: string;
 }
 
-export interface Completion {
+export interface QueryCompletion {
   readonly items: readonly CompletionItem[];
 }
 
-/** What is known of the entries that the query is for, beside the fields that every entry has. */
+/** Facts about the entries that the query is for, beside the fields that every entry has. */
 export interface CompletionSources {
   readonly fields?: readonly KnownField[];
   /** The values of a field, named as in the query. */
@@ -54,11 +54,12 @@ export interface CompletionSources {
 }
 
 /**
- * What may be written at the cursor, best first. Works in any text, broken ones too: the text before the token under
- * the cursor is matched, and what the grammar expects after it is offered, as far as it begins with (or holds) what has
- * been typed. Nothing in regular expressions. An editor keeps a `QuerySession`, which answers the next key faster.
+ * Returns the items that may be written at the cursor, best first. Works in any text, broken ones too: the text before
+ * the token under the cursor is matched, and what the grammar expects after it is offered, as far as it begins with (or
+ * holds) what has been typed. Nothing in regular expressions. An editor keeps a `QuerySession`, which answers the next
+ * key faster.
  */
-export function complete(source: string, offset: number, sources: CompletionSources = {}): Completion {
+export function complete(source: string, offset: number, sources: CompletionSources = {}): QueryCompletion {
   return completeWith(new Expectation(), source, offset, sources);
 }
 
@@ -67,7 +68,7 @@ export function completeWith(
   source: string,
   offset: number,
   sources: CompletionSources,
-): Completion {
+): QueryCompletion {
   const at = Math.max(0, Math.min(offset, source.length));
   const tokens = tokenize(source.slice(0, at));
   const last = tokens.at(-1);
@@ -133,7 +134,7 @@ function freshSlot(source: string, touched: Token | undefined, at: number): Slot
 const isSymbol = (token: Token) => token.kind !== "word" && /^[=<>!~&|]/.test(token.text);
 const BEGINS: ReadonlySet<Token["kind"]> = new Set(["open", "comma"]);
 
-/** What the grammar expects at an offset; where the text before is wrong, as if the query began after the slip. */
+/** Returns what the grammar expects at an offset; if the text before is wrong, as if the query began after the slip. */
 function expectedAt(
   expectation: Expectation,
   source: string,
@@ -150,8 +151,8 @@ function expectedAt(
   }
   for (const token of before.slice(-MAX_STARTS)) starts.push(token.start);
   for (const start of starts) {
-    const found = expectation.after(source.slice(start, at));
-    if (found !== undefined) return found;
+    const expected = expectation.after(source.slice(start, at));
+    if (expected !== undefined) return expected;
   }
   return expectation.after("") ?? new Set();
 }
@@ -178,7 +179,7 @@ function itemsFor(context: Context): CompletionItem[] {
   return items.filter(({ kind, insertText }) => kind === "function" || isAllowed(insertText));
 }
 
-/** What terms are made of, and their values. */
+/** Items for the parts of terms, and for their values. */
 function termItems(context: Context): CompletionItem[] {
   const { expected, typed, pipe } = context;
   if (pipe !== undefined && isStep(expected)) return stepItems(context);
@@ -187,7 +188,7 @@ function termItems(context: Context): CompletionItem[] {
   if (call !== undefined) return call.isComputed || pipe?.input.kind === "rows" ? fieldItems(context) : [];
   if (expected.has("a word") || (expected.has("a number") && !expected.has("a field"))) return valueItems(context);
   const items: CompletionItem[] = [];
-  const has = (column: string) => pipe?.input.kind !== "rows" || inPipe.columnOf(pipe, column) !== undefined;
+  const has = (column: string) => pipe?.input.kind !== "rows" || inPipe.rowColumnOf(pipe, column) !== undefined;
   if (typed.startsWith('"'))
     return expected.has("a quoted text") && has("message") ? valuesOf(context, "message", true) : [];
   if (expected.has("an operator")) items.push(...operatorItems(context));
@@ -310,11 +311,11 @@ function fieldItems(context: Context): CompletionItem[] {
     );
   }
   const supplied = context.sources.fields ?? [];
-  const known = new Map<string, KnownField>(KNOWN_FIELDS.map((field) => [field.name, field]));
-  for (const field of supplied) known.set(field.name, { ...known.get(field.name), ...field });
+  const fieldsByName = new Map<string, KnownField>(KNOWN_FIELDS.map((field) => [field.name, field]));
+  for (const field of supplied) fieldsByName.set(field.name, { ...fieldsByName.get(field.name), ...field });
   const items: CompletionItem[] = [];
   const isNumeric = inPipe.takesNumbers(context.pipe);
-  for (const field of known.values()) {
+  for (const field of fieldsByName.values()) {
     if (isNumeric && (field.type === "string" || field.type === "boolean")) continue;
     const detail = field.type ?? "field";
     items.push(
@@ -364,18 +365,18 @@ function valueItems(context: Context): CompletionItem[] {
 function valuesOf(context: Context, field: string, quotable: boolean): CompletionItem[] {
   const { tokens, expected } = context;
   const type = typeOf(field, context);
-  const column = context.pipe && inPipe.columnOf(context.pipe, field);
-  // What is computed has no values that are known.
+  const column = context.pipe && inPipe.rowColumnOf(context.pipe, field);
+  // A computed column has no known values.
   if (column?.type === "number" && !column.isGroup) return [];
   const ordered = tokens.at(-1)?.kind === "compare" && /^[<>]/.test(tokens.at(-1)!.text);
-  const known: KnownValue[] = [...(context.sources.values?.(field) ?? [])];
-  const seen = new Set(known.map(({ value }) => value));
+  const values: KnownValue[] = [...(context.sources.values?.(field) ?? [])];
+  const seen = new Set(values.map(({ value }) => value));
   for (const value of Object.hasOwn(KNOWN_VALUES, field) ? KNOWN_VALUES[field]! : [])
-    if (!seen.has(value)) known.push({ value });
-  if (type === "boolean" && known.length === 0) known.push({ value: true }, { value: false });
+    if (!seen.has(value)) values.push({ value });
+  if (type === "boolean" && values.length === 0) values.push({ value: true }, { value: false });
 
   const items: CompletionItem[] = [];
-  for (const [rank, { value, count }] of known.entries()) {
+  for (const [rank, { value, count }] of values.entries()) {
     // An ordering takes numbers, and a level's names.
     if (ordered && type !== "level" && typeof value !== "number") continue;
     const text = valueText(value, context.typed.startsWith('"') || !expected.has("a word"), expected.has("a number"));
@@ -421,7 +422,7 @@ function fieldOf({ source, tokens }: Context): string | undefined {
 }
 
 function typeOf(name: string, { sources, pipe }: Context): FieldType | undefined {
-  const column = pipe && inPipe.columnOf(pipe, name);
+  const column = pipe && inPipe.rowColumnOf(pipe, name);
   if (column !== undefined && column.type !== "value") return inPipe.fieldTypeOf(column);
   const supplied = sources.fields?.find((field) => field.name === name)?.type;
   return supplied ?? KNOWN_FIELDS.find((field) => field.name === name)?.type;
@@ -444,11 +445,11 @@ interface Offer {
 /** The item, if what was typed is a part of it. */
 function item({ typed, span, tail }: Context, offer: Offer): CompletionItem[] {
   const { label, kind, sort, detail, documentation, snippet } = offer;
-  const found = plain(label).indexOf(plain(typed));
+  const index = plain(label).indexOf(plain(typed));
   // One letter is in every other name.
-  if (found < 0 || (found > 0 && typed.length < 2)) return [];
+  if (index < 0 || (index > 0 && typed.length < 2)) return [];
   const insertText = label + tail;
-  const sortText = `${found === 0 ? 0 : 1}${sort}${label}`;
+  const sortText = `${index === 0 ? 0 : 1}${sort}${label}`;
   const more = { ...(documentation && { documentation }), ...(snippet && { snippet: snippet + tail }) };
   return [{ label, kind, insertText, span, detail, ...more, sortText }];
 }

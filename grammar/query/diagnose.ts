@@ -5,8 +5,8 @@ import * as problems from "./problems.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 /**
- * What is wrong where the parser failed. `offset` is in or before the token that it could not read. What is wrong in any
- * position (slips.ts) has been fixed already.
+ * Returns the problem at the place where the parser failed. `offset` is in or before the token that it could not read.
+ * Slips that are wrong in any position (slips.ts) have been fixed already.
  */
 export function diagnose(source: string, tokens: readonly Token[], offset: number): Problem {
   const place = new Place(source, tokens, tokenAt(tokens, offset));
@@ -14,8 +14,8 @@ export function diagnose(source: string, tokens: readonly Token[], offset: numbe
 }
 
 function tokenAt(tokens: readonly Token[], offset: number): number {
-  const found = tokens.findIndex((token) => token.end > offset);
-  return found < 0 ? tokens.length : found;
+  const index = tokens.findIndex((token) => token.end > offset);
+  return index < 0 ? tokens.length : index;
 }
 
 /** The tokens around the failure. `next` is undefined at the end of the query. */
@@ -104,7 +104,7 @@ function byKind(place: Place): Problem {
   }
 }
 
-/** What is unfinished before `next`, if anything is. */
+/** The problem of an unfinished term before `next`, if there is one. */
 function unfinished(place: Place): Problem | undefined {
   const { prev } = place;
   if (prev === undefined) return undefined;

@@ -25,7 +25,7 @@ export function isStatusField(field: Field): boolean {
 export function isNumberField(field: Field): boolean {
   const place = target(field);
   const name = place.at === "fields" && place.path.length === 1 ? place.path[0] : undefined;
-  const type = KNOWN_FIELDS.find((known) => known.name === name)?.type;
+  const type = KNOWN_FIELDS.find((candidate) => candidate.name === name)?.type;
   return isStatusField(field) || type === "number" || type === "bytes" || type === "duration";
 }
 

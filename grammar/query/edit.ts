@@ -86,10 +86,10 @@ function changed(
   const terms = expr === undefined ? [] : expr.kind === "and" ? expr.terms : [expr];
   const wanted = added.kind === "and" ? added.terms.map(printed) : [printed(added)];
   const left = terms.filter((one) => !isReplaced(one) || wanted.includes(printed(one)));
-  const missing = wanted.filter((one) => !left.some((known) => printed(known) === one));
+  const missing = wanted.filter((one) => !left.some((term) => printed(term) === one));
   if (left.length === terms.length) {
     if (missing.length === 0) return text;
-    // What the person wrote stays as it was written.
+    // The text of the person stays as it was written.
     const own = conditionsOf(read);
     const kept = own === "" ? "" : expr?.kind === "or" ? `(${own})` : own;
     return joined([kept, ...missing], read);

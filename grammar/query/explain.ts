@@ -22,7 +22,7 @@ export interface Explanation {
 }
 
 /**
- * What the field, operator or value at an offset means, or the term around it. Undefined between terms. In a broken query
+ * Explains the field, operator or value at an offset, or the term around it. Undefined between terms. In a broken query
  * there is no tree to ask: `parseQuery` comes first.
  */
 export function explainAt(query: Query, offset: number): Explanation | undefined {
@@ -65,14 +65,14 @@ function grouped(expr: Expr, around: "and" | "or"): string {
   return several && expr.kind !== around ? `(${words(expr)})` : words(expr);
 }
 
-/** What a `not` says, which is true if a field is missing, too. */
+/** The words of a `not`, which is true if a field is missing, too. */
 function negated(term: Expr): string {
   switch (term.kind) {
     case "comparison":
       if (term.op === "=") return `${name(term.field)} ${equal(term.value, term.field, true)}${orMissing(term.field)}`;
-      // What every entry has can be ordered; a field may be missing, or not a number.
+      // A property that every entry has can be ordered; a field may be missing, or not a number.
       if (term.op !== "!=" && !isAlwaysThere(term.field)) {
-        return `${name(term.field)} is not ${ORDER[term.op]} ${shown(term.value, term.field)} (or is missing)`;
+        return `${name(term.field)} is not ${ORDER[term.op]} ${valueText(term.value, term.field)} (or is missing)`;
       }
       break;
     case "in":
@@ -108,7 +108,7 @@ function comparison({ field, op, value }: Comparison): string {
   }
   if (op === "=") return `${name(field)} ${equal(value, field)}`;
   if (op === "!=") return `${name(field)} ${isAlwaysThere(field) ? "" : "is there and "}${equal(value, field, true)}`;
-  return `${name(field)} is ${ORDER[op]} ${shown(value, field)}`;
+  return `${name(field)} is ${ORDER[op]} ${valueText(value, field)}`;
 }
 
 const ORDER = { ">": "more than", ">=": "at least", "<": "less than", "<=": "at most" } as const;
@@ -131,7 +131,7 @@ function equal(value: Value, field: Field, not = false): string {
       return `is ${not ? "not " : ""}${levelName(spelling)}`;
   }
   if (value.kind === "string" || value.kind === "word") return text(value.chunks, not);
-  return `is ${not ? "not " : ""}${shown(value, field)}`;
+  return `is ${not ? "not " : ""}${valueText(value, field)}`;
 }
 
 /** A text with wildcards as a predicate: `starts with "/a"`. */
@@ -148,11 +148,11 @@ function text(chunks: readonly string[], not = false): string {
 }
 
 const oneOf = (values: readonly Value[], field: Field) =>
-  values.length === 1 ? shown(values[0]!, field) : `one of ${list(values, field)}`;
+  values.length === 1 ? valueText(values[0]!, field) : `one of ${list(values, field)}`;
 
-const list = (values: readonly Value[], field: Field) => values.map((value) => shown(value, field)).join(", ");
+const list = (values: readonly Value[], field: Field) => values.map((value) => valueText(value, field)).join(", ");
 
-function shown(value: Value, field: Field): string {
+function valueText(value: Value, field: Field): string {
   switch (value.kind) {
     case "number":
       return value.unit === undefined ? value.text + unitOf(field) : amount(value);
@@ -231,8 +231,9 @@ function at(expr: Expr, offset: number, source: string): Explanation | undefined
       if (value !== undefined) return { span: value.span, text: words(expr) };
     }
     for (const term of terms) {
-      const found = at(term, offset, source);
-      if (found !== undefined) return expr.kind === "not" && isWhole(found, term) ? whole(expr) : found;
+      const explanation = at(term, offset, source);
+      if (explanation !== undefined)
+        return expr.kind === "not" && isWhole(explanation, term) ? whole(expr) : explanation;
     }
     return expr.kind === "not" ? whole(expr) : undefined;
   }
@@ -251,7 +252,8 @@ function at(expr: Expr, offset: number, source: string): Explanation | undefined
 }
 
 const whole = (expr: Expr): Explanation => ({ span: expr.span, text: words(expr) });
-const isWhole = (found: Explanation, { span }: Expr) => found.span.start === span.start && found.span.end === span.end;
+const isWhole = (explanation: Explanation, { span }: Expr) =>
+  explanation.span.start === span.start && explanation.span.end === span.end;
 const holds = ({ start, end }: Span, offset: number) => offset >= start && offset < end;
 
 function word(span: Span, source: string): Explanation {
@@ -259,12 +261,12 @@ function word(span: Span, source: string): Explanation {
   return { span, text: docs ?? source.slice(span.start, span.end) };
 }
 
-/** What a field of entries is. */
+/** The description of a field of entries. */
 export function fieldDocs(field: Field): string {
   const place = target(field);
   const printed = printField(field);
-  const known = KNOWN_FIELDS.find(({ name }) => name === printed)?.documentation;
-  if (known !== undefined) return known;
+  const documentation = KNOWN_FIELDS.find(({ name }) => name === printed)?.documentation;
+  if (documentation !== undefined) return documentation;
   if (place.at === "entry") return printed;
   return `The field ${printed}. A comparison with a missing field is false, != too.`;
 }

@@ -14,8 +14,8 @@ export function failureOffset(source: string, tokens: readonly Token[]): number 
 }
 
 /**
- * What follows the part of a long text that is certainly right, for Ohm to read. `start` is where it begins in the text;
- * before it `lead` units stand for all that was left out: a term, within as many parentheses.
+ * The rest of a long text after the part that is certainly right, for Ohm to read. `start` is where it begins in the
+ * text; before it `lead` units stand for all that was left out: a term, within as many parentheses.
  */
 export function unread(source: string, tokens: readonly Token[]): { text: string; lead: number; start: number } {
   const boundary = source.length < SHORT ? undefined : rightUpTo(source, tokens);

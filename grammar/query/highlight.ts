@@ -1,4 +1,4 @@
-import type { Context, Highlighting, Leaf } from "../build/highlight.ts";
+import type { HighlightContext, Highlighting, Leaf } from "../build/highlight.ts";
 
 /**
  * How a query is coloured. The scopes are those that themes tell apart: of the 65 themes of the package tm-themes, the one
@@ -85,7 +85,7 @@ export const highlighting: Highlighting = {
       { rule: "fieldName", type: "property", scope: field(), enter: "direction" },
       { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end", enter: "direction" },
     ]),
-    /** What follows a column: the rest of its name, then the direction. */
+    /** The text after a column: the rest of its name, then the direction. */
     direction: {
       leaves: [{ rule: "direction", type: "keyword", scope: "keyword.other.direction", leave: true }, ...segments()],
     },
@@ -173,8 +173,8 @@ function pipes(): Leaf[] {
   ];
 }
 
-/** What comes after the word of a stage, up to the next bar. */
-function pipe(leaves: readonly Leaf[]): Context {
+/** The text after the word of a stage, up to the next bar. */
+function pipe(leaves: readonly Leaf[]): HighlightContext {
   return {
     leaves: [
       { rule: "stageEnd", type: "operator", leave: true },
@@ -225,7 +225,7 @@ function marks(): Leaf[] {
   ];
 }
 
-/** What a query is made of. */
+/** The tokens of a query. */
 function terms(): Leaf[] {
   return [
     { rule: "stringStart", type: "string", scope: beginOfString(), notAfter: "\\", enter: "pattern" },
@@ -291,7 +291,7 @@ function escapes(): Leaf[] {
   ];
 }
 
-function quoted(leaves: readonly Leaf[]): Context {
+function quoted(leaves: readonly Leaf[]): HighlightContext {
   return {
     scope: "string.quoted.double",
     textType: "string",

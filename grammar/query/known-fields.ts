@@ -52,7 +52,7 @@ export const KNOWN_VALUES: Readonly<Record<string, readonly (string | number)[]>
   message: ["request", "response"],
 };
 
-/** What each operator and keyword does, in a sentence or two. */
+/** The effect of each operator and keyword, in a sentence or two. */
 export const WORD_DOCS: Readonly<Record<string, string>> = {
   "=": "Equal to. Case-sensitive, * matches any text; false if the field is missing.",
   "==": "Equal, as = is.",

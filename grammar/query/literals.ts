@@ -29,16 +29,16 @@ export function decodeString(raw: string, stars: boolean): string[] {
 }
 
 /** The escape at a backslash: what it stands for, how long it is, and whether the language has it. */
-export function readEscape(raw: string, at: number): { text: string; length: number; known: boolean } {
+export function readEscape(raw: string, at: number): { text: string; length: number; isKnown: boolean } {
   const char = String.fromCodePoint(raw.codePointAt(at + 1) ?? 0x5c);
-  if (char === '"' || char === "\\" || char === "*") return { text: char, length: 2, known: true };
-  if (char === "n") return { text: "\n", length: 2, known: true };
-  if (char === "t") return { text: "\t", length: 2, known: true };
+  if (char === '"' || char === "\\" || char === "*") return { text: char, length: 2, isKnown: true };
+  if (char === "n") return { text: "\n", length: 2, isKnown: true };
+  if (char === "t") return { text: "\t", length: 2, isKnown: true };
   if (char === "u") {
     const hex = /^[0-9a-fA-F]{4}/.exec(raw.slice(at + 2, at + 6))?.[0];
-    if (hex !== undefined) return { text: String.fromCharCode(Number.parseInt(hex, 16)), length: 6, known: true };
+    if (hex !== undefined) return { text: String.fromCharCode(Number.parseInt(hex, 16)), length: 6, isKnown: true };
   }
-  return { text: char, length: 1 + char.length, known: false };
+  return { text: char, length: 1 + char.length, isKnown: false };
 }
 
 /** Text between quotes that `decodeString` reads back as these chunks. */

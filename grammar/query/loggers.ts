@@ -1,5 +1,5 @@
-// What the JSON lines of common loggers mean. The one place that knows their keys: the runtime, `tool logs` and the log
-// service read lines by it, and the scan of bytes follows it.
+// The meaning of the JSON lines of common loggers. The one place that knows their keys: the runtime, `tool logs` and
+// the log service read lines by it, and the scan of bytes follows it.
 import { LEVEL_SPELLINGS, type Level, levelOf } from "./levels.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
@@ -86,7 +86,7 @@ export function readLoggerLine(object: Readonly<Record<string, unknown>>): Logge
   for (const key of TIME_KEYS) {
     const value = object[key];
     if (value === undefined) continue;
-    timestamp = timeText(value);
+    timestamp = loggedTime(value);
     if (timestamp === undefined) continue;
     timeKey = key;
     break;
@@ -163,7 +163,7 @@ export const isWholeTime = (text: string) => text.endsWith("Z") || text.at(-3) =
  * The time of a value: RFC 3339, also with a zone without its colon; seconds, milli-, micro- or nanoseconds since 1970;
  * seconds and nanoseconds.
  */
-export function timeText(value: unknown): string | undefined {
+export function loggedTime(value: unknown): string | undefined {
   if (typeof value === "number") return sinceEpoch(value);
   if (typeof value === "string") {
     if (value.length > MAX_TIME_LENGTH || ZERO_TIME.test(value)) return undefined;
@@ -183,7 +183,7 @@ export function timeText(value: unknown): string | undefined {
 /** Nanoseconds and a zone take 35. */
 const MAX_TIME_LENGTH = 64;
 
-/** What Go writes where there is no time. */
+/** The zero time, which Go writes if there is none. */
 const ZERO_TIME = /^0001-01-01T00:00:00(\.0+)?Z$/;
 
 /** September 2001. Ten times as much is 2286: each unit has its own range, and durations and counters are in none. */

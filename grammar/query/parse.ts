@@ -1,8 +1,8 @@
 import type { Parsed, Problem } from "../problem.ts";
 import type { Query } from "./ast.ts";
-import { MAX_DEPTH, MAX_LENGTH, tooDeepAt } from "./bounds.ts";
-import { check } from "./check.ts";
-import { foreignQuery, opensForeignQuery } from "./meant/foreign-query.ts";
+import { MAX_QUERY_DEPTH, MAX_QUERY_LENGTH, tooDeepAt } from "./bounds.ts";
+import { checkQuery } from "./check.ts";
+import { foreignQueryProblem, opensForeignQuery } from "./meant/foreign-query.ts";
 import * as problems from "./problems.ts";
 import { NO_MATCH, parsers } from "./query-parser.generated.ts";
 import { repair } from "./repair.ts";
@@ -14,7 +14,7 @@ import { repair } from "./repair.ts";
  * Returns all problems (problems.ts), but only the first five of syntax.
  */
 export function parseQuery(source: string): Parsed<Query> {
-  if (source.length > MAX_LENGTH) return failed([problems.tooLong(source.length, MAX_LENGTH)]);
+  if (source.length > MAX_QUERY_LENGTH) return failed([problems.tooLong(source.length, MAX_QUERY_LENGTH)]);
   if (BLANK.test(source)) return { ok: true, value: { source, expr: undefined } };
 
   const tooDeep = deepest(source);
@@ -23,17 +23,17 @@ export function parseQuery(source: string): Parsed<Query> {
   const expr = parsers.Query(source);
   if (expr === NO_MATCH) return failed(repair(source, parseQuery));
   const query = { source, expr: expr as Query["expr"] };
-  const foreign = opensForeignQuery(source) ? foreignQuery(source, parseQuery) : undefined;
-  const found = foreign === undefined ? check(query) : [foreign];
-  return found.length === 0 ? { ok: true, value: query } : failed(found);
+  const foreign = opensForeignQuery(source) ? foreignQueryProblem(source, parseQuery) : undefined;
+  const findings = foreign === undefined ? checkQuery(query) : [foreign];
+  return findings.length === 0 ? { ok: true, value: query } : failed(findings);
 }
 
 const BLANK = /^[ \t\r\n]*$/;
 
-/** What is wrong with a text that nests too deep; undefined if it does not. */
+/** The problem of a text that nests too deep; undefined if it does not. */
 export function deepest(source: string): Problem | undefined {
   const token = tooDeepAt(source);
-  return token && problems.tooDeep(token, MAX_DEPTH);
+  return token && problems.tooDeep(token, MAX_QUERY_DEPTH);
 }
 
-const failed = (found: readonly Problem[]): Parsed<Query> => ({ ok: false, problems: found });
+const failed = (findings: readonly Problem[]): Parsed<Query> => ({ ok: false, problems: findings });

@@ -15,7 +15,7 @@ export const PIPE_USES = {
 
 export const PIPE_WORDS = Object.keys(PIPE_USES) as Pipe["kind"][];
 
-/** What each stage gives, in a sentence. */
+/** The result of each stage, in a sentence. */
 export const PIPE_DOCS: Readonly<Record<keyof typeof PIPE_USES, string>> = {
   count: "How many there are, for each value of the fields after by.",
   stats: "Functions such as avg(duration), for each value of the fields after by.",
@@ -28,7 +28,7 @@ export const PIPE_DOCS: Readonly<Record<keyof typeof PIPE_USES, string>> = {
   unique: "Each combination of these columns once.",
 };
 
-/** What the other words of stages do. */
+/** The effects of the other words of stages. */
 export const KEYWORD_DOCS: Readonly<Record<"by" | "as" | "asc" | "desc", string>> = {
   by: "A row for each value of the fields that follow.",
   as: "The name of the column, for the stages after this one.",

@@ -4,7 +4,7 @@ import { STAGE_WORDS } from "./levels.ts";
 import { levelText } from "./loggers.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
-// What the recognizers of slips.ts share: a place among the tokens, and the tokens around it.
+// Helpers that the recognizers of slips.ts share: a place among the tokens, and the tokens around it.
 
 /** A problem and how many tokens it is about. */
 export interface Slip {
@@ -13,14 +13,14 @@ export interface Slip {
 }
 
 /** A token and all those around it. */
-export interface Place {
+export interface TokenPlace {
   readonly source: string;
   readonly tokens: readonly Token[];
   readonly at: number;
 }
 
 /** A value as another language writes it. */
-export interface Operand {
+export interface ForeignValue {
   /** As our language writes it. */
   readonly text: string;
   /** The text between its quotes. */
@@ -31,7 +31,7 @@ export interface Operand {
   readonly length: number;
 }
 
-export function operandAt(source: string, tokens: readonly Token[], at: number): Operand | undefined {
+export function operandAt(source: string, tokens: readonly Token[], at: number): ForeignValue | undefined {
   const token = tokens[at];
   if (token === undefined) return undefined;
   const { kind, text, end } = token;
@@ -66,7 +66,7 @@ export function tokensUpTo(tokens: readonly Token[], at: number, end: number): n
   return length;
 }
 
-export const isName = (token: Token) => token.kind === "word" && NAME.test(token.text);
+export const isNameToken = (token: Token) => token.kind === "word" && NAME.test(token.text);
 /** A word that other tools look for in the text: no level, stage, or field that entries are known to have. */
 export const isMessageWord = (text: string) =>
   /^[\p{L}_][\p{L}\p{M}0-9_-]*$/u.test(text) &&

@@ -93,7 +93,7 @@ function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOption
   if (op === "=") return equals(field, value);
   if (op === "!=") {
     const same = equals(field, value);
-    return (found) => !same(found);
+    return (actual) => !same(actual);
   }
   const place = target(field);
   const name = place.at === "entry" ? place.name : undefined;
@@ -105,13 +105,13 @@ function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOption
   // A comparison with undefined is false, as it shall be for whatever has no rank.
   switch (op) {
     case "<":
-      return (found) => rankOf(found)! < bound;
+      return (actual) => rankOf(actual)! < bound;
     case "<=":
-      return (found) => rankOf(found)! <= bound;
+      return (actual) => rankOf(actual)! <= bound;
     case ">":
-      return (found) => rankOf(found)! > bound;
+      return (actual) => rankOf(actual)! > bound;
     case ">=":
-      return (found) => rankOf(found)! >= bound;
+      return (actual) => rankOf(actual)! >= bound;
   }
 }
 
@@ -141,12 +141,12 @@ function equals(field: Field, value: Value): Test {
     case "number": {
       const { value: number, text, unit } = value;
       // Without a unit the digits may also be a text: version = 5 finds "5".
-      return unit === undefined ? (found) => found === number || found === text : (found) => found === number;
+      return unit === undefined ? (actual) => actual === number || actual === text : (actual) => actual === number;
     }
     case "boolean":
-      return (found) => found === value.value;
+      return (actual) => actual === value.value;
     case "null":
-      return (found) => found === null;
+      return (actual) => actual === null;
   }
 }
 
@@ -184,9 +184,9 @@ function wildcards(chunks: readonly string[]): (text: string) => boolean {
     if (text.length < shortest || !text.startsWith(first) || !text.endsWith(last)) return false;
     let at = first.length;
     for (const chunk of middle) {
-      const found = text.indexOf(chunk, at);
-      if (found < 0) return false;
-      at = found + chunk.length;
+      const index = text.indexOf(chunk, at);
+      if (index < 0) return false;
+      at = index + chunk.length;
     }
     return at <= text.length - last.length;
   };

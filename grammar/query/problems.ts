@@ -124,7 +124,7 @@ export const missingBlank = (offset: number, before: Token, after: Token) =>
   problem(
     "missing-blank",
     { start: before.start, end: after.end },
-    `missing space between ${shown(before)} and ${shown(after)}`,
+    `missing space between ${quoteToken(before)} and ${quoteToken(after)}`,
     {
       hint: 'separate terms with spaces; write a quote inside text as \\"',
       fix: { title: "Insert a space", edits: [{ span: { start: offset, end: offset }, text: " " }] },
@@ -174,17 +174,17 @@ export const missingField = (at: Token, value?: Token) => {
 };
 
 /** `before` is a name on the wrong side of `exists`. */
-export const missingName = (at: Token, found: Token | undefined, before?: Token) =>
-  found === undefined
+export const missingName = (at: Token, next: Token | undefined, before?: Token) =>
+  next === undefined
     ? problem("missing-field", at, 'nothing follows "exists"', {
         hint: `write the name of a field, such as exists ${before?.text ?? "user.email"}`,
         fix: before && replace({ start: before.start, end: at.end }, `exists ${before.text}`),
       })
-    : problem("missing-field", found, `"exists" takes the name of a field, found ${shown(found)}`, {
+    : problem("missing-field", next, `"exists" takes the name of a field, found ${quoteToken(next)}`, {
         hint: "write it without quotes or parentheses, such as exists user.email",
         fix:
-          found.kind === "string" && PLAIN_NAME.test(found.text.slice(1, -1))
-            ? replace(found, found.text.slice(1, -1))
+          next.kind === "string" && PLAIN_NAME.test(next.text.slice(1, -1))
+            ? replace(next, next.text.slice(1, -1))
             : undefined,
       });
 
@@ -195,7 +195,7 @@ export const badName = (at: Span, name: string, hint: string, write?: string) =>
   });
 
 /** `$.status`: the root of a JSON path, which a name here begins without. */
-export const jsonPath = (at: Span, name: string) => {
+export const jsonPathSyntax = (at: Span, name: string) => {
   const hint = `write ${name.slice(2)}; fields["$"]${name.slice(1)} is a field below one named $`;
   return problem("bad-name", at, `${quote(name)} is a JSON path`, {
     hint,
@@ -326,7 +326,7 @@ export const missingListValue = (at: Token, comma: Token | undefined) =>
 
 /** `end` is where the value before ends. */
 export const missingComma = (at: Token, end: number) =>
-  problem("missing-comma", at, `missing comma before ${shown(at)}`, {
+  problem("missing-comma", at, `missing comma before ${quoteToken(at)}`, {
     hint: "separate the values of a list with commas",
     fix: {
       title: "Insert a comma",
@@ -336,7 +336,7 @@ export const missingComma = (at: Token, end: number) =>
 
 /** `list` is what was meant as one, `write` the same in parentheses. */
 export const missingList = (at: Token, field: string, list?: Span, write?: string) =>
-  problem("missing-list", at, `"in" takes a list in parentheses, found ${shown(at)}`, {
+  problem("missing-list", at, `"in" takes a list in parentheses, found ${quoteToken(at)}`, {
     hint: `write ${field} in ${write ?? "(a, b)"}`,
     fix: list === undefined || write === undefined ? undefined : replace(list, write),
   });
@@ -359,7 +359,7 @@ export const listAfterOperator = (
 };
 
 export const missingRegex = (at: Token) => {
-  const message = `"~" takes a regular expression, found ${shown(at)}`;
+  const message = `"~" takes a regular expression, found ${quoteToken(at)}`;
   if (at.kind !== "string" && at.kind !== "word")
     return problem("missing-regex", at, message, { hint: "write /text/" });
   const plain = at.kind === "string" ? at.text.slice(1, -1) : at.text;
@@ -415,7 +415,7 @@ export const severalUnits = (at: Span, text: string, one: string) =>
 export const digitGroups = (at: Span, text: string, plain: string) =>
   problem("not-a-number", at, `${quote(text)} is not a number`, { hint: `write ${plain}`, fix: replace(at, plain) });
 
-/** What an ordering cannot compare with. */
+/** A value that an ordering cannot compare with. */
 export const notANumber = (at: Span, message: string, hint: string, write?: string) =>
   problem("not-a-number", at, message, { hint, fix: write === undefined ? undefined : replace(at, write) });
 
@@ -452,7 +452,7 @@ export const replace = (at: Span, text: string): Fix => ({
 const quoteRaw = (text: string) => (text.includes('"') ? quote(text).slice(1, -1) : quote(text));
 
 /** A token in one pair of quotes, which a quoted text has of its own. */
-const shown = (at: Token) => quote(at.kind === "string" ? at.text.slice(1, -1) : at.text);
+const quoteToken = (at: Token) => quote(at.kind === "string" ? at.text.slice(1, -1) : at.text);
 
 // A backslash before the end would escape the quote that closes.
 const closing = (text: string) => (/(?:^|[^\\])(?:\\\\)*\\$/.test(text) ? '\\"' : '"');

@@ -1,6 +1,6 @@
 import type { ReadPipeline } from "./actions.ts";
 import type { Pipeline } from "./ast.ts";
-import { MAX_LENGTH, tooDeepAt } from "./bounds.ts";
+import { MAX_QUERY_LENGTH, tooDeepAt } from "./bounds.ts";
 import { NO_MATCH, parsers } from "./query-parser.generated.ts";
 
 /**
@@ -9,7 +9,7 @@ import { NO_MATCH, parsers } from "./query-parser.generated.ts";
  * languages. For a page that must react to each key: with this come 8 KB, with `parsePipeline` come 110 KB.
  */
 export function readPipeline(source: string): Pipeline | undefined {
-  if (source.length > MAX_LENGTH || tooDeepAt(source) !== undefined) return undefined;
+  if (source.length > MAX_QUERY_LENGTH || tooDeepAt(source) !== undefined) return undefined;
   const read = parsers.Pipeline(source);
   if (read === NO_MATCH) return undefined;
   const { expr, pipes } = read as ReadPipeline;

@@ -7,7 +7,7 @@ export interface Reads {
   readonly fields: ReadonlySet<string>;
 }
 
-/** What a reader of entries has to deliver so that the query's predicate answers as it would on the whole entry. */
+/** The parts of entries that a reader has to deliver so that the query's predicate answers as on whole entries. */
 export function readsOf(query: Query): Reads {
   const reads: MutableReads = { entry: new Set(), fields: new Set() };
   if (query.expr !== undefined) addExpr(query.expr, reads);

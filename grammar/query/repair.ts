@@ -1,9 +1,9 @@
 import type { Fix, Parsed, Problem, Span, TextEdit } from "../problem.ts";
 import type { Query } from "./ast.ts";
-import { check } from "./check.ts";
+import { checkQuery } from "./check.ts";
 import { diagnose } from "./diagnose.ts";
 import { failureOffset } from "./failure.ts";
-import { foreignQuery } from "./meant/foreign-query.ts";
+import { foreignQueryProblem } from "./meant/foreign-query.ts";
 import { slips } from "./meant/slips.ts";
 import { PatchedText } from "./patched-text.ts";
 import { NO_MATCH, parsers } from "./query-parser.generated.ts";
@@ -18,32 +18,33 @@ import { tokenize } from "./tokens.ts";
  * fix caused are not reported.
  */
 export function repair(source: string, parse: (source: string) => Parsed<Query>): Problem[] {
-  const translated = foreignQuery(source, parse);
+  const translated = foreignQueryProblem(source, parse);
   if (translated !== undefined) return [translated];
 
-  const found = new Findings(source);
+  const findings = new Findings(source);
   let patched = PatchedText.of(source);
-  for (let rounds = 0; rounds < MAX_ROUNDS && found.syntax < MAX_SYNTAX_PROBLEMS; rounds++) {
+  for (let rounds = 0; rounds < MAX_ROUNDS && findings.syntax < MAX_SYNTAX_PROBLEMS; rounds++) {
     const tokens = tokenize(patched.text);
     let wrong = slips(patched.text, tokens);
     if (wrong.length === 0) {
       const expr = parsers.Query(patched.text);
       if (expr !== NO_MATCH) {
-        for (const problem of check({ source: patched.text, expr: expr as Query["expr"] })) found.add(problem, patched);
+        for (const problem of checkQuery({ source: patched.text, expr: expr as Query["expr"] }))
+          findings.add(problem, patched);
         break;
       }
       wrong = [diagnose(patched.text, tokens, failureOffset(patched.text, tokens))];
     }
     const edits: TextEdit[] = [];
     for (const problem of wrong) {
-      if (found.syntax < MAX_SYNTAX_PROBLEMS) found.addSyntax(problem, patched);
+      if (findings.syntax < MAX_SYNTAX_PROBLEMS) findings.addSyntax(problem, patched);
       edits.push(...mending(problem, patched.text));
     }
     const mended = patched.apply(edits);
     if (mended.text === patched.text) break;
     patched = mended;
   }
-  return found.sorted();
+  return findings.sorted();
 }
 
 /** More would tell a person nothing: such a text is not a query. */
@@ -80,8 +81,8 @@ class Findings {
           ? this.#source.slice(other.span.end, span.start)
           : this.#source.slice(span.end, other.span.start);
       const near = problem.code === "query/missing-operand" ? /^[ \t]*$/.test(between) : between === "";
-      const told = problem.code === "query/missing-operand" || problem.fix === undefined;
-      if (near && told && other.code === problem.code) return false;
+      const addsNothing = problem.code === "query/missing-operand" || problem.fix === undefined;
+      if (near && addsNothing && other.code === problem.code) return false;
     }
     const { fix, ...rest } = problem;
     const mapped: Fix | undefined = fix === undefined ? undefined : patched.originalFix(fix);

@@ -13,7 +13,7 @@ import { isTimeUnit } from "./literals.ts";
 import type { PredicateOptions } from "./predicate.ts";
 import { parseMoment } from "./timestamp.ts";
 
-/** What the bytes of a line tell about a query before the line is parsed. */
+/** The tests of a query on the bytes of a line before the line is parsed. */
 export interface ScanPlan {
   /**
    * Each line of NDJSON (or of text) that the query selects shows at least one of these in its UTF-8 bytes, unless the
@@ -46,9 +46,9 @@ export interface Needle {
  * each term, of `not` nothing. Sound and not exact: the predicate decides on the parsed line.
  */
 export function planScan(query: Query, options: ScanOptions): ScanPlan {
-  const found = query.expr && needs(query.expr, options);
+  const need = query.expr && needs(query.expr, options);
   // Each needle is a search of its own: with many, reading every line costs less.
-  const hints = found === undefined || found.hints.length > MAX_NEEDLES ? undefined : found.hints;
+  const hints = need === undefined || need.hints.length > MAX_NEEDLES ? undefined : need.hints;
   const isOutside = hints === undefined ? beginsOutside(bounds(query, options)) : undefined;
   const units = new Set<number>();
   const letters = [...(hints ?? []).map(lettersOf), isOutside === undefined ? "" : TIME_KEY];
@@ -64,7 +64,7 @@ export interface ScanOptions extends PredicateOptions {
   readonly sinceMs?: number | undefined;
   /** ... and those before this one. An entry without a time is in no period. */
   readonly untilMs?: number | undefined;
-  /** What a line shows that has its level in a form of its own. Default: a key and a value that loggers write. */
+  /** The text of a level in lines with a form of their own for it. Default: a key and a value that loggers write. */
   readonly levelText?: (level: Level) => string;
 }
 
@@ -123,17 +123,17 @@ function needs(expr: Expr, options: ScanOptions): Need | undefined {
 
 /** The times that a selected line may have: those of the period, and of what the query says at its top. */
 function bounds({ expr }: Query, { sinceMs, untilMs, nowMs }: ScanOptions): TimeBound[] {
-  const found: TimeBound[] = [];
-  if (sinceMs !== undefined) found.push({ op: ">=", bound: sinceMs });
-  if (untilMs !== undefined) found.push({ op: "<", bound: untilMs });
+  const timeBounds: TimeBound[] = [];
+  if (sinceMs !== undefined) timeBounds.push({ op: ">=", bound: sinceMs });
+  if (untilMs !== undefined) timeBounds.push({ op: "<", bound: untilMs });
   for (const term of expr?.kind === "and" ? expr.terms : [expr]) {
     if (term?.kind !== "comparison" || term.op === "=" || term.op === "!=") continue;
     const place = target(term.field);
     if (place.at !== "entry" || place.name !== "timestamp") continue;
     const bound = timeBound(term.value, nowMs);
-    if (bound !== undefined) found.push({ op: term.op, bound });
+    if (bound !== undefined) timeBounds.push({ op: term.op, bound });
   }
-  return found;
+  return timeBounds;
 }
 
 function anyOf(terms: readonly (Need | undefined)[]): Need | undefined {
@@ -251,7 +251,7 @@ function keyOf(field: Field, test?: ValueTest): Need | undefined {
   return { hints: [{ kind: "key", text: key, ...(isTested && { test }) }], rarity: isTested ? 25 : 5 };
 }
 
-/** What a line may write as escapes, so that the needle is hidden. */
+/** The characters that a line may write as escapes, so that the needle is hidden. */
 const lettersOf = (hint: Hint) => (hint.kind === "level" ? LEVEL_KEY_LETTERS : hint.text);
 
 function toNeedle(hint: Hint): Needle {

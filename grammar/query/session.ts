@@ -1,6 +1,6 @@
 import type { Parsed } from "../problem.ts";
 import type { Query } from "./ast.ts";
-import { type Completion, type CompletionSources, completeWith } from "./complete.ts";
+import { type CompletionSources, completeWith, type QueryCompletion } from "./complete.ts";
 import { Expectation } from "./expected.ts";
 import { type Explanation, explainAt } from "./explain.ts";
 import { parseQuery } from "./parse.ts";
@@ -31,7 +31,7 @@ export class QuerySession {
   }
 
   /** As `complete` gives it. */
-  complete(offset: number, sources: CompletionSources = {}): Completion {
+  complete(offset: number, sources: CompletionSources = {}): QueryCompletion {
     return completeWith(this.#expectation, this.#source, offset, sources);
   }
 

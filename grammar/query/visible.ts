@@ -17,7 +17,7 @@ export function visibleQuery(text: string): string {
   let read = readPipeline(source);
   if (read === undefined) {
     source = escapedByLook(source);
-    // What is left is in words, and the grammar takes some such characters there.
+    // The characters that are left are in words, and the grammar takes some of them there.
     read = ODD.test(source) ? readPipeline(source) : undefined;
   }
   if (read !== undefined) source = escapedByTree(read);
@@ -27,25 +27,25 @@ export function visibleQuery(text: string): string {
 /** Each text, expression, name and word that has hidden characters, written anew where it is. */
 function escapedByTree({ source, query, pipes }: Pipeline): string {
   // Names that stages give their columns cannot be written with escapes: they lose the characters wherever they are named.
-  const given = new Set<string>();
+  const aliases = new Set<string>();
   for (const pipe of pipes) {
-    if ("aggregates" in pipe) for (const { as } of pipe.aggregates) if (as !== undefined) given.add(as.name);
+    if ("aggregates" in pipe) for (const { as } of pipe.aggregates) if (as !== undefined) aliases.add(as.name);
   }
-  const found: { readonly span: Span; readonly text: string }[] = [];
+  const edits: { readonly span: Span; readonly text: string }[] = [];
   const visit = (node: unknown, stars: boolean): void => {
     if (typeof node !== "object" || node === null) return;
     const { span, kind } = node as Leaf;
     const own = span === undefined ? "" : source.slice(span.start, span.end);
     // Lists have no span of their own.
     if (span !== undefined && !ODD.test(own)) return;
-    const text = writtenAnew(node as Leaf, own, stars, given);
+    const text = writtenAnew(node as Leaf, own, stars, aliases);
     if (text === undefined) for (const part of Object.values(node)) visit(part, kind !== "contains");
-    else found.push({ span: span!, text });
+    else edits.push({ span: span!, text });
   };
   visit([query.expr, pipes], true);
   let written = "";
   let from = 0;
-  for (const { span, text } of found.sort((a, b) => a.span.start - b.span.start)) {
+  for (const { span, text } of edits.sort((a, b) => a.span.start - b.span.start)) {
     written += source.slice(from, span.start) + text;
     from = span.end;
   }
@@ -53,17 +53,17 @@ function escapedByTree({ source, query, pipes }: Pipeline): string {
 }
 
 /** Undefined for what has such parts. Without `stars` a star in a word stands for itself. */
-function writtenAnew(node: Leaf, own: string, stars: boolean, given: ReadonlySet<string>): string | undefined {
+function writtenAnew(node: Leaf, own: string, stars: boolean, aliases: ReadonlySet<string>): string | undefined {
   if (node.kind === "string") return escapedByLook(own);
   if (node.kind === "word") return `"${encodeString(node.chunks!, stars)}"`;
   if (node.flags !== undefined) return escapedByLook(own, "regex");
   if (node.path === undefined || node.call !== undefined) return undefined;
   const [first] = node.path;
-  const isGiven = node.path.length === 1 && first?.kind === "key" && given.has(first.key);
-  return isGiven ? own : printField(node as Field);
+  const isAlias = node.path.length === 1 && first?.kind === "key" && aliases.has(first.key);
+  return isAlias ? own : printField(node as Field);
 }
 
-/** What the nodes of a tree may have that are written anew. */
+/** The properties of the nodes that are written anew. */
 interface Leaf {
   readonly kind?: string;
   readonly span?: Span;

@@ -1,18 +1,22 @@
-import type { Token } from "./ast.ts";
+import type { RouteToken } from "./ast.ts";
 
 /**
- * What each rule of route.ohm means, as grammar/query/actions.ts says. A rule that is a token gives it; the start rules
- * give their tokens in order.
+ * The meaning of each rule of route.ohm, as in grammar/query/actions.ts. A rule that is a token gives it; the start
+ * rules give their tokens in order.
  */
 export const actions = {
-  route: (_source: string, _start: number, _end: number, tokens: Token[]) => tokens,
-  location: (_source: string, _start: number, _end: number, origin: Token[] | undefined, tokens: Token[]) =>
+  route: (_source: string, _start: number, _end: number, tokens: RouteToken[]) => tokens,
+  location: (_source: string, _start: number, _end: number, origin: RouteToken[] | undefined, tokens: RouteToken[]) =>
     origin === undefined ? tokens : [...origin, ...tokens],
-  origin: (_source: string, _start: number, _end: number, scheme: Token, _slashes: undefined, authority: Token) => [
-    { ...scheme, kind: "origin" },
-    authority,
-  ],
-  scheme: (_source: string, _start: number, _end: number, name: Token, _colon: undefined) => [
+  origin: (
+    _source: string,
+    _start: number,
+    _end: number,
+    scheme: RouteToken,
+    _slashes: undefined,
+    authority: RouteToken,
+  ) => [{ ...scheme, kind: "origin" }, authority],
+  scheme: (_source: string, _start: number, _end: number, name: RouteToken, _colon: undefined) => [
     { ...name, kind: "scheme" },
   ],
   schemeName: token("schemeName"),
@@ -34,7 +38,7 @@ export const actions = {
 };
 
 function token(kind: string) {
-  return (source: string, start: number, end: number): Token => ({
+  return (source: string, start: number, end: number): RouteToken => ({
     kind,
     text: source.slice(start, end),
     span: { start, end },

@@ -1,7 +1,7 @@
 import type { Span } from "../problem.ts";
 
 /** A rule of route.ohm that matched, and where. Tokens cover the source without gaps. */
-export interface Token {
+export interface RouteToken {
   readonly kind: string;
   readonly text: string;
   readonly span: Span;
@@ -43,7 +43,7 @@ export interface Location {
   readonly source: string;
   /** `https://example.com:8080`, or empty for a location on the same host. */
   readonly origin: string;
-  /** What follows the origin: path, query and fragment. */
+  /** The rest after the origin: path, query and fragment. */
   readonly parts: readonly LocationPart[];
   /** Whether the location has a query of its own, which replaces that of the request. */
   readonly hasQuery: boolean;

@@ -1,4 +1,4 @@
-import { begin, step, type Trie, type TrieNode } from "./trie.ts";
+import { nextNodes, startNodes, type Trie, type TrieNode } from "./trie.ts";
 
 /** Nothing matches any more. */
 const DEAD = 0;
@@ -35,9 +35,9 @@ export class Automaton {
   /** Where the next record goes. */
   #end = 0;
   #infos: StateInfo[] = [];
-  #known = new Map<string, number>();
+  #states = new Map<string, number>();
   #start = DEAD;
-  /** What the sets of places and rules take beside the records, in integers. */
+  /** The size of the sets of places and rules beside the records, in integers. */
   #infoCells = 0;
   #epoch = 0;
 
@@ -95,19 +95,19 @@ export class Automaton {
   #forget(): void {
     this.#records = new Int32Array(1024);
     this.#infos = [];
-    this.#known = new Map();
+    this.#states = new Map();
     // Place 0 is the dead state's.
     this.#end = 1;
     this.#infoCells = 0;
     this.#epoch++;
-    const nodes = begin(this.#trie);
+    const nodes = startNodes(this.#trie);
     this.#start = this.#add(nodes, keyOf(nodes));
   }
 
   #advance(record: number, column: number): number {
     const epoch = this.#epoch;
     const { nodes } = this.#infos[this.#records[record]!]!;
-    const next = this.#intern(step(nodes, this.#columns[column]));
+    const next = this.#intern(nextNodes(nodes, this.#columns[column]));
     if (epoch === this.#epoch) this.#records[record + TABLE + column] = next;
     return next;
   }
@@ -116,7 +116,7 @@ export class Automaton {
     const epoch = this.#epoch;
     const from = this.#infos[this.#records[record]!]!;
     let { nodes } = from;
-    if (ahead) for (const character of from.run) nodes = step(nodes, character);
+    if (ahead) for (const character of from.run) nodes = nextNodes(nodes, character);
     // A run's characters leave the wildcards where they are, so beside it only those are left, and nothing is consumed.
     else nodes = nodes.filter(({ kind }) => kind === "wildcard");
     const next = this.#intern(nodes);
@@ -127,12 +127,12 @@ export class Automaton {
   #intern(nodes: readonly TrieNode[]): number {
     if (nodes.length === 0) return DEAD;
     const key = keyOf(nodes);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const state = this.#states.get(key);
+    if (state !== undefined) return state;
     if (this.cells > this.#maxCells) {
       this.#forget();
-      // What is asked for may be the start itself.
-      return this.#known.get(key) ?? this.#add(nodes, key);
+      // The requested state may be the start itself.
+      return this.#states.get(key) ?? this.#add(nodes, key);
     }
     return this.#add(nodes, key);
   }
@@ -157,7 +157,7 @@ export class Automaton {
     this.#infos.push({ nodes, rules, run });
     this.#infoCells += nodes.length + rules.length + key.length;
     const state = record * 2 + (run === "" ? 0 : 1);
-    this.#known.set(key, state);
+    this.#states.set(key, state);
     return state;
   }
 }

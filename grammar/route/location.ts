@@ -1,5 +1,5 @@
 import type { Parsed, Problem } from "../problem.ts";
-import type { Location, LocationPart, Token } from "./ast.ts";
+import type { Location, LocationPart, RouteToken } from "./ast.ts";
 import { percentEncode } from "./path.ts";
 import { percentText } from "./pattern.ts";
 import * as problem from "./problems.ts";
@@ -11,7 +11,7 @@ import { tokenize } from "./tokens.ts";
  */
 export function parseLocation(source: string): Parsed<Location> {
   if (source === "") return { ok: false, problems: [problem.empty("location")] };
-  if (source.length > problem.MAX_LENGTH) {
+  if (source.length > problem.MAX_ROUTE_LENGTH) {
     return { ok: false, problems: [problem.tooLong("location", source.length)] };
   }
   const tokens = tokenize(source, "location");
@@ -31,7 +31,7 @@ export function parseLocation(source: string): Parsed<Location> {
   };
 }
 
-function* problemsOfStart(tokens: readonly Token[], source: string): Generator<Problem> {
+function* problemsOfStart(tokens: readonly RouteToken[], source: string): Generator<Problem> {
   const [first, second] = tokens;
   if (first?.kind === "origin") {
     if (/^https?$/i.test(first.text)) yield* problemsOfAuthority(second!);
@@ -46,7 +46,7 @@ function* problemsOfStart(tokens: readonly Token[], source: string): Generator<P
 }
 
 /** A name, an IPv4 or a bracketed IPv6 address, and a port (RFC 3986, 3.2, without user information). */
-function* problemsOfAuthority({ text, span }: Token): Generator<Problem> {
+function* problemsOfAuthority({ text, span }: RouteToken): Generator<Problem> {
   const at = text.lastIndexOf("@");
   if (at >= 0) {
     yield problem.userinfo(text.slice(0, at + 1), { start: span.start, end: span.start + at + 1 });
@@ -64,7 +64,7 @@ function* problemsOfAuthority({ text, span }: Token): Generator<Problem> {
   if (!valid || text.includes("..") || Number(valid[1] ?? 0) > 65535) yield problem.host(text, span);
 }
 
-function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<Problem> {
+function* problemsOfTokens(tokens: readonly RouteToken[], source: string): Generator<Problem> {
   let inPath = true;
   for (const { kind, text, span } of tokens) {
     if (kind === "query") inPath = false;
@@ -80,7 +80,7 @@ function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<
   }
 }
 
-function partsOf(tokens: readonly Token[]): LocationPart[] {
+function partsOf(tokens: readonly RouteToken[]): LocationPart[] {
   const parts: LocationPart[] = [];
   for (const { kind, text, span } of tokens) {
     if (kind === "param") {
@@ -98,12 +98,12 @@ function partsOf(tokens: readonly Token[]): LocationPart[] {
   return parts;
 }
 
-/** What a URL may not hold, percent-encoded; brackets are let through for queries. */
+/** Percent-encodes what a URL may not hold; brackets are let through for queries. */
 function asUrl(text: string): string {
   return text.replace(/[^!#$&'()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu, percentEncode);
 }
 
-function ownQuery(tokens: readonly Token[]): boolean {
+function ownQuery(tokens: readonly RouteToken[]): boolean {
   const query = tokens.findIndex(({ kind }) => kind === "query");
   const fragment = tokens.findIndex(({ text }) => text === "#");
   return query >= 0 && (fragment < 0 || query < fragment);

@@ -52,7 +52,7 @@ export function routeCaptures(route: Route): readonly string[] {
   return names;
 }
 
-/** What every path that the pattern matches begins with, as `normalizePath` has it: at least a slash. */
+/** The beginning of every path that the pattern matches, as `normalizePath` has it: at least a slash. */
 export function literalStart(route: Route): string {
   const [first] = shape(route);
   return first?.kind === "literal" ? first.text : "";

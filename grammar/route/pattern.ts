@@ -1,5 +1,5 @@
 import type { Parsed, Problem, Span } from "../problem.ts";
-import type { Route, RoutePart, Token } from "./ast.ts";
+import type { Route, RoutePart, RouteToken } from "./ast.ts";
 import { encodeKept, normalizePath } from "./path.ts";
 import * as problem from "./problems.ts";
 import { tokenize } from "./tokens.ts";
@@ -7,7 +7,7 @@ import { tokenize } from "./tokens.ts";
 /** A route pattern such as `/docs/:page` or `*.css`. Problems: `route/...`, every one of them, sorted by place. */
 export function parseRoute(source: string): Parsed<Route> {
   if (source === "") return { ok: false, problems: [problem.empty("route pattern")] };
-  if (source.length > problem.MAX_LENGTH) {
+  if (source.length > problem.MAX_ROUTE_LENGTH) {
     return { ok: false, problems: [problem.tooLong("route pattern", source.length)] };
   }
   if (source.startsWith("^")) {
@@ -27,8 +27,8 @@ function problemsOfStart(source: string): Problem[] {
   return /^[/*]/.test(source) ? [] : [problem.missingSlash(source)];
 }
 
-/** What is wrong with single tokens and their neighbours. */
-function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<Problem> {
+/** The problems of single tokens and their neighbours. */
+function* problemsOfTokens(tokens: readonly RouteToken[], source: string): Generator<Problem> {
   for (const [i, { kind, text, span }] of tokens.entries()) {
     const next = tokens[i + 1];
     const afterNext = tokens[i + 2];
@@ -57,7 +57,7 @@ function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<
   }
 }
 
-function* problemsOfNames(tokens: readonly Token[]): Generator<Problem> {
+function* problemsOfNames(tokens: readonly RouteToken[]): Generator<Problem> {
   const counts = new Map<string, number>();
   for (const { kind, text, span } of tokens) {
     if (kind !== "param") continue;
@@ -78,7 +78,7 @@ export function percentText(source: string, span: Span): string {
   return source.slice(span.start).match(/^%[^/%?#\s]{0,2}/)![0];
 }
 
-function partsOf(tokens: readonly Token[]): RoutePart[] {
+function partsOf(tokens: readonly RouteToken[]): RoutePart[] {
   const parts: RoutePart[] = [];
   let literal = "";
   let start = 0;

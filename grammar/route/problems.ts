@@ -4,7 +4,7 @@ import { percentEncode } from "./path.ts";
 // Everything that can be wrong with a route pattern or a location, each with what to do about it.
 
 /** A pattern is matched for every request, and no URL of that length is met in practice: browsers stop near 2,000. */
-export const MAX_LENGTH = 2048;
+export const MAX_ROUTE_LENGTH = 2048;
 
 type Subject = "route pattern" | "location";
 
@@ -26,8 +26,8 @@ export const tooLong = (subject: Subject, length: number) =>
   make(
     "too-long",
     `a ${subject} has ${length} characters`,
-    { start: MAX_LENGTH, end: length },
-    { hint: `at most ${MAX_LENGTH}` },
+    { start: MAX_ROUTE_LENGTH, end: length },
+    { hint: `at most ${MAX_ROUTE_LENGTH}` },
   );
 
 // ---- patterns
@@ -115,7 +115,7 @@ export const regularExpression = (text: string, span: Span, isLimit = false) =>
     fix: isLimit ? suggest("Remove the expression", span, "") : plainCapture(text, span),
   });
 
-/** What a group or a whole expression captures, without its limits. */
+/** A fix that writes the capture of a group or of a whole expression, without its limits. */
 function plainCapture(text: string, span: Span): Fix | undefined {
   const [, param] = /^(:[A-Za-z_]\w*)\(/.exec(text) ?? [];
   if (param !== undefined) return suggest(`Write ${param}`, span, param);

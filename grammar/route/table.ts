@@ -8,7 +8,7 @@ import { Trie } from "./trie.ts";
 export interface RouteMatch<T> {
   readonly value: T;
   readonly route: Route;
-  /** What each param and the splat took, as the client sent it: percent-encoded bytes stay as they are. */
+  /** The texts of each param and the splat, as the client sent them: percent-encoded bytes stay as they are. */
   readonly captures: Readonly<Record<string, string>>;
 }
 
@@ -93,7 +93,7 @@ export function* compileRoutesInSteps<T>(
   };
 }
 
-/** What a pattern captures, and where in a text that it matches. */
+/** The captures of a pattern, and where they are in a text that it matches. */
 interface Captures {
   readonly names: readonly string[];
   readonly capture: (text: string) => CaptureSpans;

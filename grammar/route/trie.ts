@@ -31,8 +31,8 @@ export class Trie {
   }
 
   #child(node: TrieNode, character: string): TrieNode {
-    const known = node.children[node.characters.indexOf(character)];
-    if (known) return known;
+    const child = node.children[node.characters.indexOf(character)];
+    if (child) return child;
     const made = this.#add("literal");
     this.characters.add(character);
     node.characters += character;
@@ -56,7 +56,7 @@ export class Trie {
 
 export interface TrieNode {
   readonly id: number;
-  /** What led here. A path stays at a `param` while no slash comes, at a `wildcard` whatever comes. */
+  /** The step that led here. A path stays at a `param` while no slash comes, at a `wildcard` whatever comes. */
   readonly kind: "literal" | "param" | "wildcard";
   /** The characters that lead on, one for each of `children`. */
   characters: string;
@@ -68,7 +68,7 @@ export interface TrieNode {
 }
 
 /** Where a path that is at one of `nodes` can be after `character`; undefined is a character that no pattern names. */
-export function step(nodes: readonly TrieNode[], character: string | undefined): TrieNode[] {
+export function nextNodes(nodes: readonly TrieNode[], character: string | undefined): TrieNode[] {
   const reached = new Set<TrieNode>();
   for (const node of nodes) {
     const child = character === undefined ? undefined : node.children[node.characters.indexOf(character)];
@@ -82,7 +82,7 @@ export function step(nodes: readonly TrieNode[], character: string | undefined):
 }
 
 /** Where a path is before its first character. */
-export function begin(trie: Trie): TrieNode[] {
+export function startNodes(trie: Trie): TrieNode[] {
   const reached = new Set<TrieNode>();
   enter(trie.root, reached);
   return [...reached];

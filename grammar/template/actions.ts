@@ -1,9 +1,9 @@
 import type { Expr, Name } from "./ast.ts";
-import type { Part, Token } from "./parts.ts";
+import type { TemplatePart, TemplateToken } from "./parts.ts";
 
-/** What each rule of template.ohm means, as grammar/query/actions.ts says. */
+/** The meaning of each rule of template.ohm, as in grammar/query/actions.ts. */
 export const actions = {
-  part_closed: (_source: string, _start: number, _end: number, part: Part, _rest: undefined) => part,
+  part_closed: (_source: string, _start: number, _end: number, part: TemplatePart, _rest: undefined) => part,
   action: (
     _source: string,
     start: number,
@@ -12,23 +12,23 @@ export const actions = {
     _gap: undefined[],
     statement: Statement,
     _close: undefined,
-  ): Part => ({ kind: "action", ...statement, span: { start, end } }),
+  ): TemplatePart => ({ kind: "action", ...statement, span: { start, end } }),
   malformed: (
     _source: string,
     start: number,
     end: number,
     _open: undefined,
-    tokens: (Token | undefined)[],
+    tokens: (TemplateToken | undefined)[],
     _close: undefined,
-  ): Part => ({ kind: "malformed", tokens: withoutGaps(tokens), span: { start, end } }),
+  ): TemplatePart => ({ kind: "malformed", tokens: withoutGaps(tokens), span: { start, end } }),
   unclosed: (
     _source: string,
     start: number,
     end: number,
     _open: undefined,
-    tokens: (Token | undefined)[],
+    tokens: (TemplateToken | undefined)[],
     _rest: undefined[],
-  ): Part => ({ kind: "unclosed", tokens: withoutGaps(tokens), span: { start, end } }),
+  ): TemplatePart => ({ kind: "unclosed", tokens: withoutGaps(tokens), span: { start, end } }),
 
   ifAction: (_s: string, _start: number, _end: number, _if: undefined, _gap: undefined[], expr: Expr) =>
     statement("if", expr),
@@ -95,10 +95,15 @@ export const actions = {
   }),
 
   /** In a broken action strings, numbers and paths are tokens as all else. */
-  loose: (source: string, start: number, end: number, it: Token | Expr | undefined): Token | undefined => {
+  loose: (
+    source: string,
+    start: number,
+    end: number,
+    it: TemplateToken | Expr | undefined,
+  ): TemplateToken | undefined => {
     if (it?.kind === "constant") return token(typeof it.value as "string" | "number", source, start, end);
     if (it?.kind === "path") return token("path", source, start, end);
-    return it as Token | undefined;
+    return it as TemplateToken | undefined;
   },
   badString: (source: string, start: number, end: number) => token("badString", source, start, end),
   word: (source: string, start: number, end: number) => token("word", source, start, end),
@@ -125,12 +130,12 @@ function path(start: number, end: number, fromRoot: boolean, names: readonly Nam
   return { kind: "path", fromRoot, names, span: { start, end } };
 }
 
-function token(kind: Token["kind"], source: string, start: number, end: number): Token {
+function token(kind: TemplateToken["kind"], source: string, start: number, end: number): TemplateToken {
   return { kind, text: source.slice(start, end), span: { start, end } };
 }
 
 /** White space has no token. */
-function withoutGaps(tokens: readonly (Token | undefined)[]): Token[] {
+function withoutGaps(tokens: readonly (TemplateToken | undefined)[]): TemplateToken[] {
   return tokens.filter((it) => it !== undefined);
 }
 

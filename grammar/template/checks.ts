@@ -3,13 +3,13 @@ import type { Problem } from "../problem.ts";
 import type { Call, Expr, Path } from "./ast.ts";
 import * as problem from "./problems.ts";
 
-/** What is wrong with names and arguments. `dotIsRoot`: outside of `with`, where `.` has the fields of an error page. */
+/** The problems of names and arguments. `dotIsRoot`: outside of `with`, where `.` has the fields of an error page. */
 export function* checkExpr(expr: Expr, dotIsRoot: boolean): Generator<Problem> {
   if (expr.kind === "path") {
     if (expr.fromRoot || dotIsRoot) yield* checkPath(expr);
   } else if (expr.kind === "call") {
-    const known = yield* checkCall(expr, dotIsRoot);
-    if (known) for (const arg of expr.args) yield* checkExpr(arg, dotIsRoot);
+    const isKnown = yield* checkCall(expr, dotIsRoot);
+    if (isKnown) for (const arg of expr.args) yield* checkExpr(arg, dotIsRoot);
   }
 }
 
@@ -36,7 +36,7 @@ const ARITY: Readonly<Record<string, readonly [number, number]>> = {
   ge: [2, 2],
 };
 
-// What other templates have, and what to write here.
+// Functions and statements that other templates have, and what to write here.
 export const UNSUPPORTED: Readonly<Record<string, string>> = {
   range: "write each item: an error page has no lists",
   define: "a template is one file; remove it",
@@ -56,7 +56,7 @@ export const UNSUPPORTED: Readonly<Record<string, string>> = {
   call: "there are no functions to call",
 };
 
-export const FUNCTIONS: readonly string[] = Object.keys(ARITY);
+export const FUNCTION_NAMES: readonly string[] = Object.keys(ARITY);
 
 /** The statements that take a condition; no function has such a name. */
 export const STATEMENTS: readonly string[] = ["if", "with", "else"];
@@ -72,7 +72,7 @@ function* checkCall(call: Call, dotIsRoot: boolean): Generator<Problem, boolean>
     const field = call.args.length === 0 ? closest(text, problem.FIELDS) : undefined;
     // Alone in its braces it may be a statement too.
     const alone = call.args.length === 0;
-    const name = closest(text, [...FUNCTIONS, ...(alone ? ["else", "end"] : STATEMENTS)]);
+    const name = closest(text, [...FUNCTION_NAMES, ...(alone ? ["else", "end"] : STATEMENTS)]);
     const suggestion = field ? `write .${field}` : name ? `did you mean "${name}"?` : undefined;
     yield problem.unknownFunction(text, span, suggestion, field ? `.${field}` : name);
     return false;

@@ -1,7 +1,7 @@
 import { didYouMean } from "../did-you-mean.ts";
 import type { Problem, Span } from "../problem.ts";
-import { FUNCTIONS, STATEMENTS, UNSUPPORTED } from "./checks.ts";
-import type { BrokenPart, Token } from "./parts.ts";
+import { FUNCTION_NAMES, STATEMENTS, UNSUPPORTED } from "./checks.ts";
+import type { BrokenPart, TemplateToken } from "./parts.ts";
 import * as problem from "./problems.ts";
 
 /** Says what is wrong with an action that the grammar does not know: one problem, the first from the left. */
@@ -28,7 +28,7 @@ export function diagnose(part: BrokenPart): Problem {
   return problemOfParentheses(tokens) ?? firstUnexpected(tokens);
 }
 
-function diagnoseString({ text, span }: Token): Problem {
+function diagnoseString({ text, span }: TemplateToken): Problem {
   const mistake = /\\(?!["\\'nrt]|u[0-9a-fA-F]{4})./.exec(text);
   if (mistake && text.startsWith('"')) {
     const start = span.start + mistake.index;
@@ -51,7 +51,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   "//": "write a comment as {{/* ... */}}",
 };
 
-function findUnsupported(tokens: readonly Token[]): Problem | undefined {
+function findUnsupported(tokens: readonly TemplateToken[]): Problem | undefined {
   const [first, second] = tokens;
   if (first?.text === "else" && second?.text === "with") {
     return problem.notSupported(
@@ -81,8 +81,8 @@ function findUnsupported(tokens: readonly Token[]): Problem | undefined {
   return undefined;
 }
 
-function problemOfParentheses(tokens: readonly Token[]): Problem | undefined {
-  const open: Token[] = [];
+function problemOfParentheses(tokens: readonly TemplateToken[]): Problem | undefined {
+  const open: TemplateToken[] = [];
   for (const token of tokens) {
     if (token.text === "(") open.push(token);
     if (token.text === ")" && open.pop() === undefined) return problem.unexpected(")", token.span);
@@ -92,14 +92,14 @@ function problemOfParentheses(tokens: readonly Token[]): Problem | undefined {
 
 /** The statement that a word is a slip of; functions and statements are none. */
 function misspelled(word: string): string | undefined {
-  const near = didYouMean(word, [...FUNCTIONS, ...STATEMENTS]);
-  return isKnown(word) || near === undefined || FUNCTIONS.includes(near) ? undefined : near;
+  const near = didYouMean(word, [...FUNCTION_NAMES, ...STATEMENTS]);
+  return isKnown(word) || near === undefined || FUNCTION_NAMES.includes(near) ? undefined : near;
 }
 
-const isKnown = (word: string) => FUNCTIONS.includes(word) || STATEMENTS.includes(word) || word === "end";
+const isKnown = (word: string) => FUNCTION_NAMES.includes(word) || STATEMENTS.includes(word) || word === "end";
 
 /** The first token that cannot follow the one before it. */
-function firstUnexpected(tokens: readonly Token[]): Problem {
+function firstUnexpected(tokens: readonly TemplateToken[]): Problem {
   const [first, second] = tokens;
   const statement = second !== undefined && first!.kind === "word" ? misspelled(first!.text) : undefined;
   if (statement !== undefined) {
@@ -133,7 +133,7 @@ function firstUnexpected(tokens: readonly Token[]): Problem {
       );
     }
   }
-  // What is left: values beside each other, without a function before them.
+  // The remaining case: values beside each other, without a function before them.
   const head = first!.text === "if" || first!.text === "with" ? 1 : first!.text === "else" ? 2 : 0;
   const surplus = tokens.slice(head + 1).find(({ text }) => text !== ")") ?? tokens.at(-1)!;
   return problem.unexpected(

@@ -1,4 +1,4 @@
-import type { Context, Highlighting, Leaf } from "../build/highlight.ts";
+import type { HighlightContext, Highlighting, Leaf } from "../build/highlight.ts";
 
 /**
  * How the actions of error-page templates are coloured; the page around them is HTML's. Editors show one line at a time,
@@ -93,7 +93,7 @@ export const highlighting: Highlighting = {
   },
 };
 
-function quoted(scope: string, end: string, leaves: readonly Leaf[]): Context {
+function quoted(scope: string, end: string, leaves: readonly Leaf[]): HighlightContext {
   return {
     scope,
     textType: "string",

@@ -78,7 +78,7 @@ function advanceValue(now: HtmlState, take: (pattern: RegExp) => RegExpExecArray
 }
 
 /** How a value that is put where `state` ends must be escaped. */
-export function contextOf(state: HtmlState): HtmlContext {
+export function htmlContext(state: HtmlState): HtmlContext {
   if (state.mode === "raw") {
     return state.element === "script" || state.element === "style" ? state.element : "text";
   }

@@ -2,19 +2,19 @@ import type { Parsed, Problem, Span } from "../problem.ts";
 import type { Branch, Expr, Template, TemplateNode } from "./ast.ts";
 import { checkExpr } from "./checks.ts";
 import { diagnose } from "./diagnose.ts";
-import { advance, contextOf, type HtmlState, isSamePlace, join, PAGE_START } from "./html-context.ts";
-import type { ActionPart, BrokenPart, Part } from "./parts.ts";
+import { advance, type HtmlState, htmlContext, isSamePlace, join, PAGE_START } from "./html-context.ts";
+import type { ActionPart, BrokenPart, TemplatePart } from "./parts.ts";
 import * as problem from "./problems.ts";
-import { type Piece, scan } from "./scan.ts";
+import { scan, type TemplatePiece } from "./scan.ts";
 import { NO_MATCH, parsers } from "./template-parser.generated.ts";
 
 /** An error-page template. Problems: `template/...`, of every action and block, sorted by place. */
 export function parseTemplate(source: string): Parsed<Template> {
-  if (source.length > problem.MAX_LENGTH) return { ok: false, problems: [problem.tooLong(source.length)] };
+  if (source.length > problem.MAX_TEMPLATE_LENGTH) return { ok: false, problems: [problem.tooLong(source.length)] };
   const builder = new Builder(source);
-  let before: Piece | undefined;
-  let here: Piece | undefined;
-  for (const after of scan(source, problem.MAX_DEPTH)) {
+  let before: TemplatePiece | undefined;
+  let here: TemplatePiece | undefined;
+  for (const after of scan(source, problem.MAX_TEMPLATE_DEPTH)) {
     if (builder.hasEnough) break;
     if (here) builder.add(here, before, after);
     before = here;
@@ -40,7 +40,7 @@ interface Block {
   readonly keyword: string;
   /** The opening action. */
   readonly span: Span;
-  /** What an `if` tests, one for each branch, or what a `with` is about; empty if it is not known. */
+  /** The conditions of an `if`, one for each branch, or the value of a `with`; empty if they are not known. */
   readonly conditions: Expr[];
   readonly bodies: TemplateNode[][];
   hasElse: boolean;
@@ -64,7 +64,7 @@ class Builder {
     this.#source = source;
   }
 
-  add(piece: Piece, before: Piece | undefined, after: Piece | undefined): void {
+  add(piece: TemplatePiece, before: TemplatePiece | undefined, after: TemplatePiece | undefined): void {
     const { kind, span } = piece;
     if (kind === "text") this.#text(span, before, after);
     if (kind === "badComment") this.#badComment(span);
@@ -95,7 +95,7 @@ class Builder {
     return this.#open.at(-1)?.bodies.at(-1) ?? this.#nodes;
   }
 
-  #text(span: Span, before: Piece | undefined, after: Piece | undefined): void {
+  #text(span: Span, before: TemplatePiece | undefined, after: TemplatePiece | undefined): void {
     let { start, end } = span;
     const text = this.#source.slice(start, end);
     if (before && TRIMS_AFTER.test(this.#source.slice(before.span.end - 4, before.span.end))) {
@@ -127,7 +127,7 @@ class Builder {
 
   #broken(part: BrokenPart): void {
     this.#problems.push(diagnose(part));
-    // What was meant is known from the first word, so that the {{end}} of a broken {{if}} is not reported too.
+    // The first word tells what was meant, so that the {{end}} of a broken {{if}} is not reported too.
     const word = part.tokens[0]?.text ?? "";
     if (word === "if" || word === "with" || BLOCKS_OF_OTHERS.test(word)) this.#begin(word, undefined, part.span);
     else if (word === "else") this.#branch(part.span, undefined);
@@ -149,12 +149,12 @@ class Builder {
     } else if (expr!.kind === "call" && BLOCKS_OF_OTHERS.test(expr!.name.text)) {
       this.#begin(expr!.name.text, undefined, span);
     } else {
-      this.#body.push({ kind: "output", expr: expr!, context: contextOf(this.#html), span });
+      this.#body.push({ kind: "output", expr: expr!, context: htmlContext(this.#html), span });
     }
   }
 
   #begin(keyword: string, expr: Expr | undefined, span: Span): void {
-    if (this.#open.length === problem.MAX_DEPTH) this.#problems.push(problem.tooDeep("blocks", span));
+    if (this.#open.length === problem.MAX_TEMPLATE_DEPTH) this.#problems.push(problem.tooDeep("blocks", span));
     this.#open.push({
       keyword,
       span,
@@ -214,9 +214,9 @@ class Builder {
 }
 
 /** Reads an action, from its opening braces at `start`. The grammar refuses none. */
-function readAction(source: string, { start, end }: Span): Part {
+function readAction(source: string, { start, end }: Span): TemplatePart {
   const part = parsers.part(source, start, end);
   if (part === NO_MATCH)
     throw new Error(`the grammar of templates refuses ${JSON.stringify(source.slice(start, end))}`);
-  return part as Part;
+  return part as TemplatePart;
 }

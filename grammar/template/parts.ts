@@ -1,25 +1,25 @@
 import type { Span } from "../problem.ts";
 import type { Expr } from "./ast.ts";
 
-/** What is between double braces. */
-export type Part = ActionPart | BrokenPart;
+/** The part of a template between double braces. */
+export type TemplatePart = ActionPart | BrokenPart;
 
 export interface ActionPart {
   readonly kind: "action";
   readonly statement: "if" | "elseIf" | "else" | "with" | "end" | "output";
-  /** What `if`, `else if`, `with` and output are about. */
+  /** The expression of `if`, `else if`, `with` and output. */
   readonly expr: Expr | undefined;
   readonly span: Span;
 }
 
-/** What starts like an action and is none; `tokens` without white space. */
+/** A text that starts like an action and is none; `tokens` without white space. */
 export interface BrokenPart {
   readonly kind: "malformed" | "unclosed";
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly TemplateToken[];
   readonly span: Span;
 }
 
-export interface Token {
+export interface TemplateToken {
   readonly kind: "string" | "badString" | "number" | "word" | "path" | "symbol";
   readonly text: string;
   readonly span: Span;

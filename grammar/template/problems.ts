@@ -3,13 +3,13 @@ import { type Fix, type Problem, quote, type Remedy, type Span } from "../proble
 // Everything that can be wrong with an error-page template, each with what to do about it.
 
 /** An error page is sent whole, from memory, for every failing request. */
-export const MAX_LENGTH = 1 << 20;
+export const MAX_TEMPLATE_LENGTH = 1 << 20;
 
 /** Actions written by hand are shorter, and the parser's memory grows with the length. */
 export const MAX_ACTION_LENGTH = 4096;
 
 /** Blocks in blocks, and parentheses in parentheses. */
-export const MAX_DEPTH = 64;
+export const MAX_TEMPLATE_DEPTH = 64;
 
 export const FIELDS = ["StatusCode", "StatusText", "Variables"] as const;
 
@@ -17,8 +17,8 @@ export const tooLong = (length: number) =>
   make(
     "too-long",
     `the template has ${length} characters`,
-    { start: MAX_LENGTH, end: length },
-    { hint: `at most ${MAX_LENGTH}` },
+    { start: MAX_TEMPLATE_LENGTH, end: length },
+    { hint: `at most ${MAX_TEMPLATE_LENGTH}` },
   );
 
 export const longAction = (length: number, span: Span) =>
@@ -27,7 +27,7 @@ export const longAction = (length: number, span: Span) =>
   });
 
 export const tooDeep = (what: "blocks" | "parentheses", span: Span) =>
-  make("too-deep", `${what} are nested more than ${MAX_DEPTH} deep`, span, {
+  make("too-deep", `${what} are nested more than ${MAX_TEMPLATE_DEPTH} deep`, span, {
     hint: "split the page or simplify the condition",
   });
 
@@ -98,10 +98,10 @@ export const unknownFunction = (name: string, span: Span, suggestion: string | u
     fix: write === undefined ? undefined : replace(span, write),
   });
 
-export const wrongArguments = (name: string, wanted: string, found: number, span: Span) =>
+export const wrongArguments = (name: string, wanted: string, count: number, span: Span) =>
   make(
-    found < Number.parseInt(wanted.replace(/\D/g, ""), 10) ? "missing-argument" : "surplus-argument",
-    `"${name}" takes ${wanted}, not ${found}`,
+    count < Number.parseInt(wanted.replace(/\D/g, ""), 10) ? "missing-argument" : "surplus-argument",
+    `"${name}" takes ${wanted}, not ${count}`,
     span,
     { hint: `write for example ${EXAMPLES[name]!}` },
   );

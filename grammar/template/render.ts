@@ -1,6 +1,6 @@
 import type { Expr, HtmlContext, Template, TemplateNode } from "./ast.ts";
 
-/** What an error page knows. */
+/** The data of an error page. */
 export interface ErrorPageData {
   readonly StatusCode: number;
   readonly StatusText: string;

@@ -1,7 +1,7 @@
 import type { Span } from "../problem.ts";
 
 /** A piece of a template. Pieces cover the source without gaps. */
-export interface Piece {
+export interface TemplatePiece {
   readonly kind: "text" | "comment" | "badComment" | "action";
   readonly span: Span;
   /** In an action, the first parenthesis that is nested deeper than `maxDepth`. */
@@ -11,12 +11,12 @@ export interface Piece {
 const COMMENT_OPEN = /\{\{(?:-[ \t\r\n]+)?\/\*/y;
 const COMMENT_CLOSE = /\*\/(?:[ \t\r\n]+-)?\}\}/y;
 
-// What can be met in an action: braces, parentheses, and strings, which may hold any of these. A string that is not
-// closed ends before the next braces, as in the grammar.
+// The tokens in an action that matter here: braces, parentheses, and strings, which may hold any of these. A string
+// that is not closed ends before the next braces, as in the grammar.
 const TOKEN = /\{\{|\}\}|[()]|"(?:\\.|[^"\\\n])*"|"(?:(?!\}\}|\{\{)(?:\\.|[^"\\\n]))*|`[^`]*`|`(?:(?!\}\}|\{\{)[^`])*/g;
 
 /** Finds text, comments and actions. An action that is not closed ends before the next one. */
-export function* scan(source: string, maxDepth: number): Generator<Piece> {
+export function* scan(source: string, maxDepth: number): Generator<TemplatePiece> {
   let at = 0;
   while (at < source.length) {
     const open = source.indexOf("{{", at);
@@ -32,7 +32,7 @@ export function* scan(source: string, maxDepth: number): Generator<Piece> {
   }
 }
 
-function comment(source: string, start: number, textStart: number): Piece {
+function comment(source: string, start: number, textStart: number): TemplatePiece {
   const close = source.indexOf("*/", textStart);
   if (close < 0) return { kind: "badComment", span: { start, end: source.length } };
   COMMENT_CLOSE.lastIndex = close;
@@ -41,7 +41,7 @@ function comment(source: string, start: number, textStart: number): Piece {
   return { kind: "badComment", span: { start, end: span.end } };
 }
 
-function action(source: string, start: number, maxDepth: number): Piece {
+function action(source: string, start: number, maxDepth: number): TemplatePiece {
   let depth = 0;
   let tooDeep: Span | undefined;
   TOKEN.lastIndex = start + 2;
@@ -55,7 +55,7 @@ function action(source: string, start: number, maxDepth: number): Piece {
   }
   return piece(source.length);
 
-  function piece(end: number): Piece {
+  function piece(end: number): TemplatePiece {
     return { kind: "action", span: { start, end }, ...(tooDeep && { tooDeep }) };
   }
 }

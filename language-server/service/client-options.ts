@@ -1,6 +1,6 @@
-import type { Settings } from "./settings.ts";
+import type { EditorSettings } from "./settings.ts";
 
-/** What the client can do, as it said at start, and the user's settings. */
+/** The abilities of the client, as it announced them at start, and the user's settings. */
 export interface ClientOptions {
   /** Whether completion may leave placeholders to tab through. */
   readonly snippets: boolean;
@@ -12,7 +12,7 @@ export interface ClientOptions {
   readonly createsFiles: boolean;
   /** Whether the server can run the program `tool`, for code actions that need it. */
   readonly runsTool: boolean;
-  readonly settings: Settings;
+  readonly settings: EditorSettings;
   /** The address of a code's explanation, with `{code}` for the code; undefined if there is none. */
   readonly documentation?: string | undefined;
 }

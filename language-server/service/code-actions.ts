@@ -36,8 +36,9 @@ export interface CodeActionQuestion {
 }
 
 /**
- * What can be done at a range: the fix of each problem there, the creation of a missing action or file, and rewrites (a
- * hook as a list, a map in order). A secret is moved by the server's command. `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
+ * The code actions at a range: the fix of each problem there, the creation of a missing action or file, and rewrites (a
+ * hook as a list, a map in order). A secret is moved by the server's command. `source.fixAll.tool` and
+ * `source.migrate.tool` are for the whole text.
  */
 export function codeActions(question: CodeActionQuestion): CodeAction[] {
   const { document, project, range, context, createsFiles, runsTool } = question;
@@ -47,19 +48,19 @@ export function codeActions(question: CodeActionQuestion): CodeAction[] {
   const actions: CodeAction[] = [];
   const diagnostics = latestDiagnostics(document, project);
   // The client's own objects: it compares them with those that it shows.
-  const shown = (one: Diagnostic) => context.diagnostics.find((other) => isSame(one, other)) ?? one;
+  const clientDiagnostic = (one: Diagnostic) => context.diagnostics.find((other) => isSame(one, other)) ?? one;
   if (wants(CodeActionKind.QuickFix)) {
     const here = diagnostics.filter((one) => overlaps(one.range, range));
     const offered = offeredFixes(document, project, here);
     for (const one of here) {
-      for (const fix of offered.get(one) ?? []) actions.push(quickFix(document, fix, shown(one)));
+      for (const fix of offered.get(one) ?? []) actions.push(quickFix(document, fix, clientDiagnostic(one)));
       if (one.code === "config/missing-file" && createsFiles) {
-        actions.push(...createFile(document, one, shown(one), project));
+        actions.push(...createFile(document, one, clientDiagnostic(one), project));
       }
-      if (runsTool) actions.push(...moveSecretActions(document, one, shown(one)));
+      if (runsTool) actions.push(...moveSecretActions(document, one, clientDiagnostic(one)));
     }
     const old = here.filter(({ code }) => String(code).startsWith("config/deprecated-"));
-    if (old.length > 0) actions.push(...migration(document, CodeActionKind.QuickFix, old.map(shown)));
+    if (old.length > 0) actions.push(...migration(document, CodeActionKind.QuickFix, old.map(clientDiagnostic)));
   }
   if (wants(CodeActionKind.RefactorRewrite) && document.kind === "config") {
     actions.push(...rewriteHook(document, offset), ...sortHere(document, offset));
@@ -69,12 +70,16 @@ export function codeActions(question: CodeActionQuestion): CodeAction[] {
   return actions;
 }
 
-function quickFix(document: ToolDocument, { title, edits, isSuggestion }: OfferedFix, shown: Diagnostic): CodeAction {
+function quickFix(
+  document: ToolDocument,
+  { title, edits, isSuggestion }: OfferedFix,
+  clientDiagnostic: Diagnostic,
+): CodeAction {
   return {
     // Some titles are hints of the command line, where they follow a colon.
     title: title[0]!.toUpperCase() + title.slice(1),
     kind: CodeActionKind.QuickFix,
-    diagnostics: [shown],
+    diagnostics: [clientDiagnostic],
     ...(isSuggestion !== true && { isPreferred: true }),
     edit: { changes: { [document.uri]: [...edits] } },
   };
@@ -109,7 +114,12 @@ function migration(document: ToolDocument, kind: string, diagnostics: Diagnostic
   ];
 }
 
-function createFile(document: ToolDocument, { range }: Diagnostic, shown: Diagnostic, project: Project): CodeAction[] {
+function createFile(
+  document: ToolDocument,
+  { range }: Diagnostic,
+  clientDiagnostic: Diagnostic,
+  project: Project,
+): CodeAction[] {
   const { node } = document.pathAt(document.offsetAt(range.start) + 1) ?? {};
   if (node?.type !== "string" || project.directory?.kind(node.value) !== undefined) return [];
   const uri = uriOfPath(document.uri, node.value);
@@ -119,7 +129,7 @@ function createFile(document: ToolDocument, { range }: Diagnostic, shown: Diagno
     {
       title: `Create the file ${quote(node.value)}`,
       kind: CodeActionKind.QuickFix,
-      diagnostics: [shown],
+      diagnostics: [clientDiagnostic],
       edit: { documentChanges: [{ kind: "create", uri, options: { ignoreIfExists: true } }] },
     },
   ];

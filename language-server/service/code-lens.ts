@@ -2,7 +2,7 @@ import type { CodeLens, Command } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
 import { compareRoutes, compileRoutes, parseRoute, type Route, sameShape } from "../../grammar/route/index.ts";
 import { memberOf, type Node } from "../../schema/json.ts";
-import type { Entry, ToolDocument } from "./document.ts";
+import type { SectionEntry, ToolDocument } from "./document.ts";
 import { sampleOf } from "./routes.ts";
 
 /** The commands of a client; each takes one object. */
@@ -15,8 +15,8 @@ export const CLIENT_COMMANDS = {
 } as const;
 
 /**
- * What can be done above a line: `start`, or `deploy` and `open`, and `logs` of a stage, `run` of a hook, `logs` of a saved
- * query. And what is certain of a redirect or rewrite: which other rules win over it, or that it is never reached.
+ * The lenses above lines. Commands: `start`, or `deploy` and `open`, and `logs` of a stage; `run` of a hook; `logs` of
+ * a saved query. And the certain facts of a redirect or rewrite: which rules win over it, or that it is never reached.
  *
  * Arguments are `{ uri }` of the document and, by command, `stage`, `hook` or `query` (as `tool logs` takes it).
  */
@@ -69,12 +69,12 @@ const MAX_RULES = 2000;
 // This many names fit on the line of a lens.
 const MAX_NAMES = 3;
 
-function routeFacts(entries: readonly Entry[]): { entry: Entry; fact: string }[] {
+function routeFacts(entries: readonly SectionEntry[]): { entry: SectionEntry; fact: string }[] {
   if (entries.length > MAX_RULES) return [];
-  const facts: { entry: Entry; fact: string }[] = [];
+  const facts: { entry: SectionEntry; fact: string }[] = [];
   // If a key is written twice, the last one counts.
   const last = new Map(entries.map((entry) => [entry.key.value, entry]));
-  const rules: { entry: Entry; route: Route }[] = [];
+  const rules: { entry: SectionEntry; route: Route }[] = [];
   for (const entry of entries) {
     const route = parseRoute(entry.key.value);
     if (!route.ok || entry.value?.type !== "object") continue;
@@ -96,7 +96,7 @@ function routeFacts(entries: readonly Entry[]): { entry: Entry; fact: string }[]
     winners.map((rule) => ({ route: rule.route, value: rule })),
     { trailingSlash: "optional" },
   );
-  const above = new Map<Entry, { count: number; names: string[] }>();
+  const above = new Map<SectionEntry, { count: number; names: string[] }>();
   for (const rule of winners) {
     const path = sampleOf(rule.route);
     const matches = path === undefined ? [] : table.all(path);
@@ -109,9 +109,9 @@ function routeFacts(entries: readonly Entry[]): { entry: Entry; fact: string }[]
     }
   }
   for (const [entry, { count, names }] of above) {
-    const shown = count <= MAX_NAMES ? names : [...names, "\u2026"];
+    const list = count <= MAX_NAMES ? names : [...names, "\u2026"];
     const what = count === 1 ? "1 more specific route wins" : `${count} more specific routes win`;
-    facts.push({ entry, fact: `${what}: ${shown.join(", ")}` });
+    facts.push({ entry, fact: `${what}: ${list.join(", ")}` });
   }
   return facts;
 }

@@ -7,18 +7,18 @@ import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
 import { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
-import { DEFAULT_SETTINGS, type Settings, severityOf } from "./settings.ts";
+import { DEFAULT_SETTINGS, type EditorSettings, severityOf } from "./settings.ts";
 
 export interface DiagnosticOptions {
   /** False if the client's own JSON support reports syntax. */
   readonly syntax: boolean;
   /** The severity that a code is shown with, if the user has set it. */
-  readonly settings?: Settings;
+  readonly settings?: EditorSettings;
   /** The address of a code's explanation, with `{code}` for the code. */
   readonly documentation?: string | undefined;
 }
 
-/** What a diagnostic carries for code actions: a change that removes it. */
+/** Data of a diagnostic for code actions: a change that removes it. */
 export interface DiagnosticData {
   readonly fix?: OfferedFix;
 }
@@ -43,38 +43,38 @@ export function* diagnose(
   project: Project,
   options: DiagnosticOptions,
 ): Generator<undefined, Diagnostic[]> {
-  const shown = (yield* problemsOf(document, project)).flatMap((problem) => {
+  const pairs = (yield* problemsOf(document, project)).flatMap((problem) => {
     const diagnostic = toDiagnostic(document, problem, options);
     return diagnostic === undefined ? [] : [{ problem, diagnostic }];
   });
-  const problems = shown.map(({ problem }) => problem);
-  const diagnostics = shown.map(({ diagnostic }) => diagnostic);
+  const problems = pairs.map(({ problem }) => problem);
+  const diagnostics = pairs.map(({ diagnostic }) => diagnostic);
   latest.set(document, { problems, diagnostics, offered: new Map() });
   return diagnostics.filter(
     ({ code }) => options.syntax || document.kind !== "config" || !SYNTAX_CODES.has(String(code)),
   );
 }
 
-interface Found {
+interface Diagnosis {
   readonly problems: readonly Problem[];
   readonly diagnostics: readonly Diagnostic[];
   /** The fixes that were asked for. */
   readonly offered: Map<Diagnostic, readonly OfferedFix[]>;
 }
 
-const latest = new WeakMap<ToolDocument, Found>();
+const latest = new WeakMap<ToolDocument, Diagnosis>();
 
 /**
- * What `diagnose` found last in this version, syntax included: a client asks for actions with every move of the cursor,
- * and a long text takes longer to check than that may take. Checked now if it was not.
+ * The diagnostics that `diagnose` returned last for this version, syntax included: a client asks for actions with every
+ * move of the cursor, and a long text takes longer to check than that may take. Checked now if it was not.
  */
 export function latestDiagnostics(document: ToolDocument, project: Project): readonly Diagnostic[] {
   return latestOf(document, project).diagnostics;
 }
 
-function latestOf(document: ToolDocument, project: Project): Found {
-  const known = latest.get(document);
-  if (known !== undefined) return known;
+function latestOf(document: ToolDocument, project: Project): Diagnosis {
+  const diagnosis = latest.get(document);
+  if (diagnosis !== undefined) return diagnosis;
   atOnce(diagnose(document, project, { syntax: true }));
   return latest.get(document)!;
 }
@@ -83,20 +83,20 @@ function latestOf(document: ToolDocument, project: Project): Found {
 export function offeredFixes(
   document: ToolDocument,
   project: Project,
-  asked: readonly Diagnostic[],
+  selection: readonly Diagnostic[],
 ): ReadonlyMap<Diagnostic, readonly OfferedFix[]> {
   const { problems, diagnostics, offered } = latestOf(document, project);
-  const unknown = new Set(
-    diagnostics.flatMap((one, i) => (asked.includes(one) && !offered.has(one) ? [problems[i]] : [])),
+  const pending = new Set(
+    diagnostics.flatMap((one, i) => (selection.includes(one) && !offered.has(one) ? [problems[i]] : [])),
   );
-  if (unknown.size > 0) {
-    const isAsked = (problem: Problem) => unknown.has(problem);
+  if (pending.size > 0) {
+    const isPending = (problem: Problem) => pending.has(problem);
     const directory = document.name === "tool.json" ? project.directory : undefined;
     const options = { memory: document.memory, ...(directory && { directory }) };
     const check = (text: string) => atOnce(checkInSteps(text, options)).problems;
-    const sound = document.kind === "config" ? withSoundFixes(document.text, problems, check, isAsked) : problems;
+    const sound = document.kind === "config" ? withSoundFixes(document.text, problems, check, isPending) : problems;
     for (const [i, one] of diagnostics.entries()) {
-      if (unknown.has(problems[i]!))
+      if (pending.has(problems[i]!))
         offered.set(
           one,
           fixesOf(sound[i]!).map((fix) => offeredFix(document, fix)),

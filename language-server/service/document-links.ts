@@ -6,7 +6,7 @@ import type { ToolDocument } from "./document.ts";
 import { pathsIn, uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
 
-/** What can be opened: files that are there, absolute URLs without placeholders, webhooks. In the order of the text. */
+/** The links of a document: files that exist, absolute URLs without placeholders, webhooks. In text order. */
 export function documentLinks(document: ToolDocument, project: Project = {}): DocumentLink[] {
   const links: { span: Span; target: string; tooltip: string }[] = [];
   for (const { node, value } of pathsIn(document)) {

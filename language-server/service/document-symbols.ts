@@ -158,7 +158,7 @@ function plain(node: Node | undefined): string {
   }
 }
 
-// What an outline shows of one line in a side bar of usual width.
+// An outline shows this much of one line in a side bar of usual width.
 const MAX_CHARACTERS = 60;
 
 function shorten(text: string): string {

@@ -8,21 +8,21 @@ import {
   type Node,
   type ObjectNode,
   offsetInside,
-  type Parsed,
+  type ParsedJson,
   parseJson,
   type StringNode,
   spanInside,
 } from "../../schema/json.ts";
 import { eachLanguage, type LanguagePlace } from "../../schema/languages.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/shape.ts";
-import { Lines } from "./lines.ts";
+import { LinePositions } from "./lines.ts";
 
-/** What a text is: `config` a tool.json, `query` a *.logq file, `template` an error page, `ignore` a .toolignore. */
+/** Kind of a text: `config` a tool.json, `query` a *.logq file, `template` an error page, `ignore` a .toolignore. */
 export type DocumentKind = "config" | "query" | "template" | "ignore";
 
-export type Path = readonly (string | number)[];
+export type NodePath = readonly (string | number)[];
 
-/** What is under the cursor. */
+/** The node under the cursor, and its place in the tree. */
 export interface TreePlace {
   /** The innermost node: a value, or the key itself where `isKey`. */
   readonly node: Node;
@@ -30,8 +30,8 @@ export interface TreePlace {
   readonly member: Member | undefined;
   readonly isKey: boolean;
   /** From the root to the value (for a key: to its value). */
-  readonly path: Path;
-  /** What the schema says about the value; empty if it says nothing. */
+  readonly path: NodePath;
+  /** The part of the schema for the value; empty if there is none. */
   readonly schema: Schema;
 }
 
@@ -41,7 +41,7 @@ export interface EmbeddedString {
   readonly language: string;
   readonly node: StringNode;
   readonly isKey: boolean;
-  readonly path: Path;
+  readonly path: NodePath;
   readonly schema: Schema;
   /** Decoded: what the language reads. */
   readonly value: string;
@@ -52,7 +52,7 @@ export interface EmbeddedString {
 }
 
 /** A member of a section, such as one redirect: the key that names it and its value. */
-export interface Entry {
+export interface SectionEntry {
   readonly key: StringNode;
   readonly value: Node | undefined;
 }
@@ -73,10 +73,10 @@ export class ToolDocument implements DocumentSource {
   readonly version: number;
   readonly text: string;
   readonly kind: DocumentKind;
-  /** What was learned from earlier versions; each version hands it on to the next. */
+  /** Results that earlier versions computed; each version hands them on to the next. */
   readonly memory: Memory;
-  #lines: Lines | undefined;
-  #parsed: Parsed | undefined;
+  #lines: LinePositions | undefined;
+  #parsed: ParsedJson | undefined;
   #strings: readonly EmbeddedString[] | undefined;
 
   constructor({ uri, version, text, kind }: DocumentSource, memory = new Memory()) {
@@ -99,18 +99,18 @@ export class ToolDocument implements DocumentSource {
   }
 
   /** The tolerant tree with what is wrong about the JSON; nothing for texts of another kind. */
-  get parsed(): Parsed {
+  get parsed(): ParsedJson {
     this.#parsed ??= this.kind === "config" ? parseJson(this.text) : { root: undefined, problems: [], repaired: [] };
     return this.#parsed;
   }
 
   offsetAt(position: Position): number {
-    this.#lines ??= new Lines(this.text);
+    this.#lines ??= new LinePositions(this.text);
     return this.#lines.offsetAt(position);
   }
 
   positionAt(offset: number): Position {
-    this.#lines ??= new Lines(this.text);
+    this.#lines ??= new LinePositions(this.text);
     return this.#lines.positionAt(offset);
   }
 
@@ -118,7 +118,7 @@ export class ToolDocument implements DocumentSource {
     return { start: this.positionAt(start), end: this.positionAt(end) };
   }
 
-  /** What is at an offset; both ends of a value belong to it. Undefined outside of the root. */
+  /** The place at an offset; both ends of a value belong to it. Undefined outside of the root. */
   pathAt(offset: number): TreePlace | undefined {
     const root = this.root;
     if (root === undefined || !touches(root.span, offset)) return undefined;
@@ -132,7 +132,7 @@ export class ToolDocument implements DocumentSource {
   }
 
   /** The value at a path, and what the schema says about it. */
-  nodeAt(path: Path): { readonly node: Node | undefined; readonly schema: Schema } {
+  nodeAt(path: NodePath): { readonly node: Node | undefined; readonly schema: Schema } {
     let node = this.root;
     for (const name of path) {
       node =
@@ -148,15 +148,15 @@ export class ToolDocument implements DocumentSource {
   /** Every string and key that is in a language, in the order of the text. */
   strings(): readonly EmbeddedString[] {
     if (this.#strings !== undefined) return this.#strings;
-    const found: EmbeddedString[] = [];
+    const strings: EmbeddedString[] = [];
     const { root } = this;
     if (root !== undefined) {
       eachLanguage(root, rootSchema, (language, node, { path, schema, isKey }) => {
-        found.push(new StringInText(this.text, language, node, { path: [...path], schema, isKey }));
+        strings.push(new StringInText(this.text, language, node, { path: [...path], schema, isKey }));
       });
     }
-    this.#strings = found;
-    return found;
+    this.#strings = strings;
+    return strings;
   }
 
   /** The string in a language whose quotes enclose the offset. Found without all the others. */
@@ -175,12 +175,12 @@ export class ToolDocument implements DocumentSource {
   }
 
   /** The redirect and rewrite rules: pattern and rule. */
-  routes(): readonly Entry[] {
+  routes(): readonly SectionEntry[] {
     return entriesOf(this.section("redirects")?.value);
   }
 
   /** The header rules: pattern and headers. */
-  headers(): readonly Entry[] {
+  headers(): readonly SectionEntry[] {
     return entriesOf(this.section("headers")?.value);
   }
 
@@ -192,17 +192,17 @@ export class ToolDocument implements DocumentSource {
     return objectsOf(this.section("alerts")?.value);
   }
 
-  stages(): readonly Entry[] {
+  stages(): readonly SectionEntry[] {
     return entriesOf(this.section("stages")?.value);
   }
 
   /** The hooks of the app, without those of stages. */
-  hooks(): readonly Entry[] {
+  hooks(): readonly SectionEntry[] {
     return entriesOf(this.section("hooks")?.value);
   }
 
   /** The saved queries: name and query. */
-  queries(): readonly Entry[] {
+  queries(): readonly SectionEntry[] {
     return entriesOf(memberOf(this.section("logs")?.value, "queries")?.value);
   }
 }
@@ -212,7 +212,7 @@ class StringInText implements EmbeddedString {
   readonly language: string;
   readonly node: StringNode;
   readonly isKey: boolean;
-  readonly path: Path;
+  readonly path: NodePath;
   readonly schema: Schema;
   readonly #text: string;
 
@@ -239,8 +239,8 @@ class StringInText implements EmbeddedString {
   }
 }
 
-/** What the schema says about the value at a path; empty if it says nothing. */
-export function schemaAt(path: Path): Schema {
+/** The part of the schema for the value at a path; empty if there is none. */
+export function schemaAt(path: NodePath): Schema {
   let schema: Schema = rootSchema;
   for (const name of path) {
     schema = typeof name === "number" ? resolve(schema.items ?? {}) : memberSchema(schema, name);
@@ -283,7 +283,7 @@ export function lastBefore<T>(list: readonly T[], startOf: (element: T) => numbe
   return low;
 }
 
-function entriesOf(node: Node | undefined): readonly Entry[] {
+function entriesOf(node: Node | undefined): readonly SectionEntry[] {
   return node?.type === "object" ? node.members : [];
 }
 

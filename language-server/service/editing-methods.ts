@@ -154,14 +154,14 @@ const MAX_KEPT = 50;
 
 /** These three belong together: a delta refers to the tokens that were sent last. */
 function semanticTokensMethods(): readonly Method[] {
-  const given = new Map<string, { resultId: string; data: readonly number[] }>();
+  const lastTokens = new Map<string, { resultId: string; data: readonly number[] }>();
   let count = 0;
   const give = (document: ToolDocument) => {
     const { data } = semanticTokens(document);
     const resultId = String(++count);
-    given.delete(document.uri);
-    given.set(document.uri, { resultId, data });
-    if (given.size > MAX_KEPT) given.delete(given.keys().next().value!);
+    lastTokens.delete(document.uri);
+    lastTokens.set(document.uri, { resultId, data });
+    if (lastTokens.size > MAX_KEPT) lastTokens.delete(lastTokens.keys().next().value!);
     return { resultId, data };
   };
   return [
@@ -176,7 +176,7 @@ function semanticTokensMethods(): readonly Method[] {
       method: "textDocument/semanticTokens/full/delta",
       capability: {},
       answer({ document, params }: Request<{ previousResultId: string }>) {
-        const before = given.get(document.uri);
+        const before = lastTokens.get(document.uri);
         const now = give(document);
         if (before?.resultId !== params.previousResultId) return now;
         return { resultId: now.resultId, ...semanticTokensDelta(before.data, now.data) };

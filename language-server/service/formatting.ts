@@ -22,7 +22,7 @@ export function formatRange(document: ToolDocument, range: Range, options: Forma
   return formatJson(document, { offset, length: document.offsetAt(range.end) - offset }, options);
 }
 
-/** What these characters are worth a look at while they are typed. */
+/** The characters that `formatOnType` handles when they are typed, as `initialize` announces them. */
 export const FORMAT_ON_TYPE = { first: "}", more: ["]", "\n"] };
 
 /**
@@ -153,8 +153,8 @@ function closedAt(node: Node, offset: number): Node | undefined {
   if (node.span.end === offset) return node;
   const children = node.type === "array" ? node.items : node.members.flatMap(({ value }) => value ?? []);
   for (const child of children) {
-    const found = closedAt(child, offset);
-    if (found !== undefined) return found;
+    const match = closedAt(child, offset);
+    if (match !== undefined) return match;
   }
   return undefined;
 }

@@ -17,8 +17,8 @@ import { DEFAULT_STAGES, isGlob, parseGlob, REGIONS } from "../../schema/index.t
 import { memberOf } from "../../schema/json.ts";
 import type { Schema } from "../../schema/shape.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { plainText } from "./completion/candidate.ts";
-import { textOf } from "./completion/good-values.ts";
+import { stripMarkdown } from "./completion/candidate.ts";
+import { memberText } from "./completion/good-values.ts";
 import { detailOf } from "./completion/keys.ts";
 import { headerDocs, REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
 import { scripts } from "./completion/values.ts";
@@ -28,7 +28,7 @@ import { rivals, sampleOf } from "./routes.ts";
 import { actionBefore, TEMPLATE_FIELDS, TEMPLATE_FUNCTIONS, TEMPLATE_KEYWORDS } from "./template-words.ts";
 
 /**
- * What is under the cursor, in words: the documentation of a key, the meaning of a value. Markdown or plain.
+ * The hover text for the place under the cursor: the documentation of a key, the meaning of a value. Markdown or plain.
  * The texts: for keys `markdownDescription` in schema/tool.schema.json, for a query's fields grammar/query/known-fields.ts,
  * for its other parts grammar/query/explain.ts.
  */
@@ -38,21 +38,21 @@ export function hover(
   project: Project,
   client: ClientOptions,
 ): Hover | undefined {
-  const found = foundAt(document, offset, project);
-  if (found === undefined) return undefined;
-  const value = found.paragraphs.join("\n\n");
+  const content = contentAt(document, offset, project);
+  if (content === undefined) return undefined;
+  const value = content.paragraphs.join("\n\n");
   return {
-    contents: client.markdown ? { kind: "markdown", value } : { kind: "plaintext", value: plainText(value) },
-    range: document.rangeOf(found.span),
+    contents: client.markdown ? { kind: "markdown", value } : { kind: "plaintext", value: stripMarkdown(value) },
+    range: document.rangeOf(content.span),
   };
 }
 
-interface Found {
+interface HoverContent {
   readonly span: Span;
   readonly paragraphs: readonly string[];
 }
 
-function foundAt(document: ToolDocument, offset: number, project: Project): Found | undefined {
+function contentAt(document: ToolDocument, offset: number, project: Project): HoverContent | undefined {
   switch (document.kind) {
     case "config":
       return hoverConfig(document, offset, project);
@@ -70,7 +70,7 @@ function foundAt(document: ToolDocument, offset: number, project: Project): Foun
 }
 
 /** A query: the part at the offset, then all of it in words, as canonical text and as a CloudWatch pattern. */
-function queryWords(source: string, offset: number): Found | undefined {
+function queryWords(source: string, offset: number): HoverContent | undefined {
   const parsed = parsePipeline(source);
   if (!parsed.ok) return undefined;
   const { query, pipes: stages } = parsed.value;
@@ -100,31 +100,31 @@ function patternWords(query: Query): string[] {
     return ["CloudWatch has no filter pattern for it: `tool logs` reads every entry."];
   }
   // The expressions that find lists are for `tool logs`; a filter written by hand is meant for plain values.
-  const shown = patterns.length > 0 ? patterns : [textPattern(expressions)];
-  const more = shown.length > MAX_PATTERNS ? `\n\nand ${shown.length - MAX_PATTERNS} more like these` : "";
+  const filters = patterns.length > 0 ? patterns : [textPattern(expressions)];
+  const more = filters.length > MAX_PATTERNS ? `\n\nand ${filters.length - MAX_PATTERNS} more like these` : "";
   const rest = isExact ? "" : " It finds more; `tool logs` filters the rest.";
   return [
     `As a filter pattern of CloudWatch:${rest}`,
-    `\`\`\`text\n${shown.slice(0, MAX_PATTERNS).join("\n")}\n\`\`\`${more}`,
+    `\`\`\`text\n${filters.slice(0, MAX_PATTERNS).join("\n")}\n\`\`\`${more}`,
   ];
 }
 
-function hoverTemplate(text: string, offset: number, project: Project): Found | undefined {
+function hoverTemplate(text: string, offset: number, project: Project): HoverContent | undefined {
   const start = offset - /[\w.]*$/.exec(text.slice(0, offset))![0].length;
   const end = offset + /^\w*/.exec(text.slice(offset))![0].length;
   if (actionBefore(text, end) === undefined) return undefined;
   const word = text.slice(start, end).replace(/^\./, "");
   const variable = /(?:^|\.)Variables\.(\w+)$/.exec(word)?.[1];
   if (variable !== undefined) return hoverVariable(variable, { start: end - variable.length, end }, project);
-  const known = TEMPLATE_FUNCTIONS.find(({ name }) => name === word);
-  const words = known?.documentation ?? lookUp(TEMPLATE_FIELDS, word) ?? lookUp(TEMPLATE_KEYWORDS, word);
+  const definition = TEMPLATE_FUNCTIONS.find(({ name }) => name === word);
+  const words = definition?.documentation ?? lookUp(TEMPLATE_FIELDS, word) ?? lookUp(TEMPLATE_KEYWORDS, word);
   if (words === undefined) return undefined;
-  const call = known === undefined ? [] : [`\`${known.name} ${known.parameters.join(" ")}\``];
+  const call = definition === undefined ? [] : [`\`${definition.name} ${definition.parameters.join(" ")}\``];
   return { span: { start, end }, paragraphs: [...call, words] };
 }
 
 /** A variable of an error page: what tool.json says that it is. */
-function hoverVariable(name: string, span: Span, project: Project): Found | undefined {
+function hoverVariable(name: string, span: Span, project: Project): HoverContent | undefined {
   const document = project.config?.();
   if (document === undefined) return undefined;
   const variables = memberOf(document.section("error_pages")?.value, "variables")?.value;
@@ -133,19 +133,19 @@ function hoverVariable(name: string, span: Span, project: Project): Found | unde
     return { span, paragraphs: [`\`${name}\` is not in \`error_pages.variables\` of tool.json.`] };
   const written = document.text.slice(value.span.start, value.span.end);
   // A long value is not repeated: it is there in the text.
-  const shown = written.length > MAX_SHOWN ? `${written.slice(0, MAX_SHOWN)}...` : written;
+  const excerpt = written.length > MAX_EXCERPT_LENGTH ? `${written.slice(0, MAX_EXCERPT_LENGTH)}...` : written;
   return {
     span,
-    paragraphs: [`\`\`\`json\n"${name}": ${shown}\n\`\`\``, "A variable of `error_pages.variables` in tool.json."],
+    paragraphs: [`\`\`\`json\n"${name}": ${excerpt}\n\`\`\``, "A variable of `error_pages.variables` in tool.json."],
   };
 }
 
-const MAX_SHOWN = 300;
+const MAX_EXCERPT_LENGTH = 300;
 
 const lookUp = (table: Readonly<Record<string, string>>, name: string) =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
-function hoverConfig(document: ToolDocument, offset: number, project: Project): Found | undefined {
+function hoverConfig(document: ToolDocument, offset: number, project: Project): HoverContent | undefined {
   const place = document.pathAt(offset);
   // Between the members of an object there is nothing to explain.
   if (place === undefined || place.node.type === "object" || place.node.type === "array") return undefined;
@@ -231,8 +231,8 @@ function languageOf(document: ToolDocument, string: EmbeddedString, project: Pro
       return regionWords(value);
     case "command": {
       const script = /^npm (?:run )?([\w:.-]+)$/.exec(value)?.[1];
-      const found = scripts(project).find(({ name }) => name === script);
-      return found === undefined ? [] : [`Runs \`${found.command}\`, the script \`${found.name}\` of package.json.`];
+      const match = scripts(project).find(({ name }) => name === script);
+      return match === undefined ? [] : [`Runs \`${match.command}\`, the script \`${match.name}\` of package.json.`];
     }
     case "path": {
       const kind = value.includes("..") || value.startsWith("/") ? undefined : project.directory?.kind(value);
@@ -279,15 +279,16 @@ function regionWords(value: string): string[] {
 }
 
 function actionWords(document: ToolDocument, name: string): string[] {
-  const action = document.actions().find((action) => textOf(action, "name") === name);
+  const action = document.actions().find((action) => memberText(action, "name") === name);
   if (action === undefined) return [];
   const targets = ["emails", "numbers"].flatMap((key) => {
     const list = memberOf(action, key)?.value;
     return list?.type === "array" ? list.items.flatMap((item) => (item.type === "string" ? item.value : [])) : [];
   });
   // The address of a webhook is as good as a password: it is not shown once more.
-  const whom = textOf(action, "type") === "chat" ? (textOf(action, "channel") ?? "its channel") : targets.join(", ");
-  return [`Notifies ${whom || "nobody yet"} by ${textOf(action, "type") ?? "no type yet"}.`];
+  const whom =
+    memberText(action, "type") === "chat" ? (memberText(action, "channel") ?? "its channel") : targets.join(", ");
+  return [`Notifies ${whom || "nobody yet"} by ${memberText(action, "type") ?? "no type yet"}.`];
 }
 
 // More names say less.
@@ -307,8 +308,8 @@ function routeWords(document: ToolDocument, { value, path }: EmbeddedString): st
   const lines = [`${what}${captures.length > 0 && path[0] === "redirects" ? `, and captures ${names}` : ""}.`];
   const { beats, yields } = rivals(document, String(path[0]), parsed.value);
   const some = (routes: readonly string[]) => {
-    const shown = routes.slice(0, MAX_RIVALS).map((route) => `\`${route}\``);
-    return shown.join(", ") + (routes.length > MAX_RIVALS ? ` and ${routes.length - MAX_RIVALS} more` : "");
+    const labels = routes.slice(0, MAX_RIVALS).map((route) => `\`${route}\``);
+    return labels.join(", ") + (routes.length > MAX_RIVALS ? ` and ${routes.length - MAX_RIVALS} more` : "");
   };
   if (beats.length > 0) lines.push(`Wins over ${some(beats)}.`);
   if (yields.length > 0) lines.push(`Yields to ${some(yields)}.`);

@@ -6,5 +6,5 @@ export { workspaceMethods } from "./editing-methods.ts";
 export { type Method, Refusal, type WorkspaceMethod } from "./method.ts";
 export { methods, plainMethods } from "./methods.ts";
 export type { Move, ToolRun } from "./move-secret.ts";
-export { kindOf, type Project, type ProjectFile } from "./project.ts";
-export { DEFAULT_SETTINGS, readSettings, type Settings } from "./settings.ts";
+export { documentKindOf, type Project, type ProjectFile } from "./project.ts";
+export { DEFAULT_SETTINGS, type EditorSettings, readSettings } from "./settings.ts";

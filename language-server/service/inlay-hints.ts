@@ -8,7 +8,7 @@ import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/sha
 import type { EmbeddedString, ToolDocument } from "./document.ts";
 
 /**
- * What a value means without saying so, shown after it: the unit of a number (`15` s), a duration in other words (`90m` =
+ * Hints after values that say what they mean: the unit of a number (`15` s), a duration in other words (`90m` =
  * 1h 30m), the unit of a bare number in a query, and the defaults of a section that is written but empty.
  */
 export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {
@@ -35,18 +35,18 @@ export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {
 
 type Add = (offset: number, label: string, tooltip?: string) => void;
 
-function hintNode(node: Node, part: Schema, shown: Span, add: Add) {
-  if (node.span.end < shown.start || node.span.start > shown.end) return;
+function hintNode(node: Node, part: Schema, bounds: Span, add: Add) {
+  if (node.span.end < bounds.start || node.span.start > bounds.end) return;
   const schema = resolve(part);
   const unit = schema["x-unit"];
   if (node.type === "number" && unit !== undefined) add(node.span.end, withUnit(node.value, unit));
   if (node.type === "array" && schema.items !== undefined) {
-    for (const item of node.items) hintNode(item, schema.items, shown, add);
+    for (const item of node.items) hintNode(item, schema.items, bounds, add);
   }
   if (node.type !== "object") return;
   if (node.members.length === 0) hintDefaults(node.span.end, schema, add);
   for (const { key, value } of node.members) {
-    if (value !== undefined) hintNode(value, memberSchema(schema, key.value), shown, add);
+    if (value !== undefined) hintNode(value, memberSchema(schema, key.value), bounds, add);
   }
 }
 
@@ -97,7 +97,7 @@ function hintDefaults(offset: number, { properties = {} }: Schema, add: Add) {
     const text = JSON.stringify(value ?? "");
     // The command of an app follows from its files; an object cannot be said in a word.
     const isNothing = hasObject(value) || text === '""' || text === "[]" || text === "{}" || language === "command";
-    return isNothing ? [] : [`${name} ${shown(value)}${unit === undefined ? "" : ` ${unit}`}`];
+    return isNothing ? [] : [`${name} ${valueText(value)}${unit === undefined ? "" : ` ${unit}`}`];
   });
   if (defaults.length === 0) return;
   const label = defaults.join(", ");
@@ -111,6 +111,6 @@ function hasObject(value: unknown): boolean {
   return typeof value === "object" && value !== null;
 }
 
-function shown(value: unknown): string {
-  return Array.isArray(value) ? value.map(shown).join(" ") : String(value);
+function valueText(value: unknown): string {
+  return Array.isArray(value) ? value.map(valueText).join(" ") : String(value);
 }

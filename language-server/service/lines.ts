@@ -4,7 +4,7 @@ import type { Position } from "vscode-languageserver-types";
  * Where lines begin, and what position an offset has. As TextDocument of the protocol's library says it, but made for a
  * walk through a long text: the line of the last answer is looked at first.
  */
-export class Lines {
+export class LinePositions {
   readonly #text: string;
   readonly #starts: readonly number[];
   #last = 0;

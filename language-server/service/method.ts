@@ -6,7 +6,7 @@ import type { Project } from "./project.ts";
 export interface Method {
   /** Such as `textDocument/hover`. Its parameters name a `textDocument`. */
   readonly method: string;
-  /** What `initialize` announces for it. */
+  /** The capability that `initialize` announces for it. */
   readonly capability: Readonly<Record<string, unknown>>;
   /** Answers `null` if there is nothing to say. May throw a Refusal. */
   // biome-ignore lint/suspicious/noExplicitAny: each method has parameters of its own
@@ -30,7 +30,7 @@ export interface PlainMethod {
 /** A request about all configurations of the workspace. */
 export interface WorkspaceMethod {
   readonly method: string;
-  /** What `initialize` announces for it. */
+  /** The capability that `initialize` announces for it. */
   readonly capability: Readonly<Record<string, unknown>>;
   /** The same, within `workspace`. */
   readonly workspaceCapability?: Readonly<Record<string, unknown>>;

@@ -40,5 +40,5 @@ interface AtPosition {
   readonly position: Position;
 }
 
-// What begins a key, value or item, a capture, a folder's content, and a term or value of a query.
+// Characters that begin a key, value or item, a capture, a folder's content, and a term or value of a query.
 const TRIGGERS = ['"', ":", "/", " ", "(", "=", "."];

@@ -13,9 +13,9 @@ export interface ToolRun {
   /** The address of the folder to run in, with a slash at its end. */
   readonly folder: string;
   readonly words: readonly string[];
-  /** What the program reads. It may be secret: it is for no argument, no message and no log. */
+  /** The input that the program reads. It may be secret: it is for no argument, no message and no log. */
   readonly input: string;
-  /** What is being done, as the title of a progress or a question. */
+  /** The work in a few words, as the title of a progress or a question. */
   readonly title: string;
   /** The stages that are affected, in words. */
   readonly stages: string;
@@ -23,46 +23,46 @@ export interface ToolRun {
 
 export interface Move extends ToolRun {
   readonly uri: string;
-  /** What to say if the program failed, before its own words. */
+  /** The text to show if the program failed, before its own words. */
   readonly failed: string;
-  /** What follows once it has ended well, in the text as it is then; undefined if that is closed. */
+  /** Returns the change that follows once it has ended well, in the text as it is then; undefined if that is closed. */
   after(document: ToolDocument | undefined, place: string): Moved;
 }
 
 export interface Moved {
   readonly edits: readonly TextEdit[];
   readonly message: string;
-  /** What to say in its place if the edits are not made. */
+  /** The message to show instead if the edits are not made. */
   readonly unchanged: string;
 }
 
-/** What `tool env` calls all stages together. */
+/** The name that `tool env` has for all stages together. */
 const ALL_STAGES = "all";
 
 /**
  * The actions that move a variable out of tool.json: for all stages where it is a secret of `environment`, for one stage
  * where it was written into a stage, which has no `environment`. Only where they are sure to be read as they were written.
  */
-export function moveSecretActions(document: ToolDocument, { code, range }: Diagnostic, shown: Diagnostic) {
+export function moveSecretActions(document: ToolDocument, { code, range }: Diagnostic, clientDiagnostic: Diagnostic) {
   // `tool env` reads the tool.json of its folder, not a draft beside it.
   if (document.name !== "tool.json" || !document.uri.startsWith("file:")) return [];
   const { path = [] } = document.pathAt(document.offsetAt(range.start) + 1) ?? {};
-  const asked =
+  const variables =
     code === "config/secret" && path[0] === "environment" && path.length === 2
       ? [{ name: String(path[1]), stage: ALL_STAGES }]
       : code === "config/not-per-stage" && path.length === 3 && path[2] === "environment"
         ? namesIn(document, String(path[1])).map((name) => ({ name, stage: String(path[1]) }))
         : [];
-  return asked
+  return variables
     .filter(({ name, stage }) => movable(document, name, stage) !== undefined)
     .map(({ name, stage }): CodeAction => {
       const title = stage === ALL_STAGES ? titleOf(name) : `${titleOf(name)}, for ${stage}`;
       const command = { title, command: MOVE_SECRET, arguments: [{ uri: document.uri, name, stage }] };
-      return { title, kind: CodeActionKind.QuickFix, diagnostics: [shown], command };
+      return { title, kind: CodeActionKind.QuickFix, diagnostics: [clientDiagnostic], command };
     });
 }
 
-/** What the command does. Throws a Refusal if there is nothing to move. */
+/** Returns the work of the command. Throws a Refusal if there is nothing to move. */
 export function moveSecret(argument: unknown, documentOf: (uri: string) => ToolDocument | undefined): Move {
   const { uri, name, stage = ALL_STAGES } = (argument ?? {}) as Record<string, unknown>;
   const document = typeof uri === "string" ? documentOf(uri) : undefined;

@@ -4,19 +4,19 @@ import { locationCaptures, parseLocation, parseRoute } from "../../grammar/route
 import { DEFAULT_STAGES } from "../../schema/index.ts";
 import { memberOf, type StringNode, spanInside } from "../../schema/json.ts";
 import { targets } from "../../schema/languages.ts";
-import type { Entry, ToolDocument } from "./document.ts";
+import type { SectionEntry, ToolDocument } from "./document.ts";
 
 /** Something in a tool.json that has a name, and every place where that name is written. */
-export interface Occurrences {
+export interface NameOccurrences {
   readonly kind: "action" | "stage" | "query" | "column" | "param" | "splat";
   readonly name: string;
   /** In the order of the text; the one under the cursor is among them. */
-  readonly places: readonly Place[];
+  readonly places: readonly Occurrence[];
   /** Why it cannot be renamed; undefined if it can. */
   readonly fixed?: string;
 }
 
-export interface Place {
+export interface Occurrence {
   /** The name alone in the text: without quotes and without the colon of a param. */
   readonly span: Span;
   /** Whether it is named here; the others refer to it. */
@@ -29,7 +29,7 @@ export interface Place {
  * The named thing at an offset: an action, a stage (in saved queries too), a saved query, a column of a query's rows, a
  * param of a redirect's pattern, or the splat.
  */
-export function occurrencesAt(document: ToolDocument, offset: number): Occurrences | undefined {
+export function occurrencesAt(document: ToolDocument, offset: number): NameOccurrences | undefined {
   if (document.kind === "query") return column(document.text, offset, (span) => span);
   const at = document.pathAt(offset);
   if (at === undefined) return undefined;
@@ -45,18 +45,18 @@ export function occurrencesAt(document: ToolDocument, offset: number): Occurrenc
   if (at.node.type !== "string" || at.path.length !== 3 || !touches(at.node.content, offset)) return undefined;
   if (section === "logs" && at.path[1] === "queries") {
     const { node } = at;
-    const named = stagesIn(document, node).find(({ span }) => touches(span, offset));
+    const stageName = stagesIn(document, node).find(({ span }) => touches(span, offset));
     // A stage that every app has needs no key to be one.
-    if (named !== undefined) return stageAt(document, named.name);
+    if (stageName !== undefined) return stageAt(document, stageName.name);
     const inQuery = document.embeddedAt(offset)?.toValue(offset);
     return inQuery === undefined
       ? undefined
       : column(node.value, inQuery, (span) => spanInside(document.text, node, span));
   }
   if ((section === "actions" && field === "name") || (section === "alerts" && field === "action")) {
-    const found = action(document, at.node.value);
+    const occurrences = action(document, at.node.value);
     // In a text with mistakes a list may not be a list, and a string may not be the name of anything.
-    return found.places.some(({ span }) => touches(span, offset)) ? found : undefined;
+    return occurrences.places.some(({ span }) => touches(span, offset)) ? occurrences : undefined;
   }
   if (section === "redirects" && field === "location") {
     const rule = document.routes().find(({ value }) => memberOf(value, "location")?.value === at.node);
@@ -65,8 +65,8 @@ export function occurrencesAt(document: ToolDocument, offset: number): Occurrenc
   return undefined;
 }
 
-function action(document: ToolDocument, name: string): Occurrences {
-  const places = (pointer: string[], isDefinition: boolean): Place[] =>
+function action(document: ToolDocument, name: string): NameOccurrences {
+  const places = (pointer: string[], isDefinition: boolean): Occurrence[] =>
     targets(document.root, pointer)
       .filter(({ value }) => value === name)
       .map(({ content }) => ({ span: content, isDefinition }));
@@ -74,19 +74,19 @@ function action(document: ToolDocument, name: string): Occurrences {
   return { kind: "action", name, places: inOrder(all) };
 }
 
-function stageAt(document: ToolDocument, name: string): Occurrences | undefined {
+function stageAt(document: ToolDocument, name: string): NameOccurrences | undefined {
   const isKnown = document.stages().some(({ key }) => key.value === name) || isDefault(name);
   return isKnown ? stage(document, name) : undefined;
 }
 
-function stage(document: ToolDocument, name: string): Occurrences {
+function stage(document: ToolDocument, name: string): NameOccurrences {
   const keys = document.stages().filter(({ key }) => key.value === name);
   const named = document.queries().flatMap(({ value }) => (value?.type === "string" ? stagesIn(document, value) : []));
   const places = [
-    ...keys.map(({ key }): Place => ({ span: key.content, isDefinition: true })),
+    ...keys.map(({ key }): Occurrence => ({ span: key.content, isDefinition: true })),
     ...named
       .filter((one) => one.name === name)
-      .map(({ span, isQuoted }): Place => ({ span, isDefinition: false, ...(!isQuoted && { isWord: true }) })),
+      .map(({ span, isQuoted }): Occurrence => ({ span, isDefinition: false, ...(!isQuoted && { isWord: true }) })),
   ];
   const fixed = isDefault(name) ? `every app has the stage "${name}": it cannot be called otherwise` : undefined;
   return { kind: "stage", name, places: inOrder(places), ...(fixed !== undefined && { fixed }) };
@@ -102,35 +102,35 @@ function stagesIn(document: ToolDocument, node: StringNode): NamedStage[] {
 }
 
 /** The column at an offset of a query; `toText` gives the place of a part of it in the document. */
-function column(source: string, offset: number, toText: (span: Span) => Span): Occurrences | undefined {
+function column(source: string, offset: number, toText: (span: Span) => Span): NameOccurrences | undefined {
   const parsed = parsePipeline(source);
-  const found = parsed.ok ? columnNamedAt(parsed.value, offset) : undefined;
-  if (found === undefined) return undefined;
-  const { name, isGiven } = found;
-  const places = found.places.map((span, at): Place => ({ span: toText(span), isDefinition: at === 0 }));
+  const match = parsed.ok ? columnNamedAt(parsed.value, offset) : undefined;
+  if (match === undefined) return undefined;
+  const { name, isAlias } = match;
+  const places = match.places.map((span, at): Occurrence => ({ span: toText(span), isDefinition: at === 0 }));
   const fixed = `"${name}" has no name of its own: give it one by as, such as stats count() as hits`;
-  return { kind: "column", name, places, ...(!isGiven && { fixed }) };
+  return { kind: "column", name, places, ...(!isAlias && { fixed }) };
 }
 
 /** Saved queries are named in tool.json and used on command lines. */
-function alone(kind: "query", key: StringNode): Occurrences {
+function alone(kind: "query", key: StringNode): NameOccurrences {
   return { kind, name: key.value, places: [{ span: key.content, isDefinition: true }] };
 }
 
 /** The param at an offset of a redirect's pattern or location, in both. */
-function capture(document: ToolDocument, rule: Entry, offset: number): Occurrences | undefined {
+function capture(document: ToolDocument, rule: SectionEntry, offset: number): NameOccurrences | undefined {
   const all = captures(document, rule);
-  const found = all.find(({ place }) => touches(place.span, offset) || offset === place.span.start - 1);
-  if (found === undefined) return undefined;
-  const places = inOrder(all.filter(({ name }) => name === found.name).map(({ place }) => place));
-  if (found.name !== "splat") return { kind: "param", name: found.name, places };
+  const match = all.find(({ occurrence }) => touches(occurrence.span, offset) || offset === occurrence.span.start - 1);
+  if (match === undefined) return undefined;
+  const places = inOrder(all.filter(({ name }) => name === match.name).map(({ occurrence }) => occurrence));
+  if (match.name !== "splat") return { kind: "param", name: match.name, places };
   return { kind: "splat", name: "splat", places, fixed: `":splat" is what the * at the end of a pattern captures` };
 }
 
-function captures(document: ToolDocument, { key, value }: Entry): { name: string; place: Place }[] {
-  const all: { name: string; place: Place }[] = [];
+function captures(document: ToolDocument, { key, value }: SectionEntry): { name: string; occurrence: Occurrence }[] {
+  const all: { name: string; occurrence: Occurrence }[] = [];
   const add = (node: StringNode, name: string, span: Span, isDefinition: boolean) => {
-    all.push({ name, place: { span: spanInside(document.text, node, span), isDefinition } });
+    all.push({ name, occurrence: { span: spanInside(document.text, node, span), isDefinition } });
   };
   const afterColon = ({ start, end }: Span): Span => ({ start: start + 1, end });
   const route = parseRoute(key.value);
@@ -149,7 +149,7 @@ function captures(document: ToolDocument, { key, value }: Entry): { name: string
   return all;
 }
 
-const inOrder = (places: Place[]) => places.sort((a, b) => a.span.start - b.span.start);
+const inOrder = (places: Occurrence[]) => places.sort((a, b) => a.span.start - b.span.start);
 
 /** The end counts: a cursor after the last character is at the word. */
 const touches = (span: Span, offset: number) => span.start <= offset && offset <= span.end;

@@ -2,7 +2,7 @@ import type { Directory } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
 import type { DocumentKind, ToolDocument } from "./document.ts";
 
-/** What a feature may know of the folder around a document. The server provides it; each part may be missing. */
+/** A document's folder, as far as features may know it. The server provides it; each part may be missing. */
 export interface Project {
   /** The folder of tool.json, with a slash at the end. */
   readonly uri?: string;
@@ -19,10 +19,10 @@ export interface ProjectFile {
 }
 
 /**
- * What a file is, by its name: tool.json or *.tool.json, *.logq, .toolignore, and in the folder of error pages the
+ * The kind of a file, by its name: tool.json or *.tool.json, *.logq, .toolignore, and in the folder of error pages the
  * names that they are looked up by. Undefined for all others: editors send any JSON or HTML file.
  */
-export function kindOf(uri: string, languageId: string, project: Project): DocumentKind | undefined {
+export function documentKindOf(uri: string, languageId: string, project: Project): DocumentKind | undefined {
   const slash = uri.lastIndexOf("/");
   const name = uri.slice(slash + 1);
   if (languageId === "toolquery" || name.endsWith(".logq")) return "query";

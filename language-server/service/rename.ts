@@ -6,19 +6,19 @@ import { checkConfig } from "../../schema/index.ts";
 import type { Member, StringNode } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
 import { Refusal } from "./method.ts";
-import { type Occurrences, occurrencesAt } from "./occurrences.ts";
+import { type NameOccurrences, occurrencesAt } from "./occurrences.ts";
 
 /** The name at an offset, to be edited; undefined if nothing there has one. Throws a Refusal if the name is fixed. */
 export function prepareRename(
   document: ToolDocument,
   offset: number,
 ): { range: Range; placeholder: string } | undefined {
-  const found = occurrencesAt(document, offset);
-  if (found === undefined) return undefined;
-  if (found.fixed !== undefined) throw new Refusal(found.fixed);
+  const occurrences = occurrencesAt(document, offset);
+  if (occurrences === undefined) return undefined;
+  if (occurrences.fixed !== undefined) throw new Refusal(occurrences.fixed);
   // The last one that the cursor can belong to; a colon before it counts as part of it.
-  const place = found.places.findLast(({ span }) => span.start - 1 <= offset && offset <= span.end)!;
-  return { range: document.rangeOf(place.span), placeholder: found.name };
+  const place = occurrences.places.findLast(({ span }) => span.start - 1 <= offset && offset <= span.end)!;
+  return { range: document.rangeOf(place.span), placeholder: occurrences.name };
 }
 
 /**
@@ -26,14 +26,14 @@ export function prepareRename(
  * name is invalid, or already taken.
  */
 export function rename(document: ToolDocument, offset: number, newName: string): WorkspaceEdit | undefined {
-  const found = occurrencesAt(document, offset);
-  if (found === undefined) return undefined;
-  if (found.fixed !== undefined) throw new Refusal(found.fixed);
+  const occurrences = occurrencesAt(document, offset);
+  if (occurrences === undefined) return undefined;
+  if (occurrences.fixed !== undefined) throw new Refusal(occurrences.fixed);
   const isQuery = document.kind === "query";
   const text = isQuery ? newName : JSON.stringify(newName).slice(1, -1);
   const quoted = isWordOfQueries(newName) ? text : JSON.stringify(JSON.stringify(newName)).slice(1, -1);
-  const edits = found.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text }));
-  const objection = invalid(found, newName) ?? (isQuery ? worseQuery(document, edits) : worse(document, edits));
+  const edits = occurrences.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text }));
+  const objection = invalid(occurrences, newName) ?? (isQuery ? worseQuery(document, edits) : worse(document, edits));
   if (objection !== undefined) throw new Refusal(objection);
   return {
     changes: {
@@ -48,7 +48,7 @@ function isWordOfQueries(name: string): boolean {
   return parsed.ok && stagesNamedIn(parsed.value)[0]?.name === name;
 }
 
-function invalid({ kind, name }: Occurrences, newName: string): string | undefined {
+function invalid({ kind, name }: NameOccurrences, newName: string): string | undefined {
   if (kind === "column" && !/^[\p{L}_@$][\p{L}\p{M}0-9_@$-]*$/u.test(newName))
     return `${quote(newName)} is no name of a column: write letters, digits and _, not beginning with a digit`;
   if (newName === name || kind !== "param") return undefined;
@@ -69,11 +69,11 @@ function worseQuery({ text }: ToolDocument, edits: readonly TextEdit[]): string 
 /** The message of a problem that the change would cause, as the checks say it. */
 function worse(document: ToolDocument, edits: readonly TextEdit[]): string | undefined {
   const pieces = piecesWith(document, edits);
-  const known = checkConfig(textOf(document, pieces, []), UNTRIED).problems.map(({ code }) => code);
+  const existingCodes = checkConfig(textOf(document, pieces, []), UNTRIED).problems.map(({ code }) => code);
   for (const problem of checkConfig(textOf(document, pieces, edits), UNTRIED).problems) {
-    const at = known.indexOf(problem.code);
+    const at = existingCodes.indexOf(problem.code);
     if (at < 0) return describe(problem);
-    known.splice(at, 1);
+    existingCodes.splice(at, 1);
   }
   return undefined;
 }

@@ -31,19 +31,19 @@ export function rivals(
     if (parsed?.ok) others.push(parsed.value);
     if (others.length >= MAX_OTHERS) break;
   }
-  const found = new Set<string>();
+  const matches = new Set<string>();
   const sample = sampleOf(route);
   if (sample !== undefined) {
     const table = compileRoutes(
       others.map((value) => ({ route: value, value })),
       { trailingSlash },
     );
-    for (const { value } of table.all(sample)) found.add(value.source);
+    for (const { value } of table.all(sample)) matches.add(value.source);
   }
   const own = compileRoutes([{ route, value: route }], { trailingSlash });
   const rivals = others
     .filter((other) => {
-      if (found.has(other.source)) return true;
+      if (matches.has(other.source)) return true;
       const path = sampleOf(other);
       return path !== undefined && own.first(path) !== undefined;
     })

@@ -1,6 +1,6 @@
 import { ruleHelp, ruleTitle } from "../../schema/rules.ts";
 
-/** What a code means, as a short page of Markdown, for an editor that shows it next to the problem. */
+/** The explanation of a code, as a short page of Markdown, for an editor that shows it next to the problem. */
 export function rulePage(code: string): string {
   return [
     `# ${code}`,

@@ -5,8 +5,8 @@ import type { ToolDocument } from "./document.ts";
 import { embeddedTokens } from "./embedded-tokens.ts";
 
 /**
- * What to select around each offset, from the inside out: the token of a language inside a string, a path segment of a
- * route, the string, its quotes, the member, the text between the brackets, the brackets, up to the whole text.
+ * The ranges to select around each offset, from the inside out: the token of a language inside a string, a path segment
+ * of a route, the string, its quotes, the member, the text between the brackets, the brackets, up to the whole text.
  */
 export function selectionRanges(document: ToolDocument, offsets: readonly number[]): SelectionRange[] {
   return offsets.map((offset) => {

@@ -71,7 +71,7 @@ function indexOf(type: TokenType): number {
   return name === undefined ? -1 : (TOKEN_TYPES as string[]).indexOf(name);
 }
 
-/** What to change in the tokens that a client has: one replacement, for typing changes one place. */
+/** The change to the tokens that a client has: one replacement, for typing changes one place. */
 export function semanticTokensDelta(
   before: readonly number[],
   after: readonly number[],

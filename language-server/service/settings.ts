@@ -1,5 +1,5 @@
-/** What users can change, under the names of the editor's settings: `tool.codeLens.enabled` and so on. */
-export interface Settings {
+/** The settings that users can change, under their names in the editor: `tool.codeLens.enabled` and so on. */
+export interface EditorSettings {
   readonly codeLens: boolean;
   readonly diagnostics: boolean;
   readonly inlayHints: boolean;
@@ -13,10 +13,10 @@ export type SeverityName = "error" | "warning" | "information" | "hint" | "off";
 const SEVERITIES: readonly unknown[] = ["error", "warning", "information", "hint", "off"] satisfies SeverityName[];
 
 /** By default everything is on, and as severe as the checks say. */
-export const DEFAULT_SETTINGS: Settings = { codeLens: true, diagnostics: true, inlayHints: true, severity: {} };
+export const DEFAULT_SETTINGS: EditorSettings = { codeLens: true, diagnostics: true, inlayHints: true, severity: {} };
 
 /** Reads the section `tool` of an editor's settings. Unknown names and values of another type are ignored. */
-export function readSettings(section: unknown): Settings {
+export function readSettings(section: unknown): EditorSettings {
   const isOn = (name: "codeLens" | "diagnostics" | "inlayHints"): boolean => {
     const { enabled } = objectOf(objectOf(section)[name]);
     return typeof enabled === "boolean" ? enabled : DEFAULT_SETTINGS[name];
@@ -27,12 +27,12 @@ export function readSettings(section: unknown): Settings {
     codeLens: isOn("codeLens"),
     diagnostics: isOn("diagnostics"),
     inlayHints: isOn("inlayHints"),
-    severity: severity as Settings["severity"],
+    severity: severity as EditorSettings["severity"],
   };
 }
 
 /** The severity of a code: as set for it, else for its area; undefined if neither is set. */
-export function severityOf({ severity }: Pick<Settings, "severity">, code: string): SeverityName | undefined {
+export function severityOf({ severity }: Pick<EditorSettings, "severity">, code: string): SeverityName | undefined {
   const area = `${code.slice(0, code.indexOf("/"))}/*`;
   if (Object.hasOwn(severity, code)) return severity[code];
   return Object.hasOwn(severity, area) ? severity[area] : undefined;

@@ -38,12 +38,12 @@ function callIn(text: string): SignatureHelp | undefined {
     }
   }
   const call = calls.at(-1)!;
-  const known = TEMPLATE_FUNCTIONS.find(({ name }) => name === call.name);
+  const definition = TEMPLATE_FUNCTIONS.find(({ name }) => name === call.name);
   // The name itself is not an argument; after a blank the next one begins.
   const isAfterBlank = /[\s(]$/.test(text);
   const index = call.words - (isAfterBlank ? 1 : 2);
-  if (known === undefined || index < 0) return undefined;
-  return help(known, index, " ");
+  if (definition === undefined || index < 0) return undefined;
+  return help(definition, index, " ");
 }
 
 /** `field in (` in a query. */

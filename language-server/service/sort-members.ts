@@ -1,21 +1,21 @@
 import type { TextEdit } from "../../grammar/problem.ts";
 import { compareRoutes, parseRoute, type Route } from "../../grammar/route/index.ts";
 import type { Member, ObjectNode } from "../../schema/json.ts";
-import type { Path, ToolDocument } from "./document.ts";
+import type { NodePath, ToolDocument } from "./document.ts";
 
 /** A map whose order means nothing to the tool, and the order in which its keys are easiest to find. */
 export interface Sortable {
-  readonly path: Path;
+  readonly path: NodePath;
   readonly object: ObjectNode;
   readonly by: "name" | "specificity";
 }
 
 /** The maps of a tool.json that can be sorted, in text order. */
 export function sortables(document: ToolDocument): Sortable[] {
-  const found: Sortable[] = [];
-  const add = (path: Path, by: Sortable["by"]) => {
+  const maps: Sortable[] = [];
+  const add = (path: NodePath, by: Sortable["by"]) => {
     const { node } = document.nodeAt(path);
-    if (node?.type === "object") found.push({ path, object: node, by });
+    if (node?.type === "object") maps.push({ path, object: node, by });
   };
   add(["environment"], "name");
   add(["headers"], "specificity");
@@ -25,7 +25,7 @@ export function sortables(document: ToolDocument): Sortable[] {
   add(["stages"], "name");
   add(["logs", "queries"], "name");
   add(["error_pages", "variables"], "name");
-  return found.sort((a, b) => a.object.span.start - b.object.span.start);
+  return maps.sort((a, b) => a.object.span.start - b.object.span.start);
 }
 
 /**

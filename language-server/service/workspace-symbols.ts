@@ -8,7 +8,7 @@ import { documentSymbols } from "./document-symbols.ts";
  */
 export function workspaceSymbols(documents: Iterable<ToolDocument>, query: string): SymbolInformation[] {
   const letters = [...query.toLowerCase().replace(/\s+/g, "")];
-  const found: SymbolInformation[] = [];
+  const matches: SymbolInformation[] = [];
   for (const document of documents) {
     for (const section of documentSymbols(document)) {
       collect(section.children ?? [], section.name);
@@ -18,14 +18,14 @@ export function workspaceSymbols(documents: Iterable<ToolDocument>, query: strin
       for (const { name, kind, tags, selectionRange, children = [] } of symbols) {
         if (NAMED.has(kind) && holds(name.toLowerCase(), letters)) {
           const location = { uri: document.uri, range: selectionRange };
-          found.push({ name, kind, ...(tags && { tags }), containerName, location });
-          if (found.length >= MAX_SYMBOLS) return;
+          matches.push({ name, kind, ...(tags && { tags }), containerName, location });
+          if (matches.length >= MAX_SYMBOLS) return;
         }
         collect(children, `${containerName}.${name}`);
       }
     }
   }
-  return found;
+  return matches;
 }
 
 /** Kinds of symbols that users look for by name; plain settings such as "timeout" are not among them. */

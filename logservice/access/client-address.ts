@@ -29,7 +29,9 @@ function isInAny(networks: readonly Network[], address: string): boolean {
   return ip !== undefined && networks.some((network) => isIn(ip, network));
 }
 
-/** What limits count: the address, or the network of 64 bits that one owner of IPv6 addresses has at least. */
+/**
+ * The key that limits count by: the address, or the network of 64 bits that one owner of IPv6 addresses has at least.
+ */
 export const networkOf = (address: string) => prefixOf(address, 4);
 
 /** The address, or the network of 48 bits that one owner of IPv6 addresses often has. */

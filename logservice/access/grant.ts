@@ -1,6 +1,6 @@
 import type { Scope } from "../../schema/rpc.generated.ts";
 import type { PersonIn } from "../records/people.ts";
-import type { TokenKind } from "../records/tables.ts";
+import type { AccessTokenKind } from "../records/tables.ts";
 import type { TeamScope } from "./roles.ts";
 
 /** Who asks, for which team, and what that may do there. */
@@ -8,10 +8,10 @@ export interface Grant {
   /** The public id of its token or session. */
   readonly id: string;
   /** `nobody` asks for an operation that needs no credential. */
-  readonly kind: TokenKind | "session" | "nobody";
+  readonly kind: AccessTokenKind | "session" | "nobody";
   /** The team that the request is about; "" for a person who is in none, or named none of several. */
   readonly team: string;
-  /** What the audit calls it: the address of the person, else the public id of the token. */
+  /** The name of the credential in the audit: the address of the person, else the public id of the token. */
   readonly actor: string;
   /** The person; undefined for a program. */
   readonly person: PersonIn | undefined;

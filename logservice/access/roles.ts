@@ -1,7 +1,7 @@
 import type { Scope } from "../../schema/rpc.generated.ts";
 import type { Role } from "../records/tables.ts";
 
-/** What only people may do, by their role in a team: no token of a program has these. */
+/** The scopes that only people have, by their role in a team: no token of a program has them. */
 export type TeamScope = "team:read" | "team:write" | "team:owner";
 
 const MEMBER: readonly (Scope | TeamScope)[] = [
@@ -11,7 +11,7 @@ const MEMBER: readonly (Scope | TeamScope)[] = [
 const ADMIN = [...MEMBER, ...(["projects:write", "tokens:read", "tokens:write", "team:write"] as const)];
 const OWNER = [...ADMIN, "team:owner"] as const;
 
-/** What each role may do. */
+/** The scopes of each role. */
 export const ROLE_SCOPES: Readonly<Record<Role, ReadonlySet<Scope | TeamScope>>> = {
   member: new Set(MEMBER),
   admin: new Set(ADMIN),

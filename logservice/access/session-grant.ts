@@ -10,19 +10,20 @@ import { unlessBusy } from "./tokens.ts";
 const USED_STEP_MS = 60_000;
 
 /**
- * What the session with this hash allows in a team: the named one, else the only one of the person. Undefined if there is no
- * such session, or it has ended.
+ * The grant of the session with this hash in a team: the named one, else the only one of the person. Undefined if there
+ * is no such session, or it has ended.
  */
 export async function sessionGrantOf(
   db: Kysely<Tables>,
   hash: string,
-  { team: named, nowMs }: { readonly team: string | undefined; readonly nowMs: number },
+  { team: requestedTeam, nowMs }: { readonly team: string | undefined; readonly nowMs: number },
 ): Promise<Grant | undefined> {
   const session = await useSession(db, hash, nowMs);
   if (session === undefined) return undefined;
   const teams = await teamsOf(db, session.user_id);
   const team =
-    teams.find(({ id }) => id === named) ?? (named === undefined && teams.length === 1 ? teams[0] : undefined);
+    teams.find(({ id }) => id === requestedTeam) ??
+    (requestedTeam === undefined && teams.length === 1 ? teams[0] : undefined);
   const person = await personIn(db, session.user_id, team?.id ?? "");
   if (person === undefined) return undefined;
   return {

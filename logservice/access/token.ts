@@ -28,7 +28,7 @@ export function isTokenText(text: string): boolean {
   return checksum(body) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** What is stored of a token. It has enough entropy for a plain hash. */
+/** Returns the hash that is stored of a token. A token has enough entropy for a plain hash. */
 export function tokenHash(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

@@ -3,7 +3,7 @@ import type { Scope, Token } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
 import { personIn } from "../records/people.ts";
 import { newId } from "../records/row.ts";
-import type { Tables, TokenKind, TokenRow } from "../records/tables.ts";
+import type { AccessTokenKind, Tables, TokenRow } from "../records/tables.ts";
 import type { Grant } from "./grant.ts";
 import { ROLE_SCOPES } from "./roles.ts";
 import { newToken, tokenHash } from "./token.ts";
@@ -15,7 +15,7 @@ const LAST_USED_STEP_MS = 60_000;
 /** A token of the command line ends when it was not used for this long. */
 const IDLE_MS = 90 * 24 * 3_600_000;
 
-/** What the token with this hash allows; undefined if there is none, or it has ended. */
+/** The grant of the token with this hash; undefined if there is none, or it has ended. */
 export async function grantOf(db: Db, hash: string, nowMs: number): Promise<Grant | undefined> {
   const row = await tokenRowOf(db, hash, nowMs);
   if (row === undefined) return undefined;
@@ -78,15 +78,15 @@ export async function listTokensOfAll(db: Db): Promise<(Token & { readonly team:
 }
 
 /** The rows of the tokens of a kind, oldest first. */
-export async function listRows(db: Db, kind: TokenKind, team?: string): Promise<TokenRow[]> {
-  let found = db.selectFrom("tokens").selectAll().where("kind", "=", kind);
-  if (team !== undefined) found = found.where("team_id", "=", team);
-  return found.orderBy("created_at").orderBy("id").execute();
+export async function listRows(db: Db, kind: AccessTokenKind, team?: string): Promise<TokenRow[]> {
+  let query = db.selectFrom("tokens").selectAll().where("kind", "=", kind);
+  if (team !== undefined) query = query.where("team_id", "=", team);
+  return query.orderBy("created_at").orderBy("id").execute();
 }
 
 export interface NewToken {
   readonly team: string;
-  readonly kind?: TokenKind;
+  readonly kind?: AccessTokenKind;
   /** The id of the person that makes it, or stands for the token that it is made with. */
   readonly by?: string;
   readonly description?: string;
@@ -132,19 +132,19 @@ export async function addToken(
 
 export interface TokenFilter {
   /** Any kind and any team unless told otherwise. */
-  readonly kind?: TokenKind;
+  readonly kind?: AccessTokenKind;
   readonly team?: string;
 }
 
 /** Removes a token by its public id or the secret. Returns its row. */
 export async function removeToken(db: Db, idOrSecret: string, { kind, team }: TokenFilter = {}): Promise<TokenRow> {
-  let found = db
+  let query = db
     .selectFrom("tokens")
     .selectAll()
     .where((where) => where.or([where("id", "=", idOrSecret), where("hash", "=", tokenHash(idOrSecret))]));
-  if (kind !== undefined) found = found.where("kind", "=", kind);
-  if (team !== undefined) found = found.where("team_id", "=", team);
-  const row = await found.executeTakeFirst();
+  if (kind !== undefined) query = query.where("kind", "=", kind);
+  if (team !== undefined) query = query.where("team_id", "=", team);
+  const row = await query.executeTakeFirst();
   // The message does not repeat what was sent: it may be a secret.
   if (row === undefined) throw new RpcError("not_found", "there is no such token");
   await db.deleteFrom("tokens").where("id", "=", row.id).execute();

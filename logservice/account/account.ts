@@ -4,7 +4,7 @@ import type { PublicAddress } from "./public-address.ts";
 import type { SignInLimits } from "./sign-in-limits.ts";
 import type { SignUp } from "./sign-up.ts";
 
-/** What signing in works with, besides the records. */
+/** The parts that signing in works with, besides the records. */
 export interface Account {
   readonly address: PublicAddress;
   readonly signUp: SignUp;

@@ -34,11 +34,11 @@ export class Buckets {
 const MOST = 10_000;
 
 /** Takes a token of each bucket, or none of any and throws `rate_limited`: `many` are too many. */
-export function takeAll(wanted: readonly (readonly [buckets: Buckets, name: string])[], many: string): void {
-  const waitMs = Math.max(...wanted.map(([buckets, name]) => buckets.waitMs(name)));
+export function takeAll(entries: readonly (readonly [buckets: Buckets, name: string])[], many: string): void {
+  const waitMs = Math.max(...entries.map(([buckets, name]) => buckets.waitMs(name)));
   if (waitMs > 0) {
     const message = `too many ${many}: wait a moment, then try again`;
     throw new RpcError("rate_limited", message, { retryAfterMs: waitMs });
   }
-  for (const [buckets, name] of wanted) buckets.take(name);
+  for (const [buckets, name] of entries) buckets.take(name);
 }

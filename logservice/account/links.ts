@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Seal } from "../records/seal.ts";
 
-/** What a link is for. A link for one purpose is of no use for another one. */
+/** The purpose of a link. A link for one purpose is of no use for another one. */
 export type LinkPurpose = "confirm" | "sign-in" | "invite" | "join";
 
 /** The last part of the path of a link: the id of the record, and what only this installation can make from it. */

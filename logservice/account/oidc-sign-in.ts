@@ -9,7 +9,7 @@ import { mayComeIn } from "./sign-up.ts";
 /** Signing in at an OpenID provider. */
 export interface OidcSignIn {
   readonly oidc: Oidc;
-  /** What people call it. */
+  /** The name of the provider for people. */
   readonly name: string;
   /** Domains whose addresses the provider gives out itself: what it says of them is believed without a mail. */
   readonly domains: readonly string[];
@@ -28,7 +28,7 @@ export type OidcEntry =
 export async function enterByOidc(
   entrance: Entrance,
   { domains }: OidcSignIn,
-  { issuer, subject, email: said, isEmailVerified }: OidcPerson,
+  { issuer, subject, email: claimedEmail, isEmailVerified }: OidcPerson,
   asker: Asker,
 ): Promise<OidcEntry> {
   const { records, account, nowMs } = entrance;
@@ -38,12 +38,12 @@ export async function enterByOidc(
     await noteSignIn(db, user, { at: now, address: asker.address, target: "oidc" });
     return { kind: "entered", user };
   };
-  const linked = await userOfIdentity(db, issuer, subject);
-  if (linked !== undefined) {
-    if (!(await mayComeIn(db, account.signUp, linked.email_key, now))) throw notInvited(linked.email);
-    return entered(linked);
+  const linkedUser = await userOfIdentity(db, issuer, subject);
+  if (linkedUser !== undefined) {
+    if (!(await mayComeIn(db, account.signUp, linkedUser.email_key, now))) throw notInvited(linkedUser.email);
+    return entered(linkedUser);
   }
-  const email = said === undefined ? undefined : readEmailAddress(said);
+  const email = claimedEmail === undefined ? undefined : readEmailAddress(claimedEmail);
   if (email === undefined) throw new RpcError("forbidden", "the provider gave no email address for you");
   if (!isEmailVerified) throw new RpcError("forbidden", "the provider has not verified your email address");
   if (!(await mayComeIn(db, account.signUp, email.key, now))) throw notInvited(email.address);

@@ -22,14 +22,14 @@ import { withDeadline } from "./oidc/deadline.ts";
 import { discover } from "./oidc/discover.ts";
 import { keeping } from "./oidc/keeping.ts";
 import { isComplete, type OidcPerson, personOf } from "./oidc/person.ts";
-import { invalid, refusing, unavailable } from "./oidc/refusal.ts";
+import { invalidAnswer, refusing, unavailable } from "./oidc/refusal.ts";
 import { checkSettings, isHttp, type OidcSettings } from "./oidc/settings.ts";
 
 export type { OidcPerson } from "./oidc/person.ts";
 export { OidcRefusal, type OidcRefusalKind } from "./oidc/refusal.ts";
 export { type OidcSettings, OidcSettingsError } from "./oidc/settings.ts";
 
-/** What the service keeps, bound to the browser, between the two steps. It is for one use. */
+/** The data that the service keeps, bound to the browser, between the two steps. They are for one use. */
 export interface OidcAttempt {
   readonly state: string;
   readonly nonce: string;
@@ -61,8 +61,8 @@ export function openOidc(settings: OidcSettings, clock: Clock = systemClock): Oi
   checkSettings(settings);
   const { host } = new URL(settings.issuer);
   const { timeoutMs = TIMEOUT_MS } = settings;
-  const kept = { valueMs: METADATA_MS, failureMs: METADATA_FAILURE_MS, nowMs: clock.monotonicMs };
-  const metadata = keeping(kept, () => discover(settings, { host, timeoutMs, clock }));
+  const lifetimes = { valueMs: METADATA_MS, failureMs: METADATA_FAILURE_MS, nowMs: clock.monotonicMs };
+  const metadata = keeping(lifetimes, () => discover(settings, { host, timeoutMs, clock }));
 
   /** The deadline of a step as a whole. */
   const within = (limitMs: number, signal: AbortSignal | undefined) => ({
@@ -77,13 +77,13 @@ export function openOidc(settings: OidcSettings, clock: Clock = systemClock): Oi
    * only when it has had the old ones for a minute, and keep withdrawn ones for five.
    */
   const configuration = (server: ServerMetadata, signal: AbortSignal): Configuration => {
-    const made = new Configuration(server, settings.clientId, undefined, authentication(settings, server));
-    made[customFetch] = boundedFetch({ host, timeoutMs, clock, signal });
-    made.timeout = 0; // boundedFetch has its own.
-    if (isHttp(settings)) allowInsecureRequests(made);
+    const result = new Configuration(server, settings.clientId, undefined, authentication(settings, server));
+    result[customFetch] = boundedFetch({ host, timeoutMs, clock, signal });
+    result.timeout = 0; // boundedFetch has its own.
+    if (isHttp(settings)) allowInsecureRequests(result);
     // Without it the signature of an ID token that came over TLS is not looked at.
-    enableNonRepudiationChecks(made);
-    return made;
+    enableNonRepudiationChecks(result);
+    return result;
   };
 
   return {
@@ -111,7 +111,8 @@ export function openOidc(settings: OidcSettings, clock: Clock = systemClock): Oi
       withDeadline(within(2 * timeoutMs, signal), async (signal) => {
         // Before the provider is asked for anything: anybody can make a browser call this.
         const states = callback.searchParams.getAll("state");
-        if (states.length !== 1 || states[0] !== attempt.state) throw invalid(host, "it belongs to another sign-in");
+        if (states.length !== 1 || states[0] !== attempt.state)
+          throw invalidAnswer(host, "it belongs to another sign-in");
         const server = await metadata();
         const codes = callback.searchParams.getAll("code");
         const { state, nonce, verifier } = attempt;
@@ -128,7 +129,7 @@ export function openOidc(settings: OidcSettings, clock: Clock = systemClock): Oi
             idTokenExpected: true,
           });
           const idToken = tokens.claims();
-          if (idToken === undefined) throw invalid(host, "it has no ID token");
+          if (idToken === undefined) throw invalidAnswer(host, "it has no ID token");
           if (isComplete(idToken) || server.userinfo_endpoint === undefined) return personOf(host, idToken, undefined);
           return personOf(host, idToken, await fetchUserInfo(config, tokens.access_token, idToken.sub));
         });

@@ -6,7 +6,7 @@ import { OperatorError, RpcError } from "../error.ts";
 export interface PublicAddressOptions {
   /** Where people reach the service; undefined if the operator named no address. */
   readonly publicUrl: string | undefined;
-  /** What the service listens on. */
+  /** The host that the service listens on. */
   readonly host: string;
   readonly isTls: boolean;
 }
@@ -126,8 +126,8 @@ const HINT = "write --public-url https://logs.example.com, or http://localhost:5
 export function readPublicUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const refuse = (what: string) =>
-    new PublicUrlError(`${JSON.stringify(shown)} cannot be the public URL: ${what}`, { hint: HINT });
-  const shown = text.replace(/\/\/[^/?#]*@/, "//****@");
+    new PublicUrlError(`${JSON.stringify(safeText)} cannot be the public URL: ${what}`, { hint: HINT });
+  const safeText = text.replace(/\/\/[^/?#]*@/, "//****@");
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw refuse("write https:// and a name");
   if (url.username !== "" || url.password !== "") throw refuse("it has a user or a password");
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "") throw refuse("it must have no path");

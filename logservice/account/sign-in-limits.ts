@@ -46,11 +46,11 @@ export class SignInLimits {
 
   /** Bounds the mails of invites: anybody may have a team where everybody may sign up. Throws `rate_limited`. */
   takeInvite(personId: string, emailKey: string): void {
-    const wanted = [
+    const entries = [
       [this.#invitesByPerson, personId],
       [this.#invitesByMail, emailKey],
     ] as const;
-    takeAll(wanted, "invites");
+    takeAll(entries, "invites");
   }
 }
 

@@ -25,7 +25,7 @@ import { idOfLink, isEqual } from "./links.ts";
 import type { SignInLimits } from "./sign-in-limits.ts";
 import { mayComeIn, type SignUp } from "./sign-up.ts";
 
-/** What signing in works on. */
+/** The parts of the service that signing in works on. */
 export interface Entrance {
   readonly records: Records;
   readonly account: {
@@ -43,7 +43,7 @@ export const POLL_SECONDS = 2;
 
 export interface Asker {
   readonly kind: Exclude<SignInKind, "link">;
-  /** What it calls itself, for the mail. */
+  /** The name that it gives itself, for the mail. */
   readonly device: string;
   readonly address: string;
   /** Its secret of an earlier attempt, which ends. */
@@ -62,12 +62,12 @@ export interface BegunSignIn {
  */
 export async function beginSignIn(
   { records: { db }, account, nowMs }: Entrance,
-  wanted: { readonly email: string; readonly team?: string; readonly identity?: string },
+  request: { readonly email: string; readonly team?: string; readonly identity?: string },
   { kind, device, address, earlier }: Asker,
 ): Promise<BegunSignIn> {
-  const email = requireAddress(wanted.email);
+  const email = requireEmail(request.email);
   await account.limits.take(db, email.key, address);
-  if (earlier !== undefined) await endOfSecret(db, hashOf(earlier));
+  if (earlier !== undefined) await endOfSecret(db, secretHash(earlier));
   const secret = randomBytes(32).toString("base64url");
   const row = await addSignIn(
     db,
@@ -75,9 +75,9 @@ export async function beginSignIn(
       kind,
       email: email.address,
       email_key: email.key,
-      secret_hash: hashOf(secret),
+      secret_hash: secretHash(secret),
       code: String(randomInt(1_000_000)).padStart(6, "0"),
-      ...{ device, address, team_id: wanted.team ?? "", identity: wanted.identity ?? "", unproven: 0 },
+      ...{ device, address, team_id: request.team ?? "", identity: request.identity ?? "", unproven: 0 },
     },
     { nowMs: nowMs(), lastsMs: LASTS_MS },
   );
@@ -86,14 +86,14 @@ export async function beginSignIn(
 }
 
 /** Reads an address. Throws `invalid`. */
-export function requireAddress(text: string) {
+export function requireEmail(text: string) {
   const email = readEmailAddress(text);
   if (email === undefined) throw new RpcError("invalid", "email: is not an email address");
   return email;
 }
 
 /** A SHA-256 is enough for secrets of this entropy. */
-export const hashOf = (secret: string) => createHash("sha256").update(secret).digest("hex");
+export const secretHash = (secret: string) => createHash("sha256").update(secret).digest("hex");
 
 /** The sign-in that a link leads to, if it still waits. Throws `not_found`. */
 export async function signInOfLink({ records, nowMs }: Entrance, link: string): Promise<SignInRow> {
@@ -200,7 +200,7 @@ export async function denySignIn(entrance: Entrance, link: string): Promise<Sign
 
 /** The sign-in that the holder of a secret asked for; undefined if it has ended. */
 export async function signInOfAsker({ records, nowMs }: Entrance, secret: string): Promise<SignInRow | undefined> {
-  return signInOfSecret(records.db, hashOf(secret), new Date(nowMs()).toISOString());
+  return signInOfSecret(records.db, secretHash(secret), new Date(nowMs()).toISOString());
 }
 
 export interface Entered {
@@ -239,8 +239,8 @@ export async function tokenOfSignIn(
     const token = newToken(() =>
       Buffer.from(records.seal.sign(`${row.id} ${secret} ${round++}`, "token"), "base64url"),
     );
-    const known = await db.selectFrom("tokens").select("id").where("hash", "=", tokenHash(token)).executeTakeFirst();
-    if (known === undefined) {
+    const existing = await db.selectFrom("tokens").select("id").where("hash", "=", tokenHash(token)).executeTakeFirst();
+    if (existing === undefined) {
       const description = row.device;
       await addToken(
         db,
@@ -267,7 +267,7 @@ export async function openSession(
   { device, address, nowMs, unproven = 0 }: NewSession,
 ): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
-  await addSession(db, { hash: hashOf(secret), user_id: user.id, device, address, unproven }, nowMs);
+  await addSession(db, { hash: secretHash(secret), user_id: user.id, device, address, unproven }, nowMs);
   return secret;
 }
 

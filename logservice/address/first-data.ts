@@ -1,6 +1,6 @@
 import type { Account, Operations, Project } from "../../schema/rpc.generated.ts";
 
-/** What the server sends with the page, so that it can be painted before it has asked for anything. */
+/** The data that the server sends with the page, so that it can be painted before it has asked for anything. */
 export interface FirstData {
   readonly account: Account;
   readonly version: string;

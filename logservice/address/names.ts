@@ -1,6 +1,6 @@
 import type { Page, ProjectSection, TeamSection } from "./page.ts";
 
-/** What the pages of a project are called, in the order of the menu. */
+/** The names of the pages of a project, in the order of the menu. */
 export const PROJECT_NAMES: Readonly<Record<ProjectSection, string>> = {
   events: "Explore",
   searches: "Searches",
@@ -10,7 +10,7 @@ export const PROJECT_NAMES: Readonly<Record<ProjectSection, string>> = {
   settings: "Settings",
 };
 
-/** What the pages of a team are called. */
+/** The names of the pages of a team. */
 export const TEAM_NAMES: Readonly<Record<TeamSection, string>> = {
   projects: "Projects",
   members: "Members",
@@ -45,7 +45,10 @@ function titleParts(
   }
 }
 
-/** What is the same as long as the same page is shown: what changes within it, such as a query, is not part of it. */
+/**
+ * Returns a key that stays the same as long as the same page is shown: changes within it, such as a query, are not part
+ * of it.
+ */
 export function pageKey(page: Page | undefined): string {
   if (page === undefined) return "";
   if (page.kind === "help" || page.kind === "home") return page.kind;

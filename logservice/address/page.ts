@@ -1,6 +1,6 @@
 /**
- * What an address of the web UI shows. The server answers these paths with the page, and the page shows them without
- * asking the server again.
+ * The page that an address of the web UI shows. The server answers these paths with the page, and the page shows them
+ * without asking the server again.
  */
 export type Page =
   | { readonly kind: "home" }
@@ -16,11 +16,11 @@ export type Page =
     }
   | { readonly kind: "help"; readonly section: HelpSection };
 
-/** What belongs to a team. */
+/** The pages of a team. */
 const TEAM_SECTIONS = ["projects", "members", "tokens", "audit"] as const;
 export type TeamSection = (typeof TEAM_SECTIONS)[number];
 
-/** What belongs to a project. */
+/** The pages of a project. */
 const PROJECT_SECTIONS = ["events", "searches", "alerts", "notifications", "start", "settings"] as const;
 export type ProjectSection = (typeof PROJECT_SECTIONS)[number];
 
@@ -60,19 +60,19 @@ export function pageAt(path: string): Page | undefined {
   if (first === "help") return help(parts);
   if (first !== "t" || !team || rest.length > 0) return undefined;
   if (third !== "p") {
-    const named = third ?? "projects";
-    return project === undefined && isOneOf(TEAM_SECTIONS, named) ? { kind: "team", team, section: named } : undefined;
+    const name = third ?? "projects";
+    return project === undefined && isOneOf(TEAM_SECTIONS, name) ? { kind: "team", team, section: name } : undefined;
   }
   if (!project) return undefined;
-  const named = section ?? "events";
+  const name = section ?? "events";
   if (id === undefined)
-    return isOneOf(PROJECT_SECTIONS, named) ? { kind: "project", team, project, section: named } : undefined;
-  return id !== "" && isOneOf(ITEM_SECTIONS, named) ? { kind: "item", team, project, section: named, id } : undefined;
+    return isOneOf(PROJECT_SECTIONS, name) ? { kind: "project", team, project, section: name } : undefined;
+  return id !== "" && isOneOf(ITEM_SECTIONS, name) ? { kind: "item", team, project, section: name, id } : undefined;
 }
 
 function help([, section, ...rest]: readonly string[]): Page | undefined {
-  const named = section ?? "language";
-  return rest.length === 0 && isOneOf(HELP_SECTIONS, named) ? { kind: "help", section: named } : undefined;
+  const name = section ?? "language";
+  return rest.length === 0 && isOneOf(HELP_SECTIONS, name) ? { kind: "help", section: name } : undefined;
 }
 
 /** The decoded parts of a path; undefined if one of them cannot be decoded. */

@@ -1,7 +1,7 @@
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import { visibleQuery } from "../../grammar/query/visible.ts";
 
-/** What the explorer shows, as its address says it. */
+/** The state of the explorer, as its address says it. */
 export interface View {
   readonly query: string;
   readonly range: ViewRange;
@@ -26,18 +26,18 @@ const FIRST_RANGE: ViewRange = { lastMs: 3_600_000 };
 
 /** Reads the query of an address. What is not valid there counts as absent: an old link still shows something. */
 export function viewOf(search: string): View {
-  const given = new URLSearchParams(search);
-  const drawn = given.get("as") as Drawing | null;
-  const range = rangeIn(given);
+  const parameters = new URLSearchParams(search);
+  const drawn = parameters.get("as") as Drawing | null;
+  const range = rangeIn(parameters);
   // Only a range that ends now goes on.
-  const isLive = given.get("live") === "1" && "lastMs" in range;
+  const isLive = parameters.get("live") === "1" && "lastMs" in range;
   return {
-    query: visibleQuery(given.get("query") ?? ""),
+    query: visibleQuery(parameters.get("query") ?? ""),
     range,
-    event: given.get("event") ?? "",
-    columns: [...new Set((given.get("columns") ?? "").split("\n").filter((name) => name !== ""))],
+    event: parameters.get("event") ?? "",
+    columns: [...new Set((parameters.get("columns") ?? "").split("\n").filter((name) => name !== ""))],
     isLive,
-    isOldestFirst: !isLive && given.get("order") === "oldest",
+    isOldestFirst: !isLive && parameters.get("order") === "oldest",
     drawn: drawn !== null && DRAWINGS.includes(drawn) ? drawn : undefined,
   };
 }
@@ -53,20 +53,20 @@ export function searchOf(view: Partial<View>): string {
     isOldestFirst = false,
     drawn,
   } = view;
-  const given = new URLSearchParams();
-  if (query !== "") given.set("query", query);
+  const parameters = new URLSearchParams();
+  if (query !== "") parameters.set("query", query);
   if ("lastMs" in range) {
-    if (!isSameRange(range, FIRST_RANGE)) given.set("last", lastText(range.lastMs));
+    if (!isSameRange(range, FIRST_RANGE)) parameters.set("last", lastText(range.lastMs));
   } else {
-    given.set("start", new Date(range.startMs).toISOString());
-    given.set("stop", new Date(range.stopMs).toISOString());
+    parameters.set("start", new Date(range.startMs).toISOString());
+    parameters.set("stop", new Date(range.stopMs).toISOString());
   }
-  if (columns.length > 0) given.set("columns", columns.join("\n"));
-  if (isLive) given.set("live", "1");
-  else if (isOldestFirst) given.set("order", "oldest");
-  if (drawn !== undefined) given.set("as", drawn);
-  if (event !== "") given.set("event", event);
-  const text = given.toString();
+  if (columns.length > 0) parameters.set("columns", columns.join("\n"));
+  if (isLive) parameters.set("live", "1");
+  else if (isOldestFirst) parameters.set("order", "oldest");
+  if (drawn !== undefined) parameters.set("as", drawn);
+  if (event !== "") parameters.set("event", event);
+  const text = parameters.toString();
   return text === "" ? "" : `?${text}`;
 }
 
@@ -94,11 +94,11 @@ export function isSameRange(a: ViewRange, b: ViewRange): boolean {
   return !("lastMs" in b) && a.startMs === b.startMs && a.stopMs === b.stopMs;
 }
 
-function rangeIn(given: URLSearchParams): ViewRange {
-  const startMs = parseTimestamp(given.get("start") ?? "");
-  const stopMs = parseTimestamp(given.get("stop") ?? "");
+function rangeIn(parameters: URLSearchParams): ViewRange {
+  const startMs = parseTimestamp(parameters.get("start") ?? "");
+  const stopMs = parseTimestamp(parameters.get("stop") ?? "");
   if (startMs !== undefined && stopMs !== undefined && startMs <= stopMs) return { startMs, stopMs };
-  const lastMs = lastOf(given.get("last") ?? "");
+  const lastMs = lastOf(parameters.get("last") ?? "");
   return lastMs === undefined ? FIRST_RANGE : { lastMs };
 }
 

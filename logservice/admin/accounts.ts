@@ -36,12 +36,12 @@ const DEFAULT_URL = "http://127.0.0.1:5000";
 export async function addOwner(
   folder: string,
   email: string,
-  { team: named, ...options }: LinkOptions & { readonly team: string | undefined },
+  { team: teamId, ...options }: LinkOptions & { readonly team: string | undefined },
 ): Promise<PrintedLink & { readonly team: string }> {
   await requireDataDirectory(folder);
   return withRecords(folder, (records) =>
     inTransaction(records, async (inside) => {
-      const team = await onlyTeam(inside.db, named);
+      const team = await onlyTeam(inside.db, teamId);
       return { ...(await makeOwner(inside, email, { ...options, team })), team };
     }),
   );
@@ -70,7 +70,7 @@ export async function makeOwner(
 export interface SignInLinks {
   /** Signs in the browser that opens it. */
   readonly own: PrintedLink;
-  /** What has begun to sign in as the address: its page asks for the code that is shown there. */
+  /** The sign-ins that were begun for the address: the page of each asks for the code that its device shows. */
   readonly waiting: readonly (PrintedLink & {
     readonly device: string;
     readonly address: string;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../error.ts";
-import type { Finding as EventsFinding, CheckReport as EventsReport } from "../events/check.ts";
+import type { EventsFinding, EventsReport } from "../events/check.ts";
 import { FOLDER_LIST } from "../events/duckdb/folder-list.ts";
 import { acceptLosses, listAcceptedLosses } from "../records/accepted-losses.ts";
 import { instanceId } from "../records/instance.ts";
@@ -17,7 +17,7 @@ import {
   withRecords,
 } from "./data-directory.ts";
 
-export interface CheckOptions {
+export interface DataCheckOptions {
   readonly folder: string;
   /** Does first what a start of the service would do about damage, for all files at once. */
   readonly repair: boolean;
@@ -40,10 +40,10 @@ export interface Finding extends EventsFinding {
   /** The id of the project whose file it is. */
   readonly project: string | undefined;
   /** Undefined if nothing is wrong except what the next start of the service repairs. */
-  readonly remedy: Remedy | undefined;
+  readonly remedy: FindingRemedy | undefined;
 }
 
-export type Remedy =
+export type FindingRemedy =
   | "repair"
   /** Restore the lost file from a backup, or accept the loss. */
   | "restore or accept"
@@ -58,7 +58,7 @@ export type Remedy =
  * Reads every file of a data directory. Throws an OperatorError if the directory cannot be used, a running service keeps it
  * from being repaired, or there is no loss of an id to accept.
  */
-export async function checkDataDirectory(options: CheckOptions): Promise<CheckReport> {
+export async function checkDataDirectory(options: DataCheckOptions): Promise<CheckReport> {
   const { folder } = options;
   await requireDataDirectory(folder);
   await refuseLostEvents(folder);
@@ -90,7 +90,7 @@ async function keyFindings(records: Records, folder: string): Promise<Finding[]>
   return [{ file: KEY_FILE, state, detail, project: undefined, remedy: "put back the key" }];
 }
 
-async function checked(records: Records, directory: string, options: CheckOptions): Promise<CheckReport> {
+async function checked(records: Records, directory: string, options: DataCheckOptions): Promise<CheckReport> {
   const { checkEvents, isWrong } = await import("../events/check.ts");
   const { db } = records;
   const { acceptedLosses, nowMs } = options;
@@ -103,10 +103,10 @@ async function checked(records: Records, directory: string, options: CheckOption
   if (options.repair) await repair(records, { directory, owner, repaired: options.repaired });
   let report = await look();
   if (acceptedLosses.length > 0) {
-    const known = new Set(report.findings.flatMap(({ loss }) => loss?.id ?? []));
-    const unknown = acceptedLosses.find((id) => !known.has(id));
+    const lossIds = new Set(report.findings.flatMap(({ loss }) => loss?.id ?? []));
+    const unknown = acceptedLosses.find((id) => !lossIds.has(id));
     if (unknown !== undefined) {
-      const hint = known.size === 0 ? "nothing is lost" : `there are ${[...known].join(", ")}`;
+      const hint = lossIds.size === 0 ? "nothing is lost" : `there are ${[...lossIds].join(", ")}`;
       throw new OperatorError(`there is no loss ${JSON.stringify(unknown)}`, { hint });
     }
     await acceptLosses(db, acceptedLosses, new Date(nowMs()).toISOString());
@@ -124,7 +124,7 @@ async function checked(records: Records, directory: string, options: CheckOption
 /** The key of the project that a file belongs to: the part of its folder's name before "~". */
 const keyOf = (file: string) => /^projects\/([A-Za-z0-9_-]+)~/.exec(file)?.[1] ?? "";
 
-function remedyOf({ state, file, loss }: EventsFinding): Remedy {
+function remedyOf({ state, file, loss }: EventsFinding): FindingRemedy {
   if (loss !== undefined) return "restore or accept";
   if (state === "unknown") return "put back newer records";
   return state === "foreign" && file === FOLDER_LIST ? "put back events or records" : "repair";
@@ -133,7 +133,7 @@ function remedyOf({ state, file, loss }: EventsFinding): Remedy {
 /** A start reads only what shows that files were changed; the scrub that follows reads everything. */
 async function repair(
   { db }: Records,
-  { directory, owner, repaired }: Pick<CheckOptions, "repaired"> & { directory: string; owner: string | undefined },
+  { directory, owner, repaired }: Pick<DataCheckOptions, "repaired"> & { directory: string; owner: string | undefined },
 ): Promise<void> {
   const { openEventsStore } = await import("../events/open.ts");
   const names = await projectNames(db);

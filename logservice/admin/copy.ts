@@ -23,7 +23,7 @@ export interface Copied {
 }
 
 export interface CopyOptions {
-  /** What `from` is. */
+  /** The kind of `from`. */
   readonly kind: DirectoryKind;
   readonly from: string;
   /** A folder that does not exist yet, or is empty. */

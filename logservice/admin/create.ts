@@ -5,7 +5,7 @@ import { makeInstanceId } from "../records/instance.ts";
 import { firstTeam } from "../records/teams.ts";
 import { makeOwner, type PrintedLink, requireAddress } from "./accounts.ts";
 import { hasRecords, makeDirectory, refuseLostRecords, withRecords } from "./data-directory.ts";
-import { type NewToken, SCOPES } from "./tokens.ts";
+import { type CreatedToken, SCOPES } from "./tokens.ts";
 
 export interface CreateOptions {
   readonly nowMs: number;
@@ -19,7 +19,7 @@ export interface CreateOptions {
 export async function createDataDirectory(
   folder: string,
   { nowMs, owner, publicUrl }: CreateOptions,
-): Promise<NewToken & { readonly link: PrintedLink | undefined }> {
+): Promise<CreatedToken & { readonly link: PrintedLink | undefined }> {
   if (hasRecords(folder)) {
     const hint = "tool service token add makes more tokens";
     throw new OperatorError(`${folder} is already the data directory of a log service`, { hint });

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { OperatorError } from "../error.ts";
-import { RecordsError, unreadable } from "../records/check.ts";
+import { RecordsError, unreadableFile } from "../records/check.ts";
 import { type OpenOptions, openRecords, RECORDS_FILE, type Records } from "../records/open.ts";
 import { hasProjects } from "../records/projects.ts";
 
@@ -103,11 +103,13 @@ export async function makeFolders(folder: string): Promise<void> {
   }
 }
 
-/** What to tell about a folder that could not be opened: errors of the system in words, others as they are. */
+/**
+ * Returns the error to report for a folder that could not be opened: errors of the system in words, others as they are.
+ */
 export function operatorErrorOf(folder: string, cause: unknown): OperatorError {
   const { code = "", path = folder, message } = cause as NodeJS.ErrnoException;
   if (!/^E[A-Z]+$/.test(code)) return new OperatorError(message, { cause });
-  const { message: text, hint } = unreadable(path, cause);
+  const { message: text, hint } = unreadableFile(path, cause);
   return new OperatorError(text, { hint, cause });
 }
 

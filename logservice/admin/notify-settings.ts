@@ -3,7 +3,7 @@ import type { Mailer } from "../mail/mailer.ts";
 import { type NotifySettings, PAGERDUTY_URL } from "../notify/settings.ts";
 import { readSmsSettings } from "../notify/sms-settings.ts";
 
-/** What the operator says about the delivery of alerts, as it was written. */
+/** The operator's options for the delivery of alerts, as they were written. */
 export interface NotifyOptions {
   /** The provider of text messages: a twilio:// URL or JSON; it holds secrets. */
   readonly sms?: string | undefined;

@@ -1,13 +1,13 @@
 import { isIP } from "node:net";
 import { isLoopback } from "../../grammar/address/loopback.ts";
-import type { Clock } from "../../grammar/units/clock.ts";
+import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { readNetworks } from "../access/client-address.ts";
 import { readPublicUrl } from "../account/public-address.ts";
 import { readSignUp } from "../account/sign-up.ts";
 import { OperatorError } from "../error.ts";
 import type { StartOptions } from "../start.ts";
 
-/** What the operator says about signing in, as it was written. */
+/** The operator's options for signing in, as they were written. */
 export interface PeopleOptions {
   readonly publicUrl?: string | undefined;
   readonly signUp?: string | undefined;
@@ -69,7 +69,7 @@ function defaultSender(host: string): string {
 // Both are loaded by the services that need them.
 async function mailerOf(url: string, from: string) {
   const { openMailer } = await import("../mail/mailer.ts");
-  return openMailer({ url, from });
+  return openMailer({ url, from }, systemClock);
 }
 
 async function oidcOf({ name, domains, ...settings }: NonNullable<PeopleOptions["oidc"]>) {

@@ -16,25 +16,25 @@ export async function makePrivate(folder: string): Promise<string | undefined> {
   const files = [RECORDS_FILE, `${RECORDS_FILE}-wal`, `${RECORDS_FILE}-shm`, KEY_FILE].map((name) =>
     join(folder, name),
   );
-  let refused: string | undefined;
-  for (const path of [...files, join(folder, EVENTS_FOLDER)]) refused = (await makeOnePrivate(path)) ?? refused;
-  return refused;
+  let refusedPath: string | undefined;
+  for (const path of [...files, join(folder, EVENTS_FOLDER)]) refusedPath = (await makeOnePrivate(path)) ?? refusedPath;
+  return refusedPath;
 }
 
 async function makeOnePrivate(path: string): Promise<string | undefined> {
-  let refused: string | undefined;
+  let refusedPath: string | undefined;
   try {
-    const found = await lstat(path);
-    // What a link leads to may be anybody's.
-    if (found.isSymbolicLink()) return undefined;
-    if ((found.mode & OTHERS) !== 0) await chmod(path, found.mode & 0o7777 & ~OTHERS);
-    if (!found.isDirectory()) return undefined;
-    for (const name of await readdir(path)) refused = (await makeOnePrivate(join(path, name))) ?? refused;
+    const stats = await lstat(path);
+    // The target of a link may be anybody's.
+    if (stats.isSymbolicLink()) return undefined;
+    if ((stats.mode & OTHERS) !== 0) await chmod(path, stats.mode & 0o7777 & ~OTHERS);
+    if (!stats.isDirectory()) return undefined;
+    for (const name of await readdir(path)) refusedPath = (await makeOnePrivate(join(path, name))) ?? refusedPath;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // A file may go while a service works there; a file system may have no permissions.
     if (code === "EPERM" || code === "EACCES" || code === "EROFS") return path;
     if (code !== "ENOENT" && code !== "ENOTSUP") throw error;
   }
-  return refused;
+  return refusedPath;
 }

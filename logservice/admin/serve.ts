@@ -22,13 +22,13 @@ import { type NotifyOptions, readNotify } from "./notify-settings.ts";
 import { type PeopleOptions, readPeople } from "./people.ts";
 import { makePrivate } from "./private-files.ts";
 
-export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version"> {
+export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version"> {
   readonly folder: string;
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
   readonly people: PeopleOptions;
   readonly notify: NotifyOptions;
-  /** What to type on this machine to get a link for signing in, for who has no other way. */
+  /** The command to type on this machine for a link to sign in, for people who have no other way. */
   readonly signInCommand: string;
   readonly nowMs: () => number;
   /** Takes a line for the operators of the service. */
@@ -36,7 +36,7 @@ export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls"
 }
 
 /** Starts the service on a data directory. Throws an OperatorError if the directory cannot be used or nobody can listen. */
-export async function serveDataDirectory(options: ServeOptions): Promise<RunningService> {
+export async function serveDataDirectory(options: ServeCommandOptions): Promise<RunningService> {
   const { folder, version, tls, nowMs, say } = options;
   const people = await readPeople(options.people);
   const notify = readNotify(options.notify, people.mailer);
@@ -85,8 +85,11 @@ async function alertWarnings({ db }: Records, settings: NotifySettings): Promise
     .map((text) => `warn: alerts cannot be told by ${text}`);
 }
 
-/** What keeps people from signing in, if there are any. */
-async function peopleWarnings({ db }: Records, { host, people, signInCommand }: ServeOptions): Promise<string[]> {
+/** Warns of what keeps people from signing in, if there are any. */
+async function peopleWarnings(
+  { db }: Records,
+  { host, people, signInCommand }: ServeCommandOptions,
+): Promise<string[]> {
   if ((await db.selectFrom("users").select("id").limit(1).executeTakeFirst()) === undefined) return [];
   if (people.publicUrl === undefined && !isLoopback(host))
     return ["warn: nobody can sign in: name the address for people with --public-url or TOOL_PUBLIC_URL"];
@@ -129,7 +132,7 @@ async function unopenedSecrets(folder: string, records: Records): Promise<string
 
 /** Starts on the port, or on one of those after it. */
 async function listening(
-  { host, port, morePorts }: ServeOptions,
+  { host, port, morePorts }: ServeCommandOptions,
   start: (port: number) => Promise<RunningService>,
 ): Promise<RunningService> {
   for (let tries = 0; ; tries++) {

@@ -10,7 +10,7 @@ import { onlyTeam } from "./teams.ts";
 /** All that a token may be allowed to do. */
 export const SCOPES = rpcSchema.definitions.Scope!.enum as readonly Scope[];
 
-export interface NewToken {
+export interface CreatedToken {
   /** The public id. */
   readonly id: string;
   /** The token itself, which is stored nowhere. */
@@ -21,15 +21,15 @@ export async function addToken(
   folder: string,
   token: { readonly scopes: readonly Scope[]; readonly description: string; readonly team?: string | undefined },
   nowMs: number,
-): Promise<NewToken> {
+): Promise<CreatedToken> {
   await requireDataDirectory(folder);
   return withRecords(folder, ({ db }) =>
     db.transaction().execute(async (db) => {
       const at = new Date(nowMs).toISOString();
       const team = await onlyTeam(db, token.team);
-      const added = await tokens.addToken(db, { ...token, team }, at);
-      await writeAudit(db, { ...atTerminal(at, "add_token"), team_id: team, target_id: added.id });
-      return added;
+      const addedToken = await tokens.addToken(db, { ...token, team }, at);
+      await writeAudit(db, { ...atTerminal(at, "add_token"), team_id: team, target_id: addedToken.id });
+      return addedToken;
     }),
   );
 }
@@ -54,7 +54,7 @@ export async function removeToken(folder: string, idOrSecret: string, nowMs: num
   });
 }
 
-/** What the audit says of each change that was made on this machine. */
+/** The fields of the audit that are the same for each change that was made on this machine. */
 export function atTerminal(at: string, operation: string): Omit<AuditRow, "id" | "team_id" | "target_id" | "detail"> {
   return { at, actor: "terminal", address: "", project_id: "", result: "done", operation };
 }

@@ -12,7 +12,7 @@ import {
   withLeading,
 } from "../../grammar/query/index.ts";
 
-/** What an alert counts or computes. */
+/** The parsed query of an alert, and the value that it computes. */
 export interface AlertQuery {
   /** Undefined selects everything. */
   readonly query: Query | undefined;
@@ -20,7 +20,9 @@ export interface AlertQuery {
   readonly pipes: readonly Pipe[];
   /** The columns of the rows; empty without stages. */
   readonly columns: readonly RowColumn[];
-  /** What is compared with the threshold, for people: `events`, or the column, and its unit or "". */
+  /**
+   * The name of the value that is compared with the threshold, for people: `events`, or the column, and its unit or "".
+   */
   readonly what: string;
   readonly unit: string;
   /** Whether a group without events has the value 0. Others, such as the mean of nothing, have none. */
@@ -48,7 +50,7 @@ export function readAlertQuery(text: string): ReadAlertQuery {
   return readPipes(selected, pipes);
 }
 
-/** What is wrong with the query of an alert; empty if nothing is. */
+/** Returns the problems of the query of an alert; empty if it has none. */
 export function checkAlertQuery(text: string): readonly string[] {
   const read = readAlertQuery(text);
   return read.ok ? [] : read.problems;

@@ -107,7 +107,7 @@ interface Telling {
 async function tell(db: Db, alert: DueAlert, { row, key, value }: OpenRow, telling: Telling): Promise<void> {
   const { kind, mark, reason, now } = telling;
   const { id: episodeId, notification_id, triggered_at: since } = row;
-  const told = {
+  const facts = {
     key,
     slot: Math.max(0, alert.next_slot - 1),
     value,
@@ -121,7 +121,7 @@ async function tell(db: Db, alert: DueAlert, { row, key, value }: OpenRow, telli
     db,
     {
       ...{ team_id, project_id, alert_id, notification_id, group_key: key, kind, slot: mark },
-      message: messageOf(alert, told),
+      message: messageOf(alert, facts),
     },
     now,
   );

@@ -3,22 +3,22 @@ import { addDelivery } from "../records/deliveries.ts";
 import type { Tables } from "../records/tables.ts";
 import { addEpisode, endEpisode, noteEpisodeTold } from "./episodes.ts";
 import { slotStopMs } from "./slots.ts";
-import { type AlertState, FAILURE, type Transition } from "./state.ts";
+import { type EvaluationState, FAILURE, type Transition } from "./state.ts";
 import { type DueAlert, writeStates } from "./stored-states.ts";
-import { messageOf, type Told } from "./tell.ts";
+import { type MessageFacts, messageOf } from "./tell.ts";
 
 type Db = Kysely<Tables>;
 
-/** What the evaluation of an alert has found, ready to be written. */
+/** The result of the evaluation of an alert, ready to be written. */
 export interface Evaluation {
   readonly alert: DueAlert;
-  readonly before: AlertState;
-  readonly after: AlertState;
+  readonly before: EvaluationState;
+  readonly after: EvaluationState;
   /** The first slot that is not evaluated by it. */
   readonly nextSlot: number;
   readonly transitions: readonly Transition[];
   /** The events that are told with a transition. */
-  readonly samples: ReadonlyMap<Transition, Told["samples"]>;
+  readonly samples: ReadonlyMap<Transition, MessageFacts["samples"]>;
 }
 
 /**
@@ -64,16 +64,16 @@ async function writeEpisode(db: Db, alert: DueAlert, transition: Transition): Pr
   });
 }
 
-function deliveryOf(alert: DueAlert, transition: Transition, samples: Told["samples"]) {
+function deliveryOf(alert: DueAlert, transition: Transition, samples: MessageFacts["samples"]) {
   const { kind, key, slot, value, episode, reason } = transition;
   const { id, team_id, project_id, notification_id, interval } = alert;
-  const told = {
+  const facts = {
     ...{ key, slot, value, episodeId: episode.id, since: episode.since, reason, isOver: kind === "resolved" },
     ...(samples && { samples }),
   };
   return {
     ...{ team_id, project_id, alert_id: id, notification_id, group_key: key, kind },
     slot: slotStopMs(slot, interval),
-    message: messageOf(alert, told),
+    message: messageOf(alert, facts),
   };
 }

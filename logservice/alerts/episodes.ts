@@ -3,7 +3,7 @@ import type { AlertEpisode } from "../../schema/rpc.generated.ts";
 import type { ProjectKey } from "../records/projects.ts";
 import type { AlertRow, EpisodeRow, Tables } from "../records/tables.ts";
 import { readAlertQuery } from "./alert-query.ts";
-import { groupOf, plainGroup } from "./group.ts";
+import { groupValuesOf, plainGroup } from "./group.ts";
 
 type Db = Kysely<Tables>;
 
@@ -18,22 +18,22 @@ export interface EpisodesPage {
 /** A page of the episodes of a project, newest first. */
 export async function listEpisodes(db: Db, project: ProjectKey, page: EpisodesPage): Promise<AlertEpisode[]> {
   const { alertId, limit, after } = page;
-  let found = db
+  let query = db
     .selectFrom("episodes")
     .selectAll()
     .where("team_id", "=", project.team_id)
     .where("project_id", "=", project.id);
-  if (alertId !== undefined && alertId !== "") found = found.where("alert_id", "=", alertId);
+  if (alertId !== undefined && alertId !== "") query = query.where("alert_id", "=", alertId);
   if (after !== undefined) {
     const { triggered_at, id } = after;
-    found = found.where((where) =>
+    query = query.where((where) =>
       where.or([
         where("triggered_at", "<", triggered_at),
         where.and([where("triggered_at", "=", triggered_at), where("id", "<", id)]),
       ]),
     );
   }
-  const rows = await found.orderBy("triggered_at", "desc").orderBy("id", "desc").limit(limit).execute();
+  const rows = await query.orderBy("triggered_at", "desc").orderBy("id", "desc").limit(limit).execute();
   return rows.map(episodeOf);
 }
 
@@ -41,7 +41,7 @@ function episodeOf(row: Selectable<EpisodeRow>): AlertEpisode {
   const { id, alert_id, kind, group_key, value, reason, notification_id, triggered_at, resolved_at } = row;
   const { name, severity, query } = JSON.parse(row.alert) as AlertThen;
   const read = readAlertQuery(query);
-  const group = plainGroup(groupOf(read.ok ? read.value.columns : [], group_key));
+  const group = plainGroup(groupValuesOf(read.ok ? read.value.columns : [], group_key));
   const about = { id, alert_id, name, severity: severity as AlertEpisode["severity"], kind, group, value };
   return { ...about, reason, notification_id, muted: row.is_told === 0, triggered_at, resolved_at };
 }

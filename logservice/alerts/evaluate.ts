@@ -1,14 +1,14 @@
 import { levelOf } from "../../grammar/query/index.ts";
 import { lastInstantBefore } from "../events/last-instant.ts";
 import { levelName } from "../events/level-names.ts";
-import { type EventsStore, type Range, StoreError } from "../events/store.ts";
+import { type EventRange, type EventsStore, StoreError } from "../events/store.ts";
 import type { AlertQuery } from "./alert-query.ts";
 import { groupKey } from "./group.ts";
 import { slotStartMs, slotStopMs } from "./slots.ts";
-import type { Outcome } from "./state.ts";
+import type { SlotOutcome } from "./state.ts";
 
-/** What is read: the query of an alert, over slots of its interval in minutes. */
-export interface Question {
+/** The question of a reading: the query of an alert, over slots of its interval in minutes. */
+export interface AlertQuestion {
   /** The key of the project's events. */
   readonly project: string;
   readonly query: AlertQuery;
@@ -21,19 +21,19 @@ export interface Question {
  */
 export async function evaluateSlot(
   events: EventsStore,
-  question: Question,
+  question: AlertQuestion,
   slot: number,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<SlotOutcome> {
   const range = { ...slotRange(question, slot), signal };
   const { pipes } = question.query;
   try {
     if (pipes.length === 0) {
       const { count, stats } = await events.count(range);
-      return stats.missingBytes > 0 ? missing(stats.missingBytes) : { ok: true, value: new Map([["", count]]) };
+      return stats.missingBytes > 0 ? missingEvents(stats.missingBytes) : { ok: true, value: new Map([["", count]]) };
     }
     const { rows, isTruncated, stats } = await events.aggregate({ ...range, pipes, limit: MOST_GROUPS });
-    if (stats.missingBytes > 0) return missing(stats.missingBytes);
+    if (stats.missingBytes > 0) return missingEvents(stats.missingBytes);
     if (isTruncated) return { ok: false, problems: [`the query gives more than ${MOST_GROUPS} groups`] };
     return valuesOf(question.query, rows);
   } catch (error) {
@@ -46,17 +46,17 @@ export async function evaluateSlot(
 const MOST_GROUPS = 100;
 
 /** Events of a slot, as the store takes ranges. */
-export function slotRange({ project, query, interval }: Question, slot: number): Range {
+export function slotRange({ project, query, interval }: AlertQuestion, slot: number): EventRange {
   const [startMs, stopMs] = [slotStartMs(slot, interval), slotStopMs(slot, interval)];
   return { project, startMs, stopMs: lastInstantBefore(stopMs), query: query.query };
 }
 
-export const missing = (bytes: number): Outcome => ({
+export const missingEvents = (bytes: number): SlotOutcome => ({
   ok: false,
   problems: [`events of the interval are missing (${Math.ceil(bytes)} bytes)`],
 });
 
-function valuesOf({ columns, isCount }: AlertQuery, rows: readonly (readonly unknown[])[]): Outcome {
+function valuesOf({ columns, isCount }: AlertQuery, rows: readonly (readonly unknown[])[]): SlotOutcome {
   const place = columns.findIndex(({ isGroup }) => !isGroup);
   const values = new Map<string, number>();
   for (const row of rows) {

@@ -6,22 +6,22 @@ import { newId } from "../records/row.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
 import { type Evaluation, writeEvaluation } from "./commit.ts";
 import { removeOldEpisodes } from "./episodes.ts";
-import { groupOf } from "./group.ts";
+import { groupValuesOf } from "./group.ts";
 import { Readings } from "./readings.ts";
 import { replay } from "./replay.ts";
 import { sampleEvents } from "./samples.ts";
 import { firstSlotFrom, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
-import type { AlertState, GroupState, Rule, Slot, Transition } from "./state.ts";
+import type { EvaluationState, GroupState, Rule, Slot, Transition } from "./state.ts";
 import { beginAheadAnew } from "./stored-alerts.ts";
 import { type DueAlert, dueAlerts, readStates } from "./stored-states.ts";
-import type { Told } from "./tell.ts";
+import type { MessageFacts } from "./tell.ts";
 
 export interface EvaluatorOptions {
   readonly records: Pick<Records, "db">;
   readonly events: EventsStore;
   readonly clock: Clock;
   /** Called after deliveries were added. */
-  readonly told: () => void;
+  readonly deliveriesAdded: () => void;
   /** Takes failures, for the operators of the service. */
   readonly failed: (message: string, error: unknown) => void;
 }
@@ -54,7 +54,7 @@ export class Evaluator {
   #waiting: Due[] = [];
   readonly #reads = new Map<string, number>();
   readonly #running = new Set<Promise<void>>();
-  #found: Evaluation[] = [];
+  #evaluations: Evaluation[] = [];
   #writing: Promise<void> | undefined;
   #lease: Lease | undefined;
   #renewedAtMs = Number.NEGATIVE_INFINITY;
@@ -203,8 +203,8 @@ export class Evaluator {
     const { events_key } = alert;
     this.#reads.set(events_key, (this.#reads.get(events_key) ?? 0) + 1);
     try {
-      const found = await this.#find(due);
-      this.#found.push(found);
+      const evaluation = await this.#find(due);
+      this.#evaluations.push(evaluation);
       this.#writing ??= this.#write();
     } catch (error) {
       this.#busy.delete(alert.id);
@@ -247,22 +247,22 @@ export class Evaluator {
   ): Promise<Evaluation["samples"]> {
     const { events } = this.#options;
     const question = { project: alert.events_key, query, interval: alert.interval };
-    const shown = transitions.filter(({ kind, isTold }) => isTold && (kind === "triggered" || kind === "repeated"));
-    const samples = new Map<Transition, Told["samples"]>();
-    for (const transition of shown.slice(0, MOST_SAMPLES)) {
+    const alarms = transitions.filter(({ kind, isTold }) => isTold && (kind === "triggered" || kind === "repeated"));
+    const samples = new Map<Transition, MessageFacts["samples"]>();
+    for (const transition of alarms.slice(0, MOST_SAMPLES)) {
       const { slot, key } = transition;
-      const asked = { slot, group: groupOf(query.columns, key), limit: alert.limit };
-      samples.set(transition, await sampleEvents(events, question, asked, signal));
+      const sample = { slot, group: groupValuesOf(query.columns, key), limit: alert.limit };
+      samples.set(transition, await sampleEvents(events, question, sample, signal));
     }
-    for (const transition of shown.slice(MOST_SAMPLES)) samples.set(transition, { events: [], hasMoreEvents: true });
+    for (const transition of alarms.slice(MOST_SAMPLES)) samples.set(transition, { events: [], hasMoreEvents: true });
     return samples;
   }
 
   /** Writes what was found, until there is no more. */
   async #write(): Promise<void> {
-    while (this.#found.length > 0) {
-      const batch = this.#found;
-      this.#found = [];
+    while (this.#evaluations.length > 0) {
+      const batch = this.#evaluations;
+      this.#evaluations = [];
       try {
         await this.#commit(batch);
       } catch (error) {
@@ -281,11 +281,11 @@ export class Evaluator {
   }
 
   async #commit(batch: readonly Evaluation[]): Promise<void> {
-    const { records, clock, told } = this.#options;
+    const { records, clock, deliveriesAdded } = this.#options;
     const lease = this.#lease;
     if (lease === undefined) return;
     let isHeld = false;
-    const written = await records.db.transaction().execute(async (db) => {
+    const counts = await records.db.transaction().execute(async (db) => {
       isHeld = await holdLease(db, lease);
       if (!isHeld) return [];
       const now = new Date(clock.nowMs()).toISOString();
@@ -294,10 +294,10 @@ export class Evaluator {
       return added;
     });
     if (!isHeld && this.#lease === lease) this.#lease = undefined;
-    this.#counts.dropped += batch.length - written.filter((one) => one !== undefined).length;
-    const deliveries = written.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+    this.#counts.dropped += batch.length - counts.filter((one) => one !== undefined).length;
+    const deliveries = counts.reduce<number>((sum, one) => sum + (one ?? 0), 0);
     this.#counts.told += deliveries;
-    if (deliveries > 0) told();
+    if (deliveries > 0) deliveriesAdded();
   }
 }
 
@@ -311,7 +311,7 @@ interface Due {
 
 const newEpisodeId = () => `eps_${newId()}`;
 
-function stateOf(alert: DueAlert, groups: ReadonlyMap<string, GroupState>): AlertState {
+function stateOf(alert: DueAlert, groups: ReadonlyMap<string, GroupState>): EvaluationState {
   const { failures, failure, failing_episode_id: id, failing_since: since, failing_told } = alert;
   const failing = id === "" ? undefined : { id, since: since ?? "", isTold: failing_told === 1, toldSlot: 0 };
   return { groups, failures, failure, failing };

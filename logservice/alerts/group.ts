@@ -21,7 +21,7 @@ type GroupValues = AlertMessage["group"];
 export const groupKey = (values: readonly unknown[]) => (values.length === 0 ? "" : jsonText(values));
 
 /** The values of a group by the names of their columns. Empty without groups, and for keys that are no list of values. */
-export function groupOf(columns: readonly RowColumn[], key: string): GroupValues {
+export function groupValuesOf(columns: readonly RowColumn[], key: string): GroupValues {
   const names = columns.filter(({ isGroup }) => isGroup).map(({ name }) => name);
   return readKey(key).map((value, at) => ({ name: names[at] ?? `group ${at + 1}`, value }));
 }
@@ -57,18 +57,18 @@ function termsOf(pipes: readonly Pipe[], group: GroupValues): Expr[] {
   const first = pipes.find((pipe) => pipe.kind !== "where");
   const by = (first && groupsOf(first)) ?? [];
   return by.flatMap((field) => {
-    const found = group.find(({ name }) => name === columnName(field));
-    if (found === undefined) return [];
+    const match = group.find(({ name }) => name === columnName(field));
+    if (match === undefined) return [];
     const exists: Expr = { kind: "exists", operator: NOWHERE, field, span: NOWHERE };
     const equals = (value: Value): Expr => ({
       ...{ kind: "comparison", field, op: "=", operator: NOWHERE, value, span: NOWHERE },
     });
     const isMissing: Expr = { kind: "not", term: exists, operator: NOWHERE, span: NOWHERE };
-    if (found.value === null) {
+    if (match.value === null) {
       const isNull = equals({ kind: "null", span: NOWHERE });
       return [{ kind: "or", terms: [isMissing, isNull], operators: [], span: NOWHERE }];
     }
-    const value = literalOf(found.value);
+    const value = literalOf(match.value);
     return value === undefined || printField(field) === "" ? [] : [equals(value)];
   });
 }

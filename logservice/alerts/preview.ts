@@ -3,10 +3,10 @@ import { RpcError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { readAlertQuery } from "./alert-query.ts";
-import { groupOf } from "./group.ts";
+import { groupValuesOf } from "./group.ts";
 import { isTouched, openLosses, readSlots } from "./read-slots.ts";
 import { firstSlotFrom, slotAt, slotStartMs, slotStopMs } from "./slots.ts";
-import { type AlertState, type Rule, step, WELL } from "./state.ts";
+import { type EvaluationState, type Rule, stepAlert, WELL } from "./state.ts";
 
 export interface PreviewedEpisode {
   readonly group: AlertMessage["group"];
@@ -16,7 +16,7 @@ export interface PreviewedEpisode {
   readonly resolvedAt: string | null;
 }
 
-export interface Preview {
+export interface AlertPreview {
   /** Oldest first, at most MOST_EPISODES. */
   readonly episodes: readonly PreviewedEpisode[];
   /** How many intervals were evaluated. */
@@ -38,7 +38,7 @@ export async function previewAlert(
   project: string,
   alert: AlertInput,
   { startMs, stopMs, signal }: { readonly startMs: number; readonly stopMs: number; readonly signal: AbortSignal },
-): Promise<Preview> {
+): Promise<AlertPreview> {
   const { interval = 5 } = alert;
   const read = readAlertQuery(alert.query);
   if (!read.ok) throw new RpcError("invalid", `alert.query: ${read.problems.join("; ")}`);
@@ -55,20 +55,20 @@ export async function previewAlert(
     ...{ for: alert.for ?? 1, recover: alert.recover ?? 1, isCount: query.isCount },
   };
   const episodes = new Map<string, PreviewedEpisode>();
-  let state: AlertState = WELL;
+  let state: EvaluationState = WELL;
   let intervals = 0;
   let ids = 0;
   outcomes.forEach((outcome, at) => {
     if (!outcome.ok) return;
     intervals++;
     const slot = { number: first + at, stop: new Date(slotStopMs(first + at, interval)).toISOString(), outcome };
-    const next = step(rule, state, slot, () => String(ids++));
+    const next = stepAlert(rule, state, slot, () => String(ids++));
     state = next.state;
     for (const { kind, key, value, stop, episode } of next.transitions) {
-      const known = episodes.get(episode.id);
-      if (kind === "resolved" && known !== undefined) episodes.set(episode.id, { ...known, resolvedAt: stop });
+      const existing = episodes.get(episode.id);
+      if (kind === "resolved" && existing !== undefined) episodes.set(episode.id, { ...existing, resolvedAt: stop });
       if (kind !== "triggered") continue;
-      const group = groupOf(query.columns, key);
+      const group = groupValuesOf(query.columns, key);
       episodes.set(episode.id, { group, value: value ?? 0, triggeredAt: stop, resolvedAt: null });
     }
   });

@@ -1,8 +1,8 @@
 import { STEPS_MS } from "../events/histogram-steps.ts";
 import type { EventsStore, Loss } from "../events/store.ts";
-import { evaluateSlot, missing, type Question, slotRange } from "./evaluate.ts";
+import { type AlertQuestion, evaluateSlot, missingEvents, slotRange } from "./evaluate.ts";
 import { MINUTE_MS, slotStartMs, slotStopMs } from "./slots.ts";
-import type { Outcome } from "./state.ts";
+import type { SlotOutcome } from "./state.ts";
 
 /** Slots from the first to the last. */
 export interface Slots {
@@ -17,44 +17,44 @@ export interface Slots {
  */
 export async function readSlots(
   events: EventsStore,
-  question: Question,
+  question: AlertQuestion,
   { first, last }: Slots,
   signal: AbortSignal,
-): Promise<Outcome[]> {
-  const found: Outcome[] = [];
+): Promise<SlotOutcome[]> {
+  const outcomes: SlotOutcome[] = [];
   const most = slotsAtOnce(question.interval);
   for (let from = first; from <= last; from += most) {
     const to = Math.min(last, from + most - 1);
-    if (from === to) found.push(await evaluateSlot(events, question, from, signal));
+    if (from === to) outcomes.push(await evaluateSlot(events, question, from, signal));
     else {
-      const counted = await countSlots(events, question, { first: from, last: to }, signal);
+      const counts = await countSlots(events, question, { first: from, last: to }, signal);
       const isPlain = question.query.pipes.length === 0;
-      found.push(...(isPlain ? counted : await runPipes(events, question, { first: from, counted }, signal)));
+      outcomes.push(...(isPlain ? counts : await runPipes(events, question, { first: from, counts }, signal)));
     }
   }
-  return found;
+  return outcomes;
 }
 
-/** What the stages make of each slot. Those without events give the same, whenever they were. */
+/** Runs the stages on each slot. Slots without events give the same, whenever they were. */
 async function runPipes(
   events: EventsStore,
-  question: Question,
-  { first, counted }: { readonly first: number; readonly counted: readonly Outcome[] },
+  question: AlertQuestion,
+  { first, counts }: { readonly first: number; readonly counts: readonly SlotOutcome[] },
   signal: AbortSignal,
-): Promise<Outcome[]> {
-  const found: Outcome[] = [];
-  let nothing: Outcome | undefined;
-  for (const [at, outcome] of counted.entries()) {
+): Promise<SlotOutcome[]> {
+  const outcomes: SlotOutcome[] = [];
+  let nothing: SlotOutcome | undefined;
+  for (const [at, outcome] of counts.entries()) {
     const isEmpty = outcome.ok && outcome.value.get("") === 0;
-    if (!outcome.ok) found.push(outcome);
-    else if (!isEmpty) found.push(await evaluateSlot(events, question, first + at, signal));
+    if (!outcome.ok) outcomes.push(outcome);
+    else if (!isEmpty) outcomes.push(await evaluateSlot(events, question, first + at, signal));
     else {
       // A failure may be a moment's.
       if (!nothing?.ok) nothing = await evaluateSlot(events, question, first + at, signal);
-      found.push(nothing);
+      outcomes.push(nothing);
     }
   }
-  return found;
+  return outcomes;
 }
 
 /** The losses that concern questions about a project: those that nobody has accepted. */
@@ -78,10 +78,10 @@ const slotsAtOnce = (interval: number) =>
 
 async function countSlots(
   events: EventsStore,
-  question: Question,
+  question: AlertQuestion,
   { first, last }: Slots,
   signal: AbortSignal,
-): Promise<Outcome[]> {
+): Promise<SlotOutcome[]> {
   const { interval } = question;
   const [{ startMs }, { stopMs, ...rest }] = [slotRange(question, first), slotRange(question, last)];
   // The range has exactly so many of these steps, so that no shorter step fits.
@@ -96,9 +96,9 @@ async function countSlots(
     const slot = first + at;
     const touching = losses.filter((loss) => isTouched(loss, slotStartMs(slot, interval), slotStopMs(slot, interval)));
     const bytes = touching.reduce((sum, loss) => sum + Math.max(1, loss.bytes), 0);
-    if (bytes > 0) return missing(bytes);
+    if (bytes > 0) return missingEvents(bytes);
     // A loss that is not listed: it may have been in any slot.
-    if (stats.missingBytes > 0 && losses.length === 0) return missing(stats.missingBytes);
+    if (stats.missingBytes > 0 && losses.length === 0) return missingEvents(stats.missingBytes);
     return { ok: true, value: new Map([["", count]]) };
   });
 }

@@ -5,7 +5,7 @@ import type { AlertRow } from "../records/tables.ts";
 import type { ReadAlertQuery } from "./alert-query.ts";
 import { readSlots, type Slots } from "./read-slots.ts";
 import { JITTER_MS } from "./slots.ts";
-import type { Outcome } from "./state.ts";
+import type { SlotOutcome } from "./state.ts";
 
 /** How long the evaluation of an alert may take. It is repeated with each slot, so it has less time than a person's query. */
 const EVALUATION_MS = 10_000;
@@ -18,7 +18,7 @@ export class Readings {
   readonly #events: EventsStore;
   readonly #failed: (message: string, error: unknown) => void;
   readonly #clock: Clock;
-  readonly #recent = new Map<string, { readonly atMs: number; readonly outcomes: Promise<readonly Outcome[]> }>();
+  readonly #recent = new Map<string, { readonly atMs: number; readonly outcomes: Promise<readonly SlotOutcome[]> }>();
 
   constructor(events: EventsStore, failed: (message: string, error: unknown) => void, clock: Clock) {
     this.#events = events;
@@ -26,25 +26,25 @@ export class Readings {
     this.#clock = clock;
   }
 
-  /** What was found in each slot of an alert. Rejects with the reason of the signal. */
+  /** Reads the outcome of each slot of an alert. Rejects with the reason of the signal. */
   async read(
     { events_key, query: text, interval }: Pick<AlertRow, "query" | "interval"> & { readonly events_key: string },
     read: ReadAlertQuery,
     slots: Slots,
     signal: AbortSignal,
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly SlotOutcome[]> {
     const { first, last } = slots;
     // It was valid when the alert was written, by the language of that time.
     if (!read.ok) return repeated(read, slots);
     const key = JSON.stringify([events_key, interval, first, last, text]);
-    const known = this.#recent.get(key);
-    if (known !== undefined) return known.outcomes;
+    const recent = this.#recent.get(key);
+    if (recent !== undefined) return recent.outcomes;
     const question = { project: events_key, query: read.value, interval };
     const outcomes = this.#within(signal, slots, (timed) => readSlots(this.#events, question, slots, timed));
     this.#recent.set(key, { atMs: this.#clock.nowMs(), outcomes });
     // A failure may be a moment's, so that nobody shares it.
     const forget = () => this.#recent.delete(key);
-    outcomes.then((found) => found.every(({ ok }) => ok) || forget(), forget);
+    outcomes.then((results) => results.every(({ ok }) => ok) || forget(), forget);
     return outcomes;
   }
 
@@ -55,7 +55,11 @@ export class Readings {
   }
 
   /** Runs for a limited time. What goes wrong is an outcome, unless the evaluator closes. */
-  async #within(over: AbortSignal, slots: Slots, run: (signal: AbortSignal) => Promise<Outcome[]>): Promise<Outcome[]> {
+  async #within(
+    over: AbortSignal,
+    slots: Slots,
+    run: (signal: AbortSignal) => Promise<SlotOutcome[]>,
+  ): Promise<SlotOutcome[]> {
     over.throwIfAborted();
     const timed = new AbortController();
     const message = `the query takes longer than ${EVALUATION_MS / 1000} s`;
@@ -76,4 +80,5 @@ export class Readings {
   }
 }
 
-const repeated = (outcome: Outcome, { first, last }: Slots) => Array.from({ length: last - first + 1 }, () => outcome);
+const repeated = (outcome: SlotOutcome, { first, last }: Slots) =>
+  Array.from({ length: last - first + 1 }, () => outcome);

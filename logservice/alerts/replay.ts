@@ -1,15 +1,15 @@
-import { type AlertState, type Rule, type Slot, type Step, step, type Transition } from "./state.ts";
+import { type AlertStep, type EvaluationState, type Rule, type Slot, stepAlert, type Transition } from "./state.ts";
 
 /**
  * Moves an alert by the slots that are due, oldest first. After a downtime there are many: what happened in them is over, so
  * at most one trigger and one resolution of a group are told, with their true times. These are the end of what was told
  * before, and the trigger that lasts; or, if neither is there, the last trigger and its end.
  */
-export function replay(rule: Rule, before: AlertState, slots: readonly Slot[], newId: () => string): Step {
+export function replay(rule: Rule, before: EvaluationState, slots: readonly Slot[], newId: () => string): AlertStep {
   const transitions: Transition[] = [];
   let state = before;
   for (const slot of slots) {
-    const next = step(rule, state, slot, newId);
+    const next = stepAlert(rule, state, slot, newId);
     state = next.state;
     transitions.push(...next.transitions);
   }
@@ -23,7 +23,7 @@ function withoutOldNews(transitions: readonly Transition[]): Transition[] {
   return transitions.map((one) => ({ ...one, isTold: one.isTold && news.has(one) }));
 }
 
-/** What is told of the transitions of one group. */
+/** Returns those transitions of one group that are told. */
 function newsOf(transitions: readonly Transition[]): Transition[] {
   const changes = transitions.filter(({ kind }) => kind !== "repeated");
   const [first] = changes;

@@ -1,6 +1,6 @@
 import type { Event, EventsStore } from "../events/store.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
-import { type Question, slotRange } from "./evaluate.ts";
+import { type AlertQuestion, slotRange } from "./evaluate.ts";
 import { queryOfGroup } from "./group.ts";
 
 /**
@@ -9,7 +9,7 @@ import { queryOfGroup } from "./group.ts";
  */
 export async function sampleEvents(
   events: EventsStore,
-  question: Question,
+  question: AlertQuestion,
   { slot, group, limit }: { readonly slot: number; readonly group: AlertMessage["group"]; readonly limit: number },
   signal: AbortSignal,
 ): Promise<Pick<AlertMessage, "events" | "hasMoreEvents">> {
@@ -30,14 +30,14 @@ const LIST_LENGTH = 20;
 const FIELDS_LENGTH = 8_000;
 
 function fitting(cut: readonly Event[], hasMore: boolean): Pick<AlertMessage, "events" | "hasMoreEvents"> {
-  const kept: Event[] = [];
-  let held = 0;
+  const events: Event[] = [];
+  let bytes = 0;
   for (const event of cut) {
-    held += Buffer.byteLength(JSON.stringify(event));
-    if (held > MESSAGE_BYTES) return { events: kept, hasMoreEvents: true };
-    kept.push(event);
+    bytes += Buffer.byteLength(JSON.stringify(event));
+    if (bytes > MESSAGE_BYTES) return { events, hasMoreEvents: true };
+    events.push(event);
   }
-  return { events: kept, hasMoreEvents: hasMore };
+  return { events, hasMoreEvents: hasMore };
 }
 
 function cutEvent(event: Event): Event {

@@ -2,13 +2,13 @@
  * Moves an alert by one slot: what it is after that, and what has changed. It takes what was found there, a number for each
  * group, or why nothing was. `newId` makes ids of episodes.
  */
-export function step(rule: Rule, state: AlertState, slot: Slot, newId: () => string): Step {
+export function stepAlert(rule: Rule, state: EvaluationState, slot: Slot, newId: () => string): AlertStep {
   return slot.outcome.ok
     ? evaluated(rule, state, { ...slot, values: slot.outcome.value }, newId)
     : failed(rule, state, { ...slot, reason: slot.outcome.problems.join("; ") }, newId);
 }
 
-/** What an alert compares, and how. */
+/** The condition of an alert, and how it is evaluated. */
 export interface Rule {
   readonly operator: string;
   readonly threshold: number;
@@ -24,7 +24,7 @@ export interface Rule {
   readonly isCount: boolean;
 }
 
-export interface AlertState {
+export interface EvaluationState {
   /** By the key of the group, "" without groups. Groups that are well are not in it. */
   readonly groups: ReadonlyMap<string, GroupState>;
   /** Failed evaluations in a row, and why the last one failed, or "". */
@@ -53,8 +53,8 @@ export interface OpenEpisode {
   readonly toldSlot: number;
 }
 
-/** What was found in a slot: the number of each group by its key, or why it could not be evaluated. */
-export type Outcome =
+/** The outcome of a slot: the number of each group by its key, or why it could not be evaluated. */
+export type SlotOutcome =
   | { readonly ok: true; readonly value: ReadonlyMap<string, number> }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -62,7 +62,7 @@ export interface Slot {
   readonly number: number;
   /** Its end, RFC 3339. */
   readonly stop: string;
-  readonly outcome: Outcome;
+  readonly outcome: SlotOutcome;
 }
 
 /** Something that may be told. */
@@ -82,8 +82,8 @@ export interface Transition {
   readonly reason: string;
 }
 
-export interface Step {
-  readonly state: AlertState;
+export interface AlertStep {
+  readonly state: EvaluationState;
   readonly transitions: readonly Transition[];
 }
 
@@ -93,11 +93,11 @@ export const FAILURE = "failure";
 /** One failure may be a moment's; so many in a row are told. */
 const TOLD_FAILURES = 3;
 
-export const WELL: AlertState = { groups: new Map(), failures: 0, failure: "", failing: undefined };
+export const WELL: EvaluationState = { groups: new Map(), failures: 0, failure: "", failing: undefined };
 
-type Found = Slot & { readonly values: ReadonlyMap<string, number> };
+type EvaluatedSlot = Slot & { readonly values: ReadonlyMap<string, number> };
 
-function evaluated(rule: Rule, state: AlertState, slot: Found, newId: () => string): Step {
+function evaluated(rule: Rule, state: EvaluationState, slot: EvaluatedSlot, newId: () => string): AlertStep {
   const groups = new Map<string, GroupState>();
   const transitions: Transition[] = [];
   if (state.failing !== undefined) {
@@ -136,9 +136,15 @@ function moved(rule: Rule, before: GroupState, slot: GroupSlot, newId: () => str
   if (episode === undefined) {
     if (!isBreach) return {};
     if (counts.breaches < rule.for) return { next: { ...counts, episode: undefined } };
-    const begun = { id: newId(), since: stop, isTold: !rule.isMuted, toldSlot: number };
-    const transition = { ...about, kind: "triggered", episode: begun, isNew: true, isTold: begun.isTold } as const;
-    return { next: { ...counts, episode: begun }, transition };
+    const newEpisode = { id: newId(), since: stop, isTold: !rule.isMuted, toldSlot: number };
+    const transition = {
+      ...about,
+      kind: "triggered",
+      episode: newEpisode,
+      isNew: true,
+      isTold: newEpisode.isTold,
+    } as const;
+    return { next: { ...counts, episode: newEpisode }, transition };
   }
   if (counts.recoveries >= rule.recover) {
     const { isTold } = episode;
@@ -146,9 +152,9 @@ function moved(rule: Rule, before: GroupState, slot: GroupSlot, newId: () => str
   }
   const kind = dueKind(rule, episode, number);
   if (kind === undefined) return { next: { ...counts, episode } };
-  const told = { ...episode, isTold: true, toldSlot: number };
-  const transition = { ...about, kind, episode: told, isNew: false, isTold: true };
-  return { next: { ...counts, episode: told }, transition };
+  const toldEpisode = { ...episode, isTold: true, toldSlot: number };
+  const transition = { ...about, kind, episode: toldEpisode, isNew: false, isTold: true };
+  return { next: { ...counts, episode: toldEpisode }, transition };
 }
 
 interface Moved {
@@ -157,7 +163,9 @@ interface Moved {
   readonly transition?: Transition;
 }
 
-/** What is told of an episode that goes on: that it was triggered if nobody was told, or again after a while. */
+/**
+ * Decides what to tell of an episode that goes on: that it was triggered if nobody was told, or again after a while.
+ */
 function dueKind(rule: Rule, episode: OpenEpisode, slot: number): "triggered" | "repeated" | undefined {
   if (rule.isMuted) return undefined;
   if (!episode.isTold) return "triggered";
@@ -181,7 +189,7 @@ export function breaches({ operator, threshold }: Pick<Rule, "operator" | "thres
 type Failed = Slot & { readonly reason: string };
 
 /** Groups stay as they are: what is not known neither triggers nor resolves. */
-function failed(rule: Rule, before: AlertState, slot: Failed, newId: () => string): Step {
+function failed(rule: Rule, before: EvaluationState, slot: Failed, newId: () => string): AlertStep {
   const state = { ...before, failures: before.failures + 1, failure: slot.reason };
   if (state.failures < TOLD_FAILURES && before.failing === undefined) return { state, transitions: [] };
   if (before.failing !== undefined && (before.failing.isTold || rule.isMuted)) return { state, transitions: [] };

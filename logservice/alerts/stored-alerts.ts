@@ -125,15 +125,15 @@ export async function alertsUsing(db: Db, notificationId: string): Promise<strin
   return rows.map(({ name }) => name);
 }
 
-/** What an alert has that was never evaluated. */
+/** The columns of an alert that was never evaluated. */
 const NEW = { triggered: 0, revision: 0, failures: 0, failure: "", failing_episode_id: "", evaluated_at: "" } as const;
 
 function alertOf(row: AlertRow): Alert {
-  const { team_id: _, revision: __, next_slot: ___, failures: ____, failing_episode_id, ...shown } = row;
+  const { team_id: _, revision: __, next_slot: ___, failures: ____, failing_episode_id, ...fields } = row;
   const state = failing_episode_id !== "" ? "failing" : row.triggered === 1 ? "triggered" : "ok";
   const { evaluated_at } = row;
   return {
-    ...shown,
+    ...fields,
     muted: row.muted === 1,
     triggered: row.triggered === 1,
     state,

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AlertRow, Tables } from "../records/tables.ts";
-import type { AlertState, GroupState, OpenEpisode } from "./state.ts";
+import type { EvaluationState, GroupState, OpenEpisode } from "./state.ts";
 import type { ToldAlert } from "./tell.ts";
 
 type Db = Kysely<Tables>;
@@ -16,7 +16,7 @@ export interface DueAlert extends Selectable<AlertRow>, ToldAlert {
 
 /** The alerts with a slot that ended before a time in minutes since 1970, or that were never evaluated; the latest first. */
 export function dueAlerts(db: Db, beforeMinute: number): Promise<DueAlert[]> {
-  return told(db)
+  return alertRows(db)
     .where(({ eb, parens }) => {
       const stop = eb(parens(eb("alerts.next_slot", "+", 1)), "*", eb.ref("alerts.interval"));
       return eb(stop, "<=", beforeMinute);
@@ -27,10 +27,10 @@ export function dueAlerts(db: Db, beforeMinute: number): Promise<DueAlert[]> {
 
 /** The alert as messages tell of it; undefined if it is gone. */
 export function toldAlert(db: Db, id: string): Promise<DueAlert | undefined> {
-  return told(db).where("alerts.id", "=", id).executeTakeFirst();
+  return alertRows(db).where("alerts.id", "=", id).executeTakeFirst();
 }
 
-const told = (db: Db) =>
+const alertRows = (db: Db) =>
   db
     .selectFrom("alerts")
     .innerJoin("projects", (on) =>
@@ -74,8 +74,8 @@ const IDS_AT_ONCE = 200;
 export async function writeStates(
   db: Db,
   { id, team_id, project_id }: Pick<AlertRow, "id" | "team_id" | "project_id">,
-  before: AlertState["groups"],
-  after: AlertState["groups"],
+  before: EvaluationState["groups"],
+  after: EvaluationState["groups"],
 ): Promise<void> {
   const gone = [...before.keys()].filter((key) => !after.has(key));
   if (gone.length > 0) {

@@ -5,7 +5,7 @@ import { lastInstantBefore } from "../events/last-instant.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertRow } from "../records/tables.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
-import { groupOf, queryOfGroup } from "./group.ts";
+import { groupValuesOf, queryOfGroup } from "./group.ts";
 import { MINUTE_MS, slotStartMs, slotStopMs } from "./slots.ts";
 
 /** An alert with the names of what it belongs to, as messages need it. */
@@ -28,7 +28,7 @@ export interface ToldAlert
   readonly project_name: string;
 }
 
-export interface Told {
+export interface MessageFacts {
   readonly key: string;
   readonly slot: number;
   readonly value: number | null;
@@ -41,29 +41,29 @@ export interface Told {
 }
 
 /** Makes the message of a transition. */
-export function messageOf(alert: ToldAlert, told: Told): Omit<AlertMessage, "id" | "kind"> {
+export function messageOf(alert: ToldAlert, facts: MessageFacts): Omit<AlertMessage, "id" | "kind"> {
   const { id, name, description, query, severity, operator, threshold, interval } = alert;
   const read = readAlertQuery(query);
-  const asked = read.ok ? read.value : NOTHING;
-  const group = groupOf(asked.columns, told.key);
-  const [startMs, stopMs] = [slotStartMs(told.slot, interval), slotStopMs(told.slot, interval)];
+  const parsedQuery = read.ok ? read.value : NOTHING;
+  const group = groupValuesOf(parsedQuery.columns, facts.key);
+  const [startMs, stopMs] = [slotStartMs(facts.slot, interval), slotStopMs(facts.slot, interval)];
   // In the last interval of what is over, there may be nothing to see.
-  const firstMs = told.isOver ? Date.parse(told.since) - alert.for * interval * MINUTE_MS : startMs;
+  const firstMs = facts.isOver ? Date.parse(facts.since) - alert.for * interval * MINUTE_MS : startMs;
   return {
     team: { id: alert.team_id, name: alert.team_name },
     project: { id: alert.project_id, name: alert.project_name },
     alert: { ...{ id, name, description, query }, ...({ severity, operator, threshold, interval } as Compared) },
-    episodeId: told.episodeId,
+    episodeId: facts.episodeId,
     group,
-    value: told.value,
-    what: asked.what,
-    unit: asked.unit,
+    value: facts.value,
+    what: parsedQuery.what,
+    unit: parsedQuery.unit,
     window: { start: new Date(startMs).toISOString(), stop: new Date(stopMs).toISOString() },
-    triggeredAt: told.since,
-    events: told.samples?.events ?? [],
-    hasMoreEvents: told.samples?.hasMoreEvents ?? false,
-    reason: told.reason,
-    path: pathOfEvents(alert, printQuery(queryOfGroup(asked, group) ?? NO_QUERY), {
+    triggeredAt: facts.since,
+    events: facts.samples?.events ?? [],
+    hasMoreEvents: facts.samples?.hasMoreEvents ?? false,
+    reason: facts.reason,
+    path: pathOfEvents(alert, printQuery(queryOfGroup(parsedQuery, group) ?? NO_QUERY), {
       startMs: Math.min(startMs, firstMs),
       stopMs,
     }),

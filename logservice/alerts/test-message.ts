@@ -3,13 +3,13 @@ import type { EventsStore } from "../events/store.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { newId } from "../records/row.ts";
 import { readAlertQuery } from "./alert-query.ts";
-import { groupOf } from "./group.ts";
+import { groupValuesOf } from "./group.ts";
 import { readSlots } from "./read-slots.ts";
 import { sampleEvents } from "./samples.ts";
 import { slotAt, slotStopMs } from "./slots.ts";
 import { messageOf, type ToldAlert } from "./tell.ts";
 
-/** What an alert is tested with. */
+/** The alert to test, and the data for its message. */
 export interface Tested {
   readonly alert: AlertInput;
   /** The names of what it belongs to. */
@@ -33,11 +33,11 @@ export async function testMessage(
     question === undefined ? [] : await readSlots(events, question, { first: slot, last: slot }, signal);
   const values = outcome?.ok === true ? [...outcome.value] : [];
   const [key, value] = values.sort(([, one], [, other]) => other - one)[0] ?? ["", 0];
-  const group = groupOf(question?.query.columns ?? [], key);
+  const group = groupValuesOf(question?.query.columns ?? [], key);
   const samples = question && (await sampleEvents(events, question, { slot, group, limit }, signal));
-  const told = { ...alert, ...place, id, description, severity, operator, threshold, interval, for: alert.for ?? 1 };
+  const subject = { ...alert, ...place, id, description, severity, operator, threshold, interval, for: alert.for ?? 1 };
   const since = new Date(slotStopMs(slot, interval)).toISOString();
   const episodeId = `test_${newId()}`;
-  const message = messageOf(told, { key, slot, value, episodeId, since, reason: "", ...(samples && { samples }) });
+  const message = messageOf(subject, { key, slot, value, episodeId, since, reason: "", ...(samples && { samples }) });
   return { ...message, id: `dlv_${newId()}`, kind: "test" };
 }

@@ -4,12 +4,12 @@ import { encodeBatch, eventAt } from "./journal/batch-lines.ts";
 import type { Journal } from "./journal/journal.ts";
 import { encodeEvent } from "./journal/line.ts";
 import type { Memtables } from "./memtables.ts";
-import type { Settings } from "./settings.ts";
+import type { StoreSettings } from "./settings.ts";
 import { type AppendOptions, type NewEvent, StoreError, storeClosed } from "./store.ts";
 import type { Tails } from "./tail.ts";
 
 interface AppenderOptions {
-  readonly settings: Settings;
+  readonly settings: StoreSettings;
   readonly memtables: Memtables;
   readonly journal: Journal;
   readonly dedup: Dedup;
@@ -69,7 +69,7 @@ export class Appender {
     this.#options.backpressure.release();
   }
 
-  /** What a batch has to wait for before it is checked again: capacity, or a write that it may repeat. */
+  /** Returns what a batch has to wait for before it is checked again: capacity, or a write that it may repeat. */
   #turn({ project, batch, key, untilMs }: Waiting): Promise<void> | undefined {
     const { backpressure } = this.#options;
     // An earlier try of the same batch may still be being written: the answer to this one depends on its outcome.

@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import type { Journal } from "./journal/journal.ts";
 import type { Memtables } from "./memtables.ts";
-import type { Settings } from "./settings.ts";
+import type { StoreSettings } from "./settings.ts";
 import { StoreError } from "./store.ts";
 
 /**
@@ -9,7 +9,7 @@ import { StoreError } from "./store.ts";
  * limit a client waits a little, which slows it down to the speed of the disk, and is then refused.
  */
 export class Backpressure {
-  readonly #settings: Settings;
+  readonly #settings: StoreSettings;
   readonly #memtables: Memtables;
   readonly #journal: Journal;
   readonly #waiting = new Set<() => void>();
@@ -17,7 +17,7 @@ export class Backpressure {
   /** Number of batches that were refused. */
   refused = 0;
 
-  constructor(settings: Settings, memtables: Memtables, journal: Journal) {
+  constructor(settings: StoreSettings, memtables: Memtables, journal: Journal) {
     this.#settings = settings;
     this.#memtables = memtables;
     this.#journal = journal;
@@ -68,7 +68,7 @@ export class Backpressure {
       const { bavail, bsize } = await statfs(this.#settings.directory);
       this.#freeBytes = { bytes: bavail * bsize, written: this.#journal.counts.bytes, atMs };
     }
-    // What was written since then takes space, too.
+    // Bytes that were written since then take space, too.
     const since = this.#journal.counts.bytes - this.#freeBytes.written + this.#journal.waiting.bytes;
     if (this.#freeBytes.bytes - since >= this.#settings.reserveBytes) return;
     this.refused++;

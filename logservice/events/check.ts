@@ -12,16 +12,16 @@ import { Inspector } from "./duckdb/inspector.ts";
 import { toLoss } from "./duckdb/losses.ts";
 import { filterPath, ownerOf } from "./duckdb/segment-files.ts";
 import { unlessGone } from "./durable.ts";
-import { holds, type Interval, unionOf } from "./intervals.ts";
+import { containsInterval, type Interval, unionOf } from "./intervals.ts";
 import { JOURNAL_LIST, JournalList } from "./journal/journal-list.ts";
-import { type ReadJournal, readJournal } from "./journal/recovery.ts";
+import { type ReadJournal, readJournalFiles } from "./journal/recovery.ts";
 import { suspectLoss } from "./journal/repair.ts";
 import { isWholeKeys } from "./journal/seen-keys.ts";
 import { livingOwnerOf } from "./lock.ts";
 import { type JournalLoss, journalLoss } from "./loss.ts";
 import type { Loss } from "./store.ts";
 
-/** What is wrong with a file. */
+/** The problem of a file. */
 export type FileState =
   /** Events that were acknowledged are not there. */
   | "damaged"
@@ -42,7 +42,7 @@ export type FileState =
   /** The end of the journal after a crash: no batch that was acknowledged. */
   | "torn";
 
-export interface Finding {
+export interface EventsFinding {
   /** Below the folder of the events. */
   readonly file: string;
   readonly state: FileState;
@@ -51,20 +51,20 @@ export interface Finding {
   readonly loss?: Loss;
 }
 
-export interface CheckReport {
+export interface EventsReport {
   /** Process that holds the directory: files that it is working on are not reported. */
   readonly pid: number | undefined;
   readonly projects: number;
   readonly segments: number;
   /** Size of the segments. */
   readonly bytes: number;
-  /** What is in no segment yet. */
+  /** The events that are in no segment yet. */
   readonly journal: { readonly events: number; readonly bytes: number };
-  readonly findings: readonly Finding[];
+  readonly findings: readonly EventsFinding[];
 }
 
-/** What the records know. */
-export interface Known {
+/** The facts that the records know. */
+export interface RecordFacts {
   readonly nowMs: number;
   /** Ids of losses. */
   readonly accepted: ReadonlySet<string>;
@@ -78,13 +78,13 @@ export interface Known {
  * Reads all files of an events folder and says what is wrong with them. Changes nothing, and needs no lock. Throws
  * NewerVersion for files of a newer version.
  */
-export async function checkEvents(directory: string, known: Known): Promise<CheckReport> {
+export async function checkEvents(directory: string, facts: RecordFacts): Promise<EventsReport> {
   const pid = await livingOwnerOf(directory);
-  let report = await look(directory, { ...known, pid });
+  let report = await look(directory, { ...facts, pid });
   // A service changes files while they are checked: only what is still wrong a moment later is reported.
   for (let looks = 1; pid !== undefined && report.findings.length > 0 && looks < LOOKS; looks++) {
-    const again = await look(directory, { ...known, pid });
-    const isStill = ({ file, state }: Finding) =>
+    const again = await look(directory, { ...facts, pid });
+    const isStill = ({ file, state }: EventsFinding) =>
       again.findings.some((one) => one.file === file && one.state === state);
     report = { ...again, findings: report.findings.filter(isStill) };
   }
@@ -95,11 +95,14 @@ const LOOKS = 3;
 
 async function look(
   directory: string,
-  { nowMs, accepted, owner, projects: known, pid }: Known & { readonly pid: number | undefined },
-): Promise<CheckReport> {
+  { nowMs, accepted, owner, projects: knownProjects, pid }: RecordFacts & { readonly pid: number | undefined },
+): Promise<EventsReport> {
   await refuseOthers(directory, undefined);
-  const findings: Finding[] = [];
-  const journal = await readJournal(join(directory, "journal"), await JournalList.open(join(directory, JOURNAL_LIST)));
+  const findings: EventsFinding[] = [];
+  const journal = await readJournalFiles(
+    join(directory, "journal"),
+    await JournalList.open(join(directory, JOURNAL_LIST)),
+  );
   await lookAtKeys(directory, findings);
   const readers = await ConnectionPool.open(
     () => openDuckDb(":memory:", { threads: "2", memory_limit: "512MB" }),
@@ -125,15 +128,15 @@ async function look(
     }
     const ignored = (_level: string, message: string, { folder }: Record<string, unknown>) =>
       findings.push({ file: below(directory, String(folder)), state: "ignored", detail: message });
-    const found = (await unlessGone(readdir(projects)))
+    const folders = (await unlessGone(readdir(projects)))
       ? await findFolders(projects, { list: list.all, deletions: journal.deletions, inspector, log: ignored })
       : { claimed: [], removed: [], missing: [...list.all].map(([folder, one]) => ({ folder, ...one })) };
     const options = { list: list.all, journal, inspector, nowMs, isThorough: true };
-    const plans = await planFolders(projects, found, options);
+    const plans = await planFolders(projects, folders, options);
     lookAtJournal(journal, { plans, accepted, nowMs }, findings);
     let [segments, bytes] = [0, 0];
     for (const plan of plans) {
-      if (known?.has(plan.project) === false && plan.segments.length > 0) {
+      if (knownProjects?.has(plan.project) === false && plan.segments.length > 0) {
         const file = below(directory, plan.directory);
         findings.push({ file, state: "unknown", detail: "the records do not have its project" });
       }
@@ -142,7 +145,7 @@ async function look(
       findings.push(...(await findingsOf(plan, { accepted, inspector, isRunning: pid !== undefined })));
     }
     const { projects: waiting, ...inJournal } = waitingIn(journal, plans);
-    const all = new Set([...plans.map(({ project }) => project), ...waiting, ...(known ?? [])]);
+    const all = new Set([...plans.map(({ project }) => project), ...waiting, ...(knownProjects ?? [])]);
     return { pid, projects: all.size, segments, bytes, journal: inJournal, findings };
   } finally {
     await readers.close();
@@ -163,7 +166,7 @@ function waitingIn(journal: ReadJournal, plans: readonly FolderPlan[]) {
   for (const { frame, body } of journal.files.flatMap(({ batches }) => batches)) {
     const { project, sequence, lines } = frame;
     if (frame.isDeletion || sequence < (journal.deletions.get(project) ?? 0)) continue;
-    if (holds(held.get(project) ?? [], [sequence, sequence + lines - 1])) continue;
+    if (containsInterval(held.get(project) ?? [], [sequence, sequence + lines - 1])) continue;
     projects.add(project);
     events += lines;
     bytes += body.length;
@@ -174,17 +177,17 @@ function waitingIn(journal: ReadJournal, plans: readonly FolderPlan[]) {
 function lookAtJournal(
   { list, suspects }: ReadJournal,
   { plans, accepted, nowMs }: { plans: readonly FolderPlan[]; accepted: ReadonlySet<string>; nowMs: number },
-  findings: Finding[],
+  findings: EventsFinding[],
 ): void {
   const held = {
     flushed: Math.max(0, ...plans.map(({ flushed }) => flushed)),
     isHeld(project: string, interval: Interval) {
       const own = plans.filter((plan) => plan.project === project).flatMap(({ segments }) => segments);
-      return holds(unionOf(own.flatMap(({ entry }) => entry.intervals ?? [])), interval);
+      return containsInterval(unionOf(own.flatMap(({ entry }) => entry.intervals ?? [])), interval);
     },
   };
-  const tell = (lost: JournalLoss) => {
-    const loss = journalLoss(lost, accepted);
+  const tell = (entry: JournalLoss) => {
+    const loss = journalLoss(entry, accepted);
     if (!findings.some((one) => one.loss?.id === loss.id))
       findings.push({ file: loss.file, state: stateOf(loss.reason), detail: loss.reason, loss });
   };
@@ -198,7 +201,7 @@ function lookAtJournal(
   }
 }
 
-async function lookAtKeys(directory: string, findings: Finding[]): Promise<void> {
+async function lookAtKeys(directory: string, findings: EventsFinding[]): Promise<void> {
   const folder = join(directory, "keys");
   for (const name of (await unlessGone(readdir(folder))) ?? []) {
     if (name.endsWith(".ndjson") && !(await isWholeKeys(join(folder, name)))) {
@@ -211,10 +214,10 @@ async function lookAtKeys(directory: string, findings: Finding[]): Promise<void>
 async function findingsOf(
   plan: FolderPlan,
   { accepted, inspector, isRunning }: { accepted: ReadonlySet<string>; inspector: Inspector; isRunning: boolean },
-): Promise<Finding[]> {
+): Promise<EventsFinding[]> {
   const folder = `projects/${below(join(plan.directory, ".."), plan.directory)}`;
   const at = (file: string) => (file === "" ? folder : `${folder}/${file}`);
-  const findings: Finding[] = plan.losses.map((stored) => ({
+  const findings: EventsFinding[] = plan.losses.map((stored) => ({
     file: at(stored.file),
     state: stateOf(stored.reason),
     detail: stored.reason,
@@ -237,9 +240,9 @@ async function findingsOf(
   const isNamed = plan.manifest === "whole" || plan.manifest === "first version";
   for (const { from } of isNamed ? plan.adopted : [])
     findings.push({ file: at(from), state: "unnamed", detail: "is a segment that no manifest names" });
-  const lost = new Set(plan.losses.map(({ file }) => file));
+  const lostFiles = new Set(plan.losses.map(({ file }) => file));
   for (const { file, reason } of plan.quarantined)
-    if (!lost.has(file) && !lost.has(ownerOf(file) ?? "") && file !== "manifest.json")
+    if (!lostFiles.has(file) && !lostFiles.has(ownerOf(file) ?? "") && file !== "manifest.json")
       findings.push({ file: at(file), state: "foreign", detail: reason });
   for (const file of plan.superseded.filter((file) => existsSync(join(plan.directory, file))))
     findings.push({ file: at(file), state: "superseded", detail: "holds nothing that other files do not hold" });
@@ -252,5 +255,5 @@ function stateOf(reason: string): FileState {
 }
 
 /** Whether a finding is a problem, and not only something that the next start repairs. */
-export const isWrong = ({ state, loss }: Finding) =>
+export const isWrong = ({ state, loss }: EventsFinding) =>
   loss === undefined ? !["torn", "superseded", "ignored"].includes(state) : !loss.isAccepted;

@@ -44,7 +44,9 @@ export async function copyEvents(
   await syncDirectory(to);
 }
 
-/** What is wrong with the events of a folder that no service writes to; undefined if all files are there and whole. */
+/**
+ * Returns the problem of the events of a folder that no service writes to; undefined if all files are there and whole.
+ */
 export async function wrongEvents(directory: string): Promise<string | undefined> {
   for (const name of await namesIn(join(directory, "projects"))) {
     const wrong = await wrongSegments(join(directory, "projects", name), true);
@@ -88,12 +90,12 @@ async function listFolders(from: string, to: string, copied: readonly string[], 
     // A project that is just being removed is off the list a moment after its folder.
     if (looks === 0) await clock.sleep(LIST_PAUSE_MS);
   }
-  const found = [...copied, ...gone].flatMap((folder) => {
+  const folders = [...copied, ...gone].flatMap((folder) => {
     const identity = parseFolderName(folder);
     return identity === undefined ? [] : [{ folder, ...identity }];
   });
   const { list } = await FolderList.open(to);
-  await list.add(found);
+  await list.add(folders);
   const { owner } = (await FolderList.open(from)).list;
   if (owner !== undefined) await list.setOwner(owner);
 }
@@ -109,7 +111,7 @@ function endOfWhole(path: string, text: Buffer): number {
   return text.length;
 }
 
-/** What is damaged is no backup: it would look whole in the copy. */
+/** Thrown for damaged events: they are no backup, and would look whole in the copy. */
 class DamagedEvents extends Error {
   override readonly name = "DamagedEvents";
 }
@@ -125,8 +127,8 @@ const damaged = (path: string, fault: string) =>
  */
 async function copyProject(from: string, to: string, progress: Progress, clock: Clock): Promise<boolean> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
-    const found = await manifestOf(from);
-    if (found === undefined) {
+    const source = await manifestOf(from);
+    if (source === undefined) {
       const names = await namesIn(from);
       const isWanted = names.some((name) => SEGMENT_NAME.test(name)) && !names.includes(REMOVED);
       // A running service rewrites it.
@@ -140,10 +142,10 @@ async function copyProject(from: string, to: string, progress: Progress, clock: 
       return false;
     }
     await mkdir(to, { recursive: true });
-    const stems = stemsOf(found.manifest);
+    const stems = stemsOf(source.manifest);
     for (const name of await namesIn(to)) if (!stems.has(stemOf(name))) await rm(join(to, name));
     await copyFiles(from, to, (name) => stems.has(stemOf(name)) && !name.endsWith(".new"), progress);
-    await writeDurably(join(to, MANIFEST), found.text);
+    await writeDurably(join(to, MANIFEST), source.text);
     // Files go only after the manifest that no longer names them: all were there if the newest still names them all.
     const newest = stemsOf((await manifestOf(from))?.manifest ?? NOTHING);
     if ([...stems].every((stem) => newest.has(stem)) && (await wrongSegments(to, false)) === undefined) return true;
@@ -180,8 +182,8 @@ async function wrongSegments(folder: string, isThorough: boolean): Promise<strin
     if (size === undefined) return `${path} is missing`;
     if (size !== bytes) return `${path} has ${size} bytes instead of ${bytes}`;
     if (!isThorough) continue;
-    const known = integrity ?? { sum: undefined, footerSum: undefined, stamp: undefined, checkedMs: 0 };
-    const fault = await faultOf(path, bytes, { ...known }, { nowMs: 0 });
+    const reference = integrity ?? { sum: undefined, footerSum: undefined, stamp: undefined, checkedMs: 0 };
+    const fault = await faultOf(path, bytes, { ...reference }, { nowMs: 0 });
     if (fault !== undefined) return `${path} ${fault}`;
     const sidecar = await readSidecar(path).catch(() => undefined);
     if (sidecar === undefined) return `${summaryPath(path)} is missing or damaged`;
@@ -199,9 +201,9 @@ async function copyFiles(
   const names = (await namesIn(from)).filter(isWanted);
   if (names.length === 0) return;
   await mkdir(to, { recursive: true });
-  const copied = new Set(await namesIn(to));
+  const existing = new Set(await namesIn(to));
   for (const name of names) {
-    if (copied.has(name)) continue;
+    if (existing.has(name)) continue;
     const path = join(to, name);
     // Where the file system can, the copy shares its blocks until one of them changes.
     const isThere = await unlessGone(copyFile(join(from, name), path, constants.COPYFILE_FICLONE).then(() => true));

@@ -45,14 +45,14 @@ export function readWithChecksum(text: string): unknown {
 const sumLine = (json: string) => `{"sum":${crc32(json)}}\n`;
 
 /** The error code of a failed call to the system: ENOENT, EACCES, EIO. */
-export const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? "");
+export const errorCode = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? "");
 
 /** Undefined if the file or folder is not there. */
 export async function unlessGone<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -3,52 +3,52 @@ import { printField, type Segment } from "../../grammar/query/index.ts";
 import type { DiscoveredType } from "./store.ts";
 
 /**
- * Calls `found` for each value of an event's fields that a query can test by name: the scalars, and each type of the
+ * Calls `visit` for each value of an event's fields that a query can test by name: the scalars, and each type of the
  * elements of a list (lists in it, too) once for the list's name. Null has no type; objects in a list have no name.
  * An object is called for itself only where it is empty or too deep to follow. The path is valid during the call.
  */
 export function eachField(
   fields: Readonly<Record<string, unknown>>,
-  found: (path: readonly string[], value: unknown) => void,
+  visit: (path: readonly string[], value: unknown) => void,
 ): void {
-  walk(fields, [], found);
+  walk(fields, [], visit);
 }
 
-function walk(object: object, path: string[], found: (path: readonly string[], value: unknown) => void): void {
+function walk(object: object, path: string[], visit: (path: readonly string[], value: unknown) => void): void {
   for (const key of Object.keys(object)) {
     const value = (object as Record<string, unknown>)[key];
     path.push(key);
-    if (isFollowed(value, path.length)) walk(value as object, path, found);
-    else found(path, value);
+    if (isFollowed(value, path.length)) walk(value as object, path, visit);
+    else visit(path, value);
     path.pop();
   }
 }
 
 function isFollowed(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || depth >= MAX_DEPTH) return false;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || depth >= MAX_FIELD_DEPTH) return false;
   for (const _key in value) return true;
   return false;
 }
 
 // By the limits an event's fields are at most ten deep. Deeper ones arrived by another way, and are still searchable.
-export const MAX_DEPTH = 32;
+export const MAX_FIELD_DEPTH = 32;
 
 export function discoveredType(value: unknown): DiscoveredType | undefined {
   const type = typeof value;
   return type === "string" || type === "number" || type === "boolean" ? type : undefined;
 }
 
-/** Calls `found` for the value itself or, of a list, for each element that is no list, however deep. */
-export function eachElement(value: unknown, found: (element: unknown) => void): void {
+/** Calls `visit` for the value itself or, of a list, for each element that is no list, however deep. */
+export function eachElement(value: unknown, visit: (element: unknown) => void): void {
   if (!Array.isArray(value)) {
-    if (value !== undefined) found(value);
+    if (value !== undefined) visit(value);
     return;
   }
   const lists: unknown[][] = [value];
   for (let list = lists.pop(); list !== undefined; list = lists.pop()) {
     for (const element of list) {
       if (Array.isArray(element)) lists.push(element);
-      else found(element);
+      else visit(element);
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Journal } from "./journal/journal.ts";
 import type { SeenKeys } from "./journal/seen-keys.ts";
 import { Memtable } from "./memtable.ts";
 import type { Memtables } from "./memtables.ts";
-import type { Settings } from "./settings.ts";
+import type { StoreSettings } from "./settings.ts";
 import { storeClosed } from "./store.ts";
 
 /** Writes memtables to the engine's own storage. */
@@ -25,7 +25,7 @@ export class ProjectUnwritable extends Error {
 }
 
 interface FlushSchedulerOptions<Built> {
-  readonly settings: Settings;
+  readonly settings: StoreSettings;
   readonly memtables: Memtables;
   readonly journal: Journal;
   readonly seenKeys: SeenKeys;
@@ -269,7 +269,7 @@ export class FlushScheduler<Built> {
     const { settings, seenKeys, journal } = this.#options;
     const atMs = settings.clock.nowMs();
     await seenKeys.save(memtable.file.begin, memtable.keys, atMs);
-    // What is in memory was accepted after them.
+    // The events in memory were accepted after them.
     const deletions = memtable.deletions.map(({ project, sequence }) => deletion(project, sequence, atMs));
     const batches = [...memtable.projects].flatMap(([project, { batches }]) =>
       batches.map(({ lines: { firstSequence: sequence, body }, length: lines }) => ({

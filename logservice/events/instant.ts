@@ -24,8 +24,8 @@ export interface Instant {
 
 /** Reads a timestamp that `cutTimestamp` gave; undefined where it is not storable. */
 export function readInstant(text: string): Instant | undefined {
-  const known = inKnownMinute(text);
-  if (known !== undefined) return known;
+  const instant = inKnownMinute(text);
+  if (instant !== undefined) return instant;
   const ms = parseTimestamp(text);
   if (ms === undefined || ms < FIRST_MS || ms > LAST_MS) return undefined;
   if (text[10] === "T" && text.endsWith("Z")) learnMinute(text.slice(0, MINUTE_LENGTH));
@@ -86,7 +86,7 @@ export const LONGEST_EXACT = 30;
 /** Nanoseconds since 1970 of a storable timestamp, as decimal digits: most need no BigInt. */
 export function nanosecondsOf(text: string): string {
   const ms = Date.parse(text);
-  // What ECMAScript guarantees to read and to write back the same: 24 characters, milliseconds, Z.
+  // The form that ECMAScript guarantees to read and to write back the same: 24 characters, milliseconds, Z.
   if (text.length === 24 && text[23] === "Z" && ms > 0) return `${ms}000000`;
   const fraction = /\.(\d{1,9})/.exec(text)?.[1] ?? "";
   // Without its fraction the text has whole seconds, which float64 holds exactly.
@@ -94,7 +94,10 @@ export function nanosecondsOf(text: string): string {
   return String(BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0")));
 }
 
-/** What parseTimestamp gives for a timestamp at these nanoseconds: the closest float64 of milliseconds, the same way. */
+/**
+ * Returns the result of parseTimestamp for a timestamp at these nanoseconds: the closest float64 of milliseconds, the
+ * same way.
+ */
 export function millisecondsOf(nanoseconds: bigint): number {
   const rest = ((nanoseconds % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
   const seconds = Number((nanoseconds - rest) / 1_000_000_000n);

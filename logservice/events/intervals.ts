@@ -17,7 +17,7 @@ export function unionOf(intervals: Iterable<Interval>): Interval[] {
 }
 
 /** Whether each sequence from the first to the last is in a union. */
-export function holds(union: readonly Interval[], [first, last]: Interval): boolean {
+export function containsInterval(union: readonly Interval[], [first, last]: Interval): boolean {
   const at = atOrBefore(union, first);
   return at !== undefined && at[1] >= last;
 }

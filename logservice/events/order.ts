@@ -1,13 +1,13 @@
 import { type Event, StoreError } from "./store.ts";
 
 /** A position in the order of events. */
-export interface Position {
+export interface EventPosition {
   readonly nanoseconds: bigint;
   readonly id: string;
 }
 
 /** By instant, then by the UTF-8 bytes of the id: negative if `a` comes first. */
-export function comparePositions(a: Position, b: Position): number {
+export function comparePositions(a: EventPosition, b: EventPosition): number {
   if (a.nanoseconds !== b.nanoseconds) return a.nanoseconds < b.nanoseconds ? -1 : 1;
   return compareText(a.id, b.id);
 }
@@ -29,11 +29,11 @@ export function compareText(a: string, b: string): number {
 }
 
 /** The last event of a page as a text from which the next page continues. */
-export function printCursor({ nanoseconds, id }: Position): string {
+export function printCursor({ nanoseconds, id }: EventPosition): string {
   return Buffer.from(JSON.stringify([String(nanoseconds), id])).toString("base64url");
 }
 
-export function readCursor(text: string): Position {
+export function readPosition(text: string): EventPosition {
   try {
     const [nanoseconds, id] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
     if (typeof nanoseconds === "string" && /^-?\d{1,19}$/.test(nanoseconds) && typeof id === "string") {
@@ -49,6 +49,6 @@ export function readCursor(text: string): Position {
 }
 
 /** An event and its position. */
-export interface PositionedEvent extends Position {
+export interface PositionedEvent extends EventPosition {
   readonly event: Event;
 }

@@ -6,7 +6,7 @@ import type { SeenKeys } from "./journal/seen-keys.ts";
 import { Memtable } from "./memtable.ts";
 import type { Memtables } from "./memtables.ts";
 
-/** What the engine's storage tells of the events of projects. */
+/** The engine's storage of the events of projects, as a replay needs it. */
 export interface ReplayTarget {
   /** Whether all events of a batch are in storage. */
   isFlushed(project: string, interval: Interval): boolean;

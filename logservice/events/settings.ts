@@ -25,9 +25,9 @@ export interface EventsStoreOptions {
   readonly sqlLimits?: SqlLimits;
 }
 
-export type Settings = Required<Omit<EventsStoreOptions, "owner" | "nowMs">> & Pick<EventsStoreOptions, "owner">;
+export type StoreSettings = Required<Omit<EventsStoreOptions, "owner" | "nowMs">> & Pick<EventsStoreOptions, "owner">;
 
-export const settingsOf = ({ clock = systemClock, nowMs, ...options }: EventsStoreOptions): Settings => ({
+export const storeSettings = ({ clock = systemClock, nowMs, ...options }: EventsStoreOptions): StoreSettings => ({
   clock: nowMs === undefined ? clock : withTimeOfDay(clock, nowMs),
   log: () => {},
   // A segment of this many events is made in a second or two.

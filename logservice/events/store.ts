@@ -42,9 +42,9 @@ export interface EventsStore {
   numericFieldStats(query: FieldQuery): Promise<NumericResult>;
 
   /**
-   * What the stages of a query give of the events that it selects, in the order of (instant of the timestamp, id). Stages
-   * that give events give rows of the columns id, timestamp, level, message and fields. Rejects with `bad_request` if that
-   * takes more groups or memory than a query may have.
+   * Runs the stages of a query on the events that it selects, in the order of (instant of the timestamp, id). Stages
+   * that give events give rows of the columns id, timestamp, level, message and fields. Rejects with `bad_request` if
+   * that takes more groups or memory than a query may have.
    */
   aggregate(query: AggregateQuery): Promise<AggregateResult>;
 
@@ -72,11 +72,11 @@ export interface EventsStore {
   expire(): Promise<void>;
   /** Projects that have events. */
   heldProjects(): ReadonlySet<string>;
-  /** What is known to be missing, accepted losses among it. */
+  /** The events that are known to be missing, accepted losses included. */
   losses(): readonly Loss[];
   /** Marks these losses, and no others, as accepted. Ids of unknown losses are kept: the losses may be found later. */
   acceptLosses(ids: ReadonlySet<string>): void;
-  /** What `/metrics` prints: counters and gauges by name. */
+  /** The values that `/metrics` prints: counters and gauges by name. */
   metrics(): Readonly<Record<string, number>>;
   /** Waits for accepted batches to be durable, then releases the directory's lock. */
   close(): Promise<void>;
@@ -93,7 +93,7 @@ export interface NewEvent {
   readonly message: string;
   /** JSON values only: finite numbers, no lone halves of surrogate pairs. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** What JSON.stringify(fields) gives, where the caller has that text already. */
+  /** The text of JSON.stringify(fields), if the caller has it already. */
   readonly fieldsJson?: string | undefined;
   /** The message was too long and is cut. */
   readonly truncated?: boolean | undefined;
@@ -117,7 +117,7 @@ export interface Event {
 }
 
 /** The events of a project from `startMs` to `stopMs`, both included, in milliseconds since 1970 with their fraction. */
-export interface Range {
+export interface EventRange {
   readonly project: string;
   readonly startMs: number;
   readonly stopMs: number;
@@ -125,8 +125,8 @@ export interface Range {
   readonly query: Query | undefined;
 }
 
-/** What a query reads. */
-export interface EventsQuery extends Range {
+/** The events that a query reads. */
+export interface EventsQuery extends EventRange {
   /** Cancels the query. */
   readonly signal: AbortSignal;
 }
@@ -178,7 +178,7 @@ export interface Loss {
   readonly project: string;
   /** Path of the file, or folder, below the folder of all projects or that of the journal. */
   readonly file: string;
-  /** What is wrong with it, to be read after the file: "is missing". */
+  /** The problem, to be read after the file: "is missing". */
   readonly reason: string;
   /** Size of the file, as far as it is known. */
   readonly bytes: number;

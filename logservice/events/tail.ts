@@ -46,7 +46,7 @@ export class Tails {
 export interface TailQuestion {
   readonly project: string;
   readonly selects: (event: Event) => boolean;
-  /** What the project has in memory, the oldest first. */
+  /** The events that the project has in memory, the oldest first. */
   readonly memtables: readonly MemtableEvents[];
   /** The tail begins after this event if it is still in memory. Undefined begins with new events. */
   readonly afterId: string | undefined;
@@ -67,24 +67,24 @@ function itemsAfter(
   memtables: readonly MemtableEvents[],
 ): readonly TailItem[] {
   const batches = memtables.flatMap((events) => events.batches);
-  const found = batches.findLastIndex(({ lines }) => lastIndexOf(lines, id) >= 0);
-  const shown: TailItem[] = [];
+  const batchIndex = batches.findLastIndex(({ lines }) => lastIndexOf(lines, id) >= 0);
+  const items: TailItem[] = [];
   let dropped = 0;
-  for (let b = batches.length - 1; b >= Math.max(found, 0); b--) {
+  for (let b = batches.length - 1; b >= Math.max(batchIndex, 0); b--) {
     const batch = batches[b]!;
-    const last = b === found ? lastIndexOf(batch.lines, id) : -1;
+    const last = b === batchIndex ? lastIndexOf(batch.lines, id) : -1;
     for (let i = batch.length - 1; i > last; i--) {
       // Without the id it is not known how many there were before.
-      if (found < 0 && shown.length >= MAX_WAITING) break;
+      if (batchIndex < 0 && items.length >= MAX_WAITING) break;
       const { event } = batch.at(i);
       if (!selects(event)) continue;
-      if (shown.length < MAX_WAITING) shown.push({ event });
+      if (items.length < MAX_WAITING) items.push({ event });
       else dropped++;
     }
   }
-  if (found < 0) shown.push({ dropped: null });
-  else if (dropped > 0) shown.push({ dropped });
-  return shown.reverse();
+  if (batchIndex < 0) items.push({ dropped: null });
+  else if (dropped > 0) items.push({ dropped });
+  return items.reverse();
 }
 
 class TailReader implements AsyncIterableIterator<TailItem> {

@@ -5,14 +5,14 @@ import { readField } from "../rpc/read-range.ts";
 import { csvRow } from "./csv.ts";
 
 /** How the lines of a file are written. */
-export interface Lines<Row> {
-  /** What comes first; empty if nothing does. */
+export interface LineFormat<Row> {
+  /** The text before the lines; empty if there is none. */
   readonly head: string;
   line(row: Row): string;
 }
 
 /** The lines of a file of events. */
-export function eventLines({ format, fields }: Pick<ExportOrder, "format" | "fields">): Lines<Event> {
+export function eventLines({ format, fields }: Pick<ExportOrder, "format" | "fields">): LineFormat<Event> {
   if (format === "ndjson") return { head: "", line: (event) => `${JSON.stringify(event)}\n` };
   const reads = fields.map((name) => readOfField(readField(name)));
   return {
@@ -25,7 +25,7 @@ export function eventLines({ format, fields }: Pick<ExportOrder, "format" | "fie
 export function rowLines(
   { format }: Pick<ExportOrder, "format">,
   columns: readonly AggregateColumn[],
-): Lines<readonly unknown[]> {
+): LineFormat<readonly unknown[]> {
   const names = columns.map(({ name }) => name);
   if (format === "csv") return { head: csvRow(names), line: csvRow };
   const entries = (row: readonly unknown[]) => row.map((value, at) => [names[at]!, value] as const);

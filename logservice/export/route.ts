@@ -25,8 +25,9 @@ export interface ExportRouteOptions {
 }
 
 /**
- * What answers `GET /export`. Each page of an export takes a slot as any query does, and gives it back before the page is
- * sent: an export of an hour holds up no search for longer than a page takes, and a client that reads slowly holds nobody up.
+ * Makes the handler of `GET /export`. Each page of an export takes a slot as any query does, and gives it back before
+ * the page is sent: an export of an hour holds up no search for longer than a page takes, and a client that reads
+ * slowly holds nobody up.
  */
 export function exportAnswer({ service, stopping, inTurn, stalledMs, addressOf }: ExportRouteOptions) {
   return async (request: IncomingMessage, response: ServerResponse, grant: Grant, over: AbortSignal): Promise<void> => {

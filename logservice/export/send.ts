@@ -6,8 +6,8 @@ import { RpcError } from "../error.ts";
 import { Yielder } from "../events/event-loop.ts";
 import type { ExportOrder } from "../rpc/export-tickets.ts";
 import { MOST_ROWS, TOO_MANY_ROWS } from "../rpc/exports.ts";
-import { readTime } from "../rpc/read-range.ts";
-import { eventLines, type Lines, rowLines } from "./lines.ts";
+import { readTimeInput } from "../rpc/read-range.ts";
+import { eventLines, type LineFormat, rowLines } from "./lines.ts";
 
 export interface ExportRun {
   readonly order: ExportOrder;
@@ -68,9 +68,9 @@ export async function sendExport(response: ServerResponse, run: ExportRun): Prom
 class ExportFile<Row> {
   readonly #response: ServerResponse;
   readonly #run: ExportRun;
-  readonly #lines: Lines<Row>;
+  readonly #lines: LineFormat<Row>;
 
-  constructor(response: ServerResponse, run: ExportRun, lines: Lines<Row>) {
+  constructor(response: ServerResponse, run: ExportRun, lines: LineFormat<Row>) {
     this.#response = response;
     this.#run = run;
     this.#lines = lines;
@@ -129,6 +129,6 @@ class ExportFile<Row> {
 /** `api-20260131T120000Z-20260131T130000Z.csv`. */
 function fileNameOf({ range: { project_id, start, stop }, format }: ExportOrder): string {
   const timeOf = (ms: number) => new Date(ms).toISOString().replace(/[-:]|\.\d+/g, "");
-  const [from, to] = [timeOf(readTime(start, "start")), timeOf(readTime(stop, "stop"))];
+  const [from, to] = [timeOf(readTimeInput(start, "start")), timeOf(readTimeInput(stop, "stop"))];
   return `${project_id}-${from}-${to}.${format}`;
 }

@@ -26,8 +26,8 @@ export function ownPath(path: string): string {
   return path;
 }
 
-/** What is wrong with the form or one of its fields, announced at once. The field names it by aria-describedby. */
-export function problemOf(problem: string | undefined): Html | undefined {
+/** The problem of the form or one of its fields, announced at once. The field names it by aria-describedby. */
+export function problemHtml(problem: string | undefined): Html | undefined {
   return problem === undefined ? undefined : html`<p class="problem" role="alert" id="problem">${problem}</p>\n`;
 }
 

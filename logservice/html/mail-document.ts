@@ -2,7 +2,7 @@ import { type Html, html } from "./html.ts";
 
 export interface MailParts {
   readonly title: string;
-  /** What clients show next to the subject: the first text of a mail. */
+  /** The text that clients show next to the subject: the first one of a mail. */
   readonly preview?: string | undefined;
   readonly maxWidthPx: number;
   readonly content: Html;

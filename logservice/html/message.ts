@@ -12,7 +12,7 @@ export interface MessagePage {
 
 /** The end of something: done, expired, refused, too many requests. */
 export function messagePage({ title, text, isProblem, link }: MessagePage): string {
-  const said = isProblem ? html`<p class="problem" role="alert">${text}</p>` : html`<p>${text}</p>`;
+  const paragraph = isProblem ? html`<p class="problem" role="alert">${text}</p>` : html`<p>${text}</p>`;
   const onward = link !== undefined && html`\n<p><a href="${ownPath(link.href)}">${link.text}</a></p>`;
-  return pageDocument({ title, content: html`${said}${onward}` });
+  return pageDocument({ title, content: html`${paragraph}${onward}` });
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import { StoreError } from "../events/store.ts";
 import { ClientGone } from "./body.ts";
-import { sendError, writeError } from "./send.ts";
+import { sendError, writeErrorResponse } from "./send.ts";
 
 export interface ServiceLog {
   /** Reports a failure to the operators of the service. */
@@ -108,7 +108,7 @@ const LINGER_MS = 2_000;
  */
 function answerEarly({ request, response, clock }: Exchange, error: RpcError): void {
   response.setHeader("Connection", "close");
-  writeError(response, error);
+  writeErrorResponse(response, error);
   request.on("data", () => {});
   request.resume();
   const end = () => {

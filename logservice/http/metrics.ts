@@ -1,5 +1,5 @@
 /** Counts requests for Prometheus. Names of projects and tokens never become labels: they belong to users. */
-export class Metrics {
+export class RequestMetrics {
   readonly #requests = new Map<string, { count: number; seconds: number }>();
 
   /** `route` is the name of a route: paths that clients send would make an unbounded number of labels. */

@@ -4,8 +4,8 @@ import { RpcError } from "../error.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
-import { parseJson } from "../rpc/parse-json.ts";
-import { MAX_ID_LENGTH, type ReadBatch, readEvent, readPart } from "../rpc/read-events.ts";
+import { parseExactJson } from "../rpc/parse-json.ts";
+import { MAX_ID_LENGTH, type ReadBatch, readNewEvent, readPart } from "../rpc/read-events.ts";
 
 /**
  * Reads the lines of a log as events. A line that is a JSON object is an event: its level, message and time are taken from
@@ -24,7 +24,7 @@ export function readLines(text: string, nowMs: number): ReadBatch {
     number++;
     if (line === "") continue;
     refuseFull(batch);
-    readPart(batch, number - 1, () => readEvent(eventOf(line), `line ${number}`, now));
+    readPart(batch, number - 1, () => readNewEvent(eventOf(line), `line ${number}`, now));
   }
   return batch;
 }
@@ -37,7 +37,7 @@ export function readPlainLines(text: string, nowMs: number): ReadBatch {
     const message = line.endsWith("\r") ? line.slice(0, -1) : line;
     if (trimmed(message, 0, message.length) === "") continue;
     refuseFull(batch);
-    readPart(batch, index, () => readEvent({ level: "info", message }, `line ${index + 1}`, now));
+    readPart(batch, index, () => readNewEvent({ level: "info", message }, `line ${index + 1}`, now));
   }
   return batch;
 }
@@ -130,7 +130,7 @@ const MAX_SHOWN_LENGTH = 1_000;
 /** The object in a line; undefined if the line only looks like one. */
 function objectOf(line: string): Record<string, unknown> | undefined {
   try {
-    return parseJson(line) as Record<string, unknown>;
+    return parseExactJson(line) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof RpcError) return undefined;
     throw error;

@@ -24,12 +24,16 @@ export function sendNothing(response: ServerResponse): void {
 
 /** Sends `{type, message}`, with the status of the type unless told otherwise. */
 export function sendError(response: ServerResponse, error: RpcError, status: number = ERROR_STATUS[error.type]): void {
-  writeError(response, error, status);
+  writeErrorResponse(response, error, status);
   response.end();
 }
 
 /** Like `sendError`, but does not end the response. */
-export function writeError(response: ServerResponse, error: RpcError, status: number = ERROR_STATUS[error.type]): void {
+export function writeErrorResponse(
+  response: ServerResponse,
+  error: RpcError,
+  status: number = ERROR_STATUS[error.type],
+): void {
   if (error.retryAfterMs !== undefined) {
     response.setHeader("Retry-After", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
   }

@@ -3,7 +3,7 @@ import { domainToASCII, domainToUnicode } from "node:url";
 export interface EmailAddress {
   /** As it is written and sent to: one address without a name, in NFC, with the domain in lower case and in Unicode. */
   readonly address: string;
-  /** What addresses are compared by: the whole address in lower case. */
+  /** The key that addresses are compared by: the whole address in lower case. */
   readonly key: string;
 }
 

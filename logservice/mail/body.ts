@@ -1,7 +1,7 @@
 import { html } from "../html/html.ts";
 import { mailDocument } from "../html/mail-document.ts";
 
-/** What a mail says: paragraphs around one link. */
+/** The content of a mail: paragraphs around one link. */
 export interface MailBody {
   readonly title: string;
   readonly before: readonly string[];

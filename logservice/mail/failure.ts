@@ -12,7 +12,7 @@ export class MailFailure extends Error {
   }
 }
 
-/** What nodemailer's errors have. */
+/** The members of nodemailer's errors. */
 interface SmtpError {
   readonly message?: string;
   readonly code?: string;
@@ -29,9 +29,9 @@ interface SmtpError {
 export function mailFailureOf(error: unknown, server: SmtpServer): MailFailure {
   const { message = "", code = "", command = "", response, responseCode = 0 } = error as SmtpError;
   const where = `${server.host.includes(":") ? `[${server.host}]` : server.host}:${server.port}`;
-  const said = harmless((response ?? message).replace(NODE_ADVICE, ""), server.login);
-  const told = said === "" ? "" : `: ${said}`;
-  const text = (what: string, remedy = "") => `the SMTP server ${where} ${what}${told}${remedy && `; ${remedy}`}`;
+  const reply = harmless((response ?? message).replace(NODE_ADVICE, ""), server.login);
+  const detail = reply === "" ? "" : `: ${reply}`;
+  const text = (what: string, remedy = "") => `the SMTP server ${where} ${what}${detail}${remedy && `; ${remedy}`}`;
 
   if (code === "EAUTH") {
     return new MailFailure(text("refused the login", "check the user and the password in the URL"), false);
@@ -68,7 +68,7 @@ function tlsRemedy(message: string, server: SmtpServer): string {
   return server.isVerified ? "its certificate must be valid for the host in the URL" : "";
 }
 
-/** What a server wrote, for one line of a log: bounded, without control characters and without our password. */
+/** Returns the text of a server for one line of a log: bounded, without control characters and without our password. */
 function harmless(text: string, login: SmtpServer["login"]): string {
   let line = text.slice(0, MAX_READ);
   for (const secret of secretsOf(login)) line = line.replaceAll(secret, "****");

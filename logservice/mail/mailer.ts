@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createTransport } from "nodemailer";
+import type { Clock } from "../../grammar/units/clock.ts";
 import { asciiDomain, readEmailAddress } from "./address.ts";
 import { MailFailure, mailFailureOf } from "./failure.ts";
 import { type MailSettings, readMailSettings, type SmtpServer } from "./settings.ts";
@@ -38,12 +39,12 @@ export interface MailTimeouts {
 const TIMEOUTS: MailTimeouts = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 20_000, sendMs: 60_000 };
 
 /** Makes a sender of mail. Nothing is connected before the first message. Throws MailSettingsError. */
-export function openMailer(settings: MailSettings): Mailer {
-  return mailerTo(readMailSettings(settings), TIMEOUTS);
+export function openMailer(settings: MailSettings, clock: Clock): Mailer {
+  return mailerTo(readMailSettings(settings), TIMEOUTS, clock);
 }
 
 /** A sender by settings that were read. */
-export function mailerTo(server: SmtpServer, timeouts: MailTimeouts): Mailer {
+export function mailerTo(server: SmtpServer, timeouts: MailTimeouts, clock: Clock): Mailer {
   const closing = new AbortController();
   // A connection for each message, as there are few. Every option is named here: see readMailSettings.
   const transport = createTransport({
@@ -71,7 +72,8 @@ export function mailerTo(server: SmtpServer, timeouts: MailTimeouts): Mailer {
       if (recipient === undefined)
         throw new MailFailure("the recipient is not one email address: nothing was sent", true);
       if (!/^[\w.-]{1,100}$/.test(id)) throw new TypeError(`not the first part of a Message-ID: ${JSON.stringify(id)}`);
-      const tooLong = AbortSignal.timeout(timeouts.sendMs);
+      const late = new AbortController();
+      const timer = clock.after(timeouts.sendMs, () => late.abort());
       try {
         await transport.sendMail({
           from: { name, address: sender.address },
@@ -84,12 +86,14 @@ export function mailerTo(server: SmtpServer, timeouts: MailTimeouts): Mailer {
           xMailer: false,
           disableFileAccess: true,
           disableUrlAccess: true,
-          signal: AbortSignal.any([closing.signal, tooLong, ...(signal === undefined ? [] : [signal])]),
+          signal: AbortSignal.any([closing.signal, late.signal, ...(signal === undefined ? [] : [signal])]),
         });
       } catch (error) {
         signal?.throwIfAborted();
-        if (tooLong.aborted) throw mailFailureOf(new Error(`no end after ${timeouts.sendMs / 1000} s`), server);
+        if (late.signal.aborted) throw mailFailureOf(new Error(`no end after ${timeouts.sendMs / 1000} s`), server);
         throw mailFailureOf(error, server);
+      } finally {
+        timer.stop();
       }
     },
     close() {

@@ -7,7 +7,7 @@ export interface SignInMail {
   readonly to: string;
   /** Where the link leads, on the service's own public address. */
   readonly url: string;
-  /** What asked to sign in, such as "Firefox on Linux". */
+  /** The program that asked to sign in, such as "Firefox on Linux". */
   readonly device: string;
   /** The network address that it asked from. */
   readonly address: string;
@@ -18,10 +18,10 @@ export interface SignInMail {
 /** The mail with the link for signing in. It has no code: whoever reads the mail alone cannot sign in. */
 export function signInMessage({ to, url, device, address, startedAt, expiresAt }: SignInMail): MailMessage {
   const site = new URL(url).host;
-  const asked = `${unlinkedText(device)} at the network address ${shownText(address)} asked to sign in to ${site} as ${shownText(to, MAX_ADDRESS)} on ${utcTime(startedAt)}.`;
+  const request = `${unlinkedText(device)} at the network address ${shownText(address)} asked to sign in to ${site} as ${shownText(to, MAX_ADDRESS)} on ${utcTime(startedAt)}.`;
   return messageOf(to, `Sign in to ${site}`, {
     title: `Sign in to ${site}`,
-    before: [asked],
+    before: [request],
     link: { url, text: "Continue signing in" },
     after: [
       "The page asks for the six-digit code that the asking terminal or window shows. It is not in this mail.",
@@ -46,9 +46,9 @@ export interface InviteMail {
 /** The mail with an invitation to a team. */
 export function inviteMessage({ to, url, team, invitedBy, role, expiresAt }: InviteMail): MailMessage {
   const site = new URL(url).host;
-  const shown = shownText(team);
+  const teamName = shownText(team);
   // Clients make links of what looks like one: in the subject a name would send people to a site of its choice.
-  const subject = looksLikeLink(shown) ? "An invitation to a team" : `An invitation to the team "${shown}"`;
+  const subject = looksLikeLink(teamName) ? "An invitation to a team" : `An invitation to the team "${teamName}"`;
   return messageOf(to, `${subject} on ${site}`, {
     title: `An invitation to a team on ${site}`,
     before: [

@@ -15,7 +15,7 @@ export interface MailSettings {
 export interface SmtpServer {
   /** The host for people. */
   readonly host: string;
-  /** What is connected to: an IP address or a name that is looked up. */
+  /** The host that is connected to: an IP address or a name that is looked up. */
   readonly dialedHost: string;
   readonly port: number;
   readonly login: { readonly user: string; readonly password: string } | undefined;
@@ -121,9 +121,9 @@ function isInsecure(url: URL, isHere: boolean): boolean {
 
 /** A name and an address, or an address. */
 function readSender(text: string): SmtpServer["from"] {
-  const named = /^\s*(?:"([^"\\]*)"|([^"<>\\]*?))\s*<([^<>]*)>\s*$/.exec(text);
-  const name = (named?.[1] ?? named?.[2] ?? "").normalize("NFC");
-  const address = readEmailAddress(named?.[3] ?? text);
+  const match = /^\s*(?:"([^"\\]*)"|([^"<>\\]*?))\s*<([^<>]*)>\s*$/.exec(text);
+  const name = (match?.[1] ?? match?.[2] ?? "").normalize("NFC");
+  const address = readEmailAddress(match?.[3] ?? text);
   const hint = "write an address, or a name with the address: Logs <logs@example.com>";
   if (address === undefined) throw new MailSettingsError("the sender of mail is not an email address", hint);
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(name) || [...name].length > MAX_NAME_LENGTH) {

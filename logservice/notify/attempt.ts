@@ -1,30 +1,30 @@
 import type { AlertMessage } from "../records/alert-message.ts";
 import {
   type DeliveryHead,
+  type DeliveryProgress,
   noteAttempt,
   noteDelivered,
   noteGivenUp,
   notePostponed,
   noteProgress,
-  type Progress,
   readMessages,
   type StoredMessage,
   wasNeverTold,
 } from "../records/deliveries.ts";
 import type { Records } from "../records/open.ts";
 import { GIVE_UP_MS, pauseMs } from "./backoff.ts";
-import { type Outcome, recipientsOf, type SendOptions, sendTo } from "./send.ts";
+import { type DeliveryOutcome, type SendOptions, sendTo, targetRecipients } from "./send.ts";
 import type { SmsBudget } from "./send-limits.ts";
-import type { Target } from "./target.ts";
+import type { NotificationTarget } from "./target.ts";
 
 export interface AttemptOptions extends SendOptions {
   readonly records: Records;
   readonly smsBudget: SmsBudget;
 }
 
-/** What is attempted at once: one delivery, or several as a digest. */
+/** The deliveries that are attempted at once: one delivery, or several as a digest. */
 export interface Attempt {
-  readonly target: Target;
+  readonly target: NotificationTarget;
   readonly deliveries: readonly DeliveryHead[];
   /** Earlier ones of the same alert that are tried again later: told are only recipients that have all of these. */
   readonly heldUpBy: readonly DeliveryHead[];
@@ -32,7 +32,7 @@ export interface Attempt {
 
 /** How an attempt ended; `none` if nobody was to be told, `split` if a digest was refused and each is to be told by itself. */
 export interface Attempted {
-  readonly kind: Outcome["kind"] | "none" | "split";
+  readonly kind: DeliveryOutcome["kind"] | "none" | "split";
   /** The wait that the target asked for, whatever it is told next; 0 if it did not. */
   readonly afterMs: number;
 }
@@ -45,25 +45,30 @@ const RECIPIENTS_AT_ONCE = 3;
  * each of several recipients: whoever is killed in between tells a recipient twice, with the same id, rather than not at all.
  * Rejects with the reason of the signal if that is aborted first.
  */
-export async function attempt(options: AttemptOptions, tried: Attempt, signal: AbortSignal): Promise<Attempted> {
+export async function attemptDelivery(
+  options: AttemptOptions,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<Attempted> {
   const { db } = options.records;
-  const deliveries = await withoutDropped(options, tried);
+  const deliveries = await withoutDropped(options, attempt);
   const stored = await readMessages(db, idsOf(deliveries));
-  const letters = lettersOf(await openRecipients(options, tried), stored);
-  const isPartial = tried.heldUpBy.length > 0;
+  const letters = lettersOf(await openRecipients(options, attempt), stored);
+  const isPartial = attempt.heldUpBy.length > 0;
   if (stored.size === 0 || (isPartial && letters.length === 0)) return NOTHING;
   await noteAttempt(db, [...stored.keys()]);
-  const failures = await tellAll(options, { ...tried, deliveries }, { stored, letters }, signal);
+  const failures = await tellAll(options, { ...attempt, deliveries }, { stored, letters }, signal);
   const retries = failures.flatMap(({ outcome }) => (outcome.kind === "retry" ? [outcome] : []));
   if (retries.length > 0) {
     const afterMs = Math.max(0, ...retries.map((outcome) => outcome.afterMs ?? 0));
-    await postpone(options, deliveries, { reason: reasonOf(tried.target, failures), afterMs });
+    await postpone(options, deliveries, { reason: reasonOf(attempt.target, failures), afterMs });
     return { kind: "retry", afterMs };
   }
   const isContent = failures.every(({ outcome }) => outcome.kind === "refused" && outcome.isContent === true);
   // One message that the target does not take would take all others with it.
-  if (failures.length > 0 && isContent && stored.size > 1 && recipientsOf(tried.target).length === 1) return SPLIT;
-  return isPartial ? NOTHING : await finish(options, tried.target, { stored, failures });
+  if (failures.length > 0 && isContent && stored.size > 1 && targetRecipients(attempt.target).length === 1)
+    return SPLIT;
+  return isPartial ? NOTHING : await finish(options, attempt.target, { stored, failures });
 }
 
 const NOTHING: Attempted = { kind: "none", afterMs: 0 };
@@ -77,20 +82,20 @@ const idsOf = (deliveries: readonly DeliveryHead[]) => deliveries.map(({ id }) =
  */
 async function withoutDropped({ records, clock }: AttemptOptions, { target, deliveries }: Attempt) {
   if (target.type === "webhook" || target.type === "pagerduty") return deliveries;
-  const kept: DeliveryHead[] = [];
+  const rest: DeliveryHead[] = [];
   for (const delivery of deliveries) {
     const isDropped = delivery.kind === "resolved" && (await wasNeverTold(records.db, delivery));
-    if (!isDropped) kept.push(delivery);
+    if (!isDropped) rest.push(delivery);
     else await noteGivenUp(records.db, [delivery.id], NEVER_TOLD, new Date(clock.nowMs()).toISOString());
   }
-  return kept;
+  return rest;
 }
 
 const NEVER_TOLD = "not told, since the beginning of the episode was never delivered";
 
 /** The recipients that may be told: all, or those that have what comes before. */
 async function openRecipients({ records }: AttemptOptions, { target, heldUpBy }: Attempt): Promise<readonly string[]> {
-  const recipients = recipientsOf(target);
+  const recipients = targetRecipients(target);
   if (heldUpBy.length === 0) return recipients;
   const earlier = await readMessages(records.db, idsOf(heldUpBy));
   return recipients.filter((recipient) =>
@@ -98,7 +103,7 @@ async function openRecipients({ records }: AttemptOptions, { target, heldUpBy }:
   );
 }
 
-/** What one recipient is told. */
+/** The messages for one recipient. */
 interface Letter {
   readonly recipient: string;
   readonly messages: readonly AlertMessage[];
@@ -106,7 +111,7 @@ interface Letter {
 
 type Stored = Map<string, StoredMessage>;
 
-/** What each recipient is told: nothing that it has, or that was refused for it. */
+/** Returns the messages for each recipient: none that it has, or that was refused for it. */
 function lettersOf(recipients: readonly string[], stored: Stored): Letter[] {
   const letters = recipients.map((recipient) => {
     const open = [...stored.values()].filter(
@@ -119,7 +124,7 @@ function lettersOf(recipients: readonly string[], stored: Stored): Letter[] {
 
 interface Failure {
   readonly recipient: string;
-  readonly outcome: Exclude<Outcome, { readonly kind: "delivered" }>;
+  readonly outcome: Exclude<DeliveryOutcome, { readonly kind: "delivered" }>;
 }
 
 /** Tells the recipients, notes those that are done, and returns the others. */
@@ -135,7 +140,7 @@ async function tellAll(
     const outcome = waitMs > 0 ? tooManySms(waitMs) : await sendTo(options, target, letter, signal);
     if (outcome.kind !== "delivered") failures.push({ recipient: letter.recipient, outcome });
     // One recipient is done when the delivery is.
-    if (outcome.kind === "retry" || recipientsOf(target).length === 1) return;
+    if (outcome.kind === "retry" || targetRecipients(target).length === 1) return;
     for (const { id } of letter.messages) {
       const progress = withRecipient(stored.get(id)!.progress, letter.recipient, outcome.kind);
       const noted = { message: stored.get(id)!.message, progress };
@@ -153,11 +158,15 @@ async function tellAll(
   return failures;
 }
 
-function tooManySms(afterMs: number): Outcome {
+function tooManySms(afterMs: number): DeliveryOutcome {
   return { kind: "retry", reason: "the team has sent too many text messages within an hour", afterMs };
 }
 
-function withRecipient({ told, refused }: Progress, recipient: string, kind: "delivered" | "refused"): Progress {
+function withRecipient(
+  { told, refused }: DeliveryProgress,
+  recipient: string,
+  kind: "delivered" | "refused",
+): DeliveryProgress {
   return kind === "delivered" ? { told: [...told, recipient], refused } : { told, refused: [...refused, recipient] };
 }
 
@@ -168,7 +177,7 @@ async function postpone(
   { reason, afterMs }: { readonly reason: string; readonly afterMs: number },
 ): Promise<void> {
   const now = clock.nowMs();
-  // What was tried together is tried together again.
+  // Deliveries that were tried together are tried together again.
   const waitMs = Math.max(afterMs, pauseMs(Math.max(...deliveries.map(({ attempts }) => attempts + 1))));
   for (const { id, created_at } of deliveries) {
     const endMs = Date.parse(created_at) + GIVE_UP_MS;
@@ -183,10 +192,10 @@ async function postpone(
 /** Ends what need not be tried again: given up is what was refused for any recipient. */
 async function finish(
   { records, clock }: AttemptOptions,
-  target: Target,
+  target: NotificationTarget,
   { stored, failures }: { readonly stored: Stored; readonly failures: readonly Failure[] },
 ): Promise<Attempted> {
-  const recipients = recipientsOf(target);
+  const recipients = targetRecipients(target);
   const now = new Date(clock.nowMs()).toISOString();
   const refused = [...stored].filter(([, { progress }]) =>
     recipients.length === 1 ? failures.length > 0 : recipients.some((one) => progress.refused.includes(one)),
@@ -205,9 +214,9 @@ async function finish(
 }
 
 /** Why an attempt failed: for some of several recipients, with their names. */
-function reasonOf(target: Target, failures: readonly Failure[]): string {
+function reasonOf(target: NotificationTarget, failures: readonly Failure[]): string {
   const reasons = [...new Set(failures.map(({ outcome }) => outcome.reason))].join("; ");
-  if (recipientsOf(target).length === 1) return reasons;
+  if (targetRecipients(target).length === 1) return reasons;
   const names = failures.map(({ recipient }) => recipient);
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
   return `${names.slice(0, MAX_NAMES).join(", ")}${more}: ${reasons}`;

@@ -1,21 +1,21 @@
 // The words of an alert's condition, for messages and for the pages of the web UI.
 import type { AlertInput } from "../../schema/rpc.generated.ts";
 
-/** What is compared with the threshold, for people: `events`, or a column, and its unit or "". */
+/** The name of the value that is compared with the threshold, for people: `events`, or a column, and its unit or "". */
 export interface Measured {
   readonly what: string;
   readonly unit: string;
 }
 
 /** A threshold and the minutes that it is for. */
-export interface Condition {
+export interface AlertCondition {
   readonly operator: AlertInput["operator"];
   readonly threshold: number;
   readonly interval: number;
 }
 
 /** When an alert is triggered: `more than 10 events in 5 min`, `p99(duration) less than 500 ms in 1 h`. */
-export function condition(of: Condition, measured: Measured): string {
+export function condition(of: AlertCondition, measured: Measured): string {
   const { what } = measured;
   const counted = what === "events" && of.threshold === 1 ? "event" : what;
   const limited = isCount(measured) ? `${limit(of, measured)} ${counted}` : `${what} ${limit(of, measured)}`;
@@ -23,10 +23,10 @@ export function condition(of: Condition, measured: Measured): string {
 }
 
 /** `more than 10`, `less than 500 ms`. */
-export function limit({ operator, threshold }: Omit<Condition, "interval">, measured: Measured): string {
+export function limit({ operator, threshold }: Omit<AlertCondition, "interval">, measured: Measured): string {
   const { unit } = measured;
   const comparison = operator === "<" && isCount(measured) ? "fewer than" : COMPARISONS[operator];
-  return `${comparison} ${numberText(threshold)}${unit === "" ? "" : ` ${unit}`}`;
+  return `${comparison} ${quantityText(threshold)}${unit === "" ? "" : ` ${unit}`}`;
 }
 
 const COMPARISONS = {
@@ -34,7 +34,7 @@ const COMPARISONS = {
   ">=": "at least",
   "<": "less than",
   "<=": "at most",
-} as const satisfies Record<Condition["operator"], string>;
+} as const satisfies Record<AlertCondition["operator"], string>;
 
 /** Whether something is counted: a column that is a word of its own, as in 42 failures. Others are measured. */
 export function isCount({ what, unit }: Measured): boolean {
@@ -48,6 +48,6 @@ export function durationText(minutes: number): string {
   return [hours > 0 && `${hours} h`, rest > 0 && `${rest} min`].filter(Boolean).join(" ") || "0 min";
 }
 
-export function numberText(value: number): string {
+export function quantityText(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }

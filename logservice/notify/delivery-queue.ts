@@ -7,13 +7,13 @@ import {
   waitingTargets,
 } from "../records/deliveries.ts";
 import type { Records } from "../records/open.ts";
-import { type Attempt, type Attempted, attempt } from "./attempt.ts";
+import { type Attempt, type Attempted, attemptDelivery } from "./attempt.ts";
 import { GIVE_UP_MS, isDue } from "./backoff.ts";
 import { dueDeliveries } from "./due-deliveries.ts";
-import { Pace } from "./pace.ts";
-import { recipientsOf, type SendOptions } from "./send.ts";
+import { MessagePace } from "./pace.ts";
+import { type SendOptions, targetRecipients } from "./send.ts";
 import { SmsBudget } from "./send-limits.ts";
-import { findTarget, type Target } from "./target.ts";
+import { findTarget, type NotificationTarget } from "./target.ts";
 import { TargetRefused } from "./target-guard.ts";
 
 export interface DeliveryQueueOptions extends SendOptions {
@@ -38,10 +38,10 @@ const MOST_IN_DIGEST = 200;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const REMOVE_EACH_MS = 60 * 60_000;
 
-/** What the queue knows of a target that something waits for. Nothing of it is needed after a restart. */
+/** The state of a target that deliveries wait for. Nothing of it is needed after a restart. */
 interface Lane {
-  readonly pace: Pace;
-  /** What waited when it was looked at last. */
+  readonly pace: MessagePace;
+  /** Identifies the deliveries that waited when it was looked at last. */
   mark: string;
   /** When there is something to do, if nothing is added meanwhile. */
   nextMs: number;
@@ -140,7 +140,7 @@ export class DeliveryQueue {
   #laneOf({ notificationId, teamId }: WaitingTarget): Lane {
     let lane = this.#lanes.get(notificationId);
     if (lane === undefined) {
-      lane = { pace: new Pace(), mark: "", nextMs: 0, heldUntilMs: 0, work: undefined, teamId };
+      lane = { pace: new MessagePace(), mark: "", nextMs: 0, heldUntilMs: 0, work: undefined, teamId };
       this.#lanes.set(notificationId, lane);
     }
     return lane;
@@ -204,7 +204,7 @@ export class DeliveryQueue {
   }
 
   /** The target of what waits. If there is none, all of it is given up. */
-  async #targetFor(first: DeliveryHead, waiting: readonly DeliveryHead[]): Promise<Target | undefined> {
+  async #targetFor(first: DeliveryHead, waiting: readonly DeliveryHead[]): Promise<NotificationTarget | undefined> {
     const { records, clock } = this.#options;
     const now = clock.nowMs();
     try {
@@ -219,21 +219,21 @@ export class DeliveryQueue {
 
   /** Tells what is held up to the recipients that have what comes before it. */
   async #tellHeldUp(
-    target: Target,
+    target: NotificationTarget,
     heldUp: readonly { readonly delivery: DeliveryHead; readonly by: readonly DeliveryHead[] }[],
     lane: Lane,
   ): Promise<void> {
-    if (recipientsOf(target).length === 1) return;
+    if (targetRecipients(target).length === 1) return;
     for (const { delivery, by } of heldUp) {
       if (!isDue(lane.heldUntilMs, this.#options.clock.nowMs())) return;
       await this.#attempt({ target, deliveries: [delivery], heldUpBy: by }, lane);
     }
   }
 
-  async #attempt(tried: Attempt, lane: Lane): Promise<Attempted["kind"]> {
-    const { kind, afterMs } = await attempt(this.#options, tried, this.#closing.signal);
+  async #attempt(attempt: Attempt, lane: Lane): Promise<Attempted["kind"]> {
+    const { kind, afterMs } = await attemptDelivery(this.#options, attempt, this.#closing.signal);
     if (kind === "none" || kind === "split") return kind;
-    const name = `deliveries_${tried.target.type}_${COUNTED[kind]}_total`;
+    const name = `deliveries_${attempt.target.type}_${COUNTED[kind]}_total`;
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
     // A target that asks for a pause means all that it would be told.
     if (afterMs > 0) lane.heldUntilMs = this.#options.clock.nowMs() + Math.min(afterMs, GIVE_UP_MS);

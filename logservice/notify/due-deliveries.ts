@@ -2,11 +2,11 @@ import type { DeliveryHead } from "../records/deliveries.ts";
 import { isDue } from "./backoff.ts";
 
 export interface DueDeliveries {
-  /** What may be sent now, in the order in which it was added. */
+  /** The deliveries that may be sent now, in the order in which they were added. */
   readonly due: readonly DeliveryHead[];
   /**
-   * What is due but held up by deliveries of the same alert that wait for another attempt. It may go to the recipients that
-   * have all of those.
+   * The deliveries that are due but held up by others of the same alert that wait for another attempt. They may go to
+   * the recipients that have all of those.
    */
   readonly heldUp: readonly { readonly delivery: DeliveryHead; readonly by: readonly DeliveryHead[] }[];
   /** When the next of the others is due, in milliseconds since 1970; infinity if there are none. */

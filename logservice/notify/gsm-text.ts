@@ -9,22 +9,22 @@ export function cutToOnePart(text: string): string {
   const characters = composed.flatMap((character) => [...gsmOf(character)]);
   if (lengthOf(characters) <= MAX_LENGTH) return characters.join("");
   let length = ENDING.length;
-  const kept = characters.filter((character) => {
+  const head = characters.filter((character) => {
     length += lengthOf([character]);
     return length <= MAX_LENGTH;
   });
-  return `${kept.join("").trimEnd()}${ENDING}`;
+  return `${head.join("").trimEnd()}${ENDING}`;
 }
 
 function cutToUcs2(characters: readonly string[]): string {
   const text = characters.join("");
   if (text.length <= MAX_UCS2) return text;
-  let kept = "";
+  let head = "";
   for (const character of characters) {
-    if (kept.length + character.length > MAX_UCS2 - 1) break;
-    kept += character;
+    if (head.length + character.length > MAX_UCS2 - 1) break;
+    head += character;
   }
-  return `${kept.trimEnd()}…`;
+  return `${head.trimEnd()}…`;
 }
 
 const MAX_LENGTH = 160;

@@ -2,33 +2,33 @@ import { shownText } from "../html/shown-text.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 
 /** Makes a text that others chose harmless for one channel, and cuts it. */
-export type Shown = (text: string, maxLength?: number) => string;
+export type Sanitize = (text: string, maxLength?: number) => string;
 
 /**
  * A message whose texts are harmless, but for its events. Values of groups come from logs, which strangers may write; names
  * and queries from a team, which may tell people who do not know it.
  */
-export function harmlessMessage(message: AlertMessage, shown: Shown): AlertMessage {
+export function harmlessMessage(message: AlertMessage, sanitize: Sanitize): AlertMessage {
   const { team, project, alert, group } = message;
   return {
     ...message,
-    team: { ...team, name: shown(team.name) },
-    project: { ...project, name: shown(project.name) },
+    team: { ...team, name: sanitize(team.name) },
+    project: { ...project, name: sanitize(project.name) },
     alert: {
       ...alert,
-      name: shown(alert.name),
+      name: sanitize(alert.name),
       // People of the team wrote it, for this: a link to what to do has to work, and lines stay lines.
       description: alert.description
         .split(/\r?\n/)
         .map((line) => shownText(line, MAX_TEXT))
         .join("\n")
         .trim(),
-      query: shown(alert.query, MAX_TEXT),
+      query: sanitize(alert.query, MAX_TEXT),
     },
-    group: group.map(({ name, value }) => ({ name: shown(name), value: shown(plainText(value)) })),
-    what: shown(message.what),
-    unit: shown(message.unit),
-    reason: shown(message.reason, MAX_TEXT),
+    group: group.map(({ name, value }) => ({ name: sanitize(name), value: sanitize(jsonValueText(value)) })),
+    what: sanitize(message.what),
+    unit: sanitize(message.unit),
+    reason: sanitize(message.reason, MAX_TEXT),
   };
 }
 
@@ -36,6 +36,6 @@ export function harmlessMessage(message: AlertMessage, shown: Shown): AlertMessa
 const MAX_TEXT = 500;
 
 /** A JSON value for people: texts without quotes. */
-export function plainText(value: unknown): string {
+export function jsonValueText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
 }

@@ -10,7 +10,7 @@ export interface Post {
   readonly body: string;
 }
 
-/** What was answered. The body is not read: it is nothing that is shown or counts. */
+/** The answer to a request. The body is not read: it is nothing that is shown or counts. */
 export interface PostAnswer {
   readonly status: number;
   /** The header Retry-After as it was sent, or "". */
@@ -25,7 +25,7 @@ export class PostFailure extends Error {
 export interface PostOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** What checks the target; without it, the operator has set the address and it may be any. */
+  /** The options of the check of the target; without them, the operator has set the address and it may be any. */
   readonly guard: GuardOptions | undefined;
   /** Certificates of authorities that are trusted instead of the usual ones. */
   readonly ca?: string | undefined;
@@ -109,10 +109,13 @@ function exchange(
   });
 }
 
-/** What failed, without what the other end sent: the messages of node quote certificates and parts of answers. */
+/**
+ * Describes what failed, without the text that the other end sent: the messages of node quote certificates and parts of
+ * answers.
+ */
 function whatFailed({ code = "" }: NodeJS.ErrnoException): string {
-  const known = FAILURES.find(({ codes }) => codes.test(code));
-  return known?.what ?? "could not be connected to";
+  const failure = FAILURES.find(({ codes }) => codes.test(code));
+  return failure?.what ?? "could not be connected to";
 }
 
 const FAILURES: readonly { readonly codes: RegExp; readonly what: string }[] = [

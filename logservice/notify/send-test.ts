@@ -1,7 +1,7 @@
 import type { Notification } from "../../schema/rpc.generated.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import type { Records } from "../records/open.ts";
-import { type Outcome, recipientsOf, type SendOptions, sendTo } from "./send.ts";
+import { type DeliveryOutcome, type SendOptions, sendTo, targetRecipients } from "./send.ts";
 import { targetOf } from "./target.ts";
 import { TargetRefused } from "./target-guard.ts";
 
@@ -17,13 +17,13 @@ export async function sendTest(
   notification: Notification,
   message: AlertMessage,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const late = new AbortController();
   const timer = options.clock.after(TIMEOUT_MS, () => late.abort());
   const ended = AbortSignal.any([signal, late.signal]);
   try {
     const target = await targetOf(options.records, notification, options.clock.nowMs());
-    const recipients = recipientsOf(target);
+    const recipients = targetRecipients(target);
     const send = (recipient: string) => sendTo(options, target, { recipient, messages: [message] }, ended);
     const outcomes = await Promise.all(recipients.map(send));
     const at = outcomes.findIndex(({ kind }) => kind !== "delivered");

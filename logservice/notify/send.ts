@@ -6,11 +6,11 @@ import { alertMail, digestMail } from "./channels/email.ts";
 import { pagerDutyPost } from "./channels/pagerduty.ts";
 import { slackPost } from "./channels/slack.ts";
 import { smsPost, smsText } from "./channels/sms.ts";
-import { type Told, webhookPost } from "./channels/webhook.ts";
+import { type MessageBatch, webhookPost } from "./channels/webhook.ts";
 import { type Post, type PostAnswer, PostFailure, post } from "./post.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { NotifySettings } from "./settings.ts";
-import type { Target } from "./target.ts";
+import type { NotificationTarget } from "./target.ts";
 import { type Resolve, TargetNotFound, TargetRefused } from "./target-guard.ts";
 
 export interface SendOptions {
@@ -32,10 +32,10 @@ export interface NetworkOptions {
 }
 
 /**
- * What became of an attempt. The reason is one sentence that may be shown to the people of the team: it has nothing of what
- * the target answered but its status.
+ * The outcome of an attempt. The reason is one sentence that may be shown to the people of the team: it has nothing of
+ * what the target answered but its status.
  */
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly kind: "delivered" }
   /** `afterMs` is what the target asked for. */
   | { readonly kind: "retry"; readonly reason: string; readonly afterMs?: number | undefined }
@@ -53,13 +53,13 @@ export type Outcome =
  */
 export async function sendTo(
   options: SendOptions,
-  target: Target,
+  target: NotificationTarget,
   { recipient, messages }: { readonly recipient: string; readonly messages: readonly AlertMessage[] },
   signal: AbortSignal,
-): Promise<Outcome> {
-  const told: Told = { id: digestId(messages), messages };
+): Promise<DeliveryOutcome> {
+  const batch: MessageBatch = { id: digestId(messages), messages };
   try {
-    return await SENDERS[target.type](options, target as never, { ...told, recipient }, signal);
+    return await SENDERS[target.type](options, target as never, { ...batch, recipient }, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TargetRefused) return { kind: "refused", reason: error.message };
@@ -71,7 +71,7 @@ export async function sendTo(
 }
 
 /** The recipients of a target that are told one by one. */
-export function recipientsOf(target: Target): readonly string[] {
+export function targetRecipients(target: NotificationTarget): readonly string[] {
   return "recipients" in target ? target.recipients : [""];
 }
 
@@ -83,15 +83,15 @@ function digestId(messages: readonly AlertMessage[]): string {
   return `dig_${hash.digest("hex").slice(0, 32)}`;
 }
 
-interface ToRecipient extends Told {
+interface ToRecipient extends MessageBatch {
   readonly recipient: string;
 }
 
-type Of<Type extends Target["type"]> = Extract<Target, { readonly type: Type }>;
+type Of<Type extends NotificationTarget["type"]> = Extract<NotificationTarget, { readonly type: Type }>;
 
-type Sender<T> = (options: SendOptions, target: T, told: ToRecipient, signal: AbortSignal) => Promise<Outcome>;
+type Sender<T> = (options: SendOptions, target: T, batch: ToRecipient, signal: AbortSignal) => Promise<DeliveryOutcome>;
 
-const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
+const SENDERS: { readonly [Type in NotificationTarget["type"]]: Sender<Of<Type>> } = {
   async email({ settings, origin, failed }, _target, { id, recipient: to, messages }, signal) {
     const [first] = messages as [AlertMessage];
     if (settings.mailer === undefined) return notConfigured("no mails", "--smtp");
@@ -101,7 +101,7 @@ const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
       return { kind: "delivered" };
     } catch (error) {
       if (!(error instanceof MailFailure)) throw error;
-      // What the mail server wrote is for the operators.
+      // The text of the mail server is for the operators.
       failed("a mail about an alert could not be sent", error);
       return error.isPermanent
         ? { kind: "refused", reason: "the mail server refused the mail or its recipient" }
@@ -112,8 +112,8 @@ const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
   async sms(options, _target, { recipient, messages }, signal) {
     const { settings, origin, failed } = options;
     if (settings.sms === undefined) return notConfigured("no text messages", "--sms");
-    const sent = smsPost(settings.sms, recipient, smsText(messages, origin()));
-    const answer = await postTo(options, sent, signal, "operator");
+    const request = smsPost(settings.sms, recipient, smsText(messages, origin()));
+    const answer = await postTo(options, request, signal, "operator");
     const outcome = outcomeOf(options, answer, "the provider of text messages");
     if (outcome.kind !== "delivered") failed("a text message about an alert could not be sent", outcome.reason);
     // The login is the operator's to mend, and the message is sent then.
@@ -123,40 +123,40 @@ const SENDERS: { readonly [Type in Target["type"]]: Sender<Of<Type>> } = {
   },
 
   async slack(options, target, { messages }, signal) {
-    const sent = slackPost(target, messages, options.origin());
-    return outcomeOf(options, await postTo(options, sent, signal), "the target");
+    const request = slackPost(target, messages, options.origin());
+    return outcomeOf(options, await postTo(options, request, signal), "the target");
   },
 
-  async webhook(options, target, told, signal) {
-    const sent = webhookPost(target, told, options.origin(), options.clock.nowMs());
-    return outcomeOf(options, await postTo(options, sent, signal), "the target");
+  async webhook(options, target, batch, signal) {
+    const request = webhookPost(target, batch, options.origin(), options.clock.nowMs());
+    return outcomeOf(options, await postTo(options, request, signal), "the target");
   },
 
   async pagerduty(options, { routingKey }, { messages }, signal) {
     const [message] = messages as [AlertMessage];
     if (messages.length > 1) throw new TypeError("PagerDuty takes no digests");
-    const sent = pagerDutyPost({ url: options.settings.pagerdutyUrl, routingKey }, message, options.origin());
-    return outcomeOf(options, await postTo(options, sent, signal, "operator"), "PagerDuty");
+    const request = pagerDutyPost({ url: options.settings.pagerdutyUrl, routingKey }, message, options.origin());
+    return outcomeOf(options, await postTo(options, request, signal, "operator"), "PagerDuty");
   },
 };
 
-function notConfigured(what: string, option: string): Outcome {
+function notConfigured(what: string, option: string): DeliveryOutcome {
   return { kind: "retry", reason: `the service sends ${what}: its operator has to start it with ${option}` };
 }
 
 /** Posts to what a team has set, which is guarded, or to an address that the operator has set. */
 function postTo(
   { settings, clock, network = {} }: SendOptions,
-  sent: Post,
+  request: Post,
   signal: AbortSignal,
   setBy: "team" | "operator" = "team",
 ): Promise<PostAnswer> {
   const { resolve, ca, timeoutMs } = network;
   const guard = { allowsPrivate: settings.allowsPrivate, ...(resolve && { resolve }) };
-  return post(sent, { clock, signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
+  return post(request, { clock, signal, ca, timeoutMs, guard: setBy === "team" ? guard : undefined });
 }
 
-function outcomeOf({ clock }: SendOptions, { status, retryAfter }: PostAnswer, who: string): Outcome {
+function outcomeOf({ clock }: SendOptions, { status, retryAfter }: PostAnswer, who: string): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: "delivered" };
   if (status >= 300 && status < 400) {
     return {

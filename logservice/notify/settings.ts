@@ -1,7 +1,7 @@
 import type { Mailer } from "../mail/mailer.ts";
 import type { SmsSettings } from "./sms-settings.ts";
 
-/** What the operator has set for the delivery of alerts. */
+/** The operator's settings for the delivery of alerts. */
 export interface NotifySettings {
   readonly mailer: Mailer | undefined;
   readonly sms: SmsSettings | undefined;

@@ -119,9 +119,9 @@ function readUrl(url: unknown): string {
 function readBody({ form, json }: Readonly<Record<string, unknown>>): SmsBody {
   if ((form === undefined) === (json === undefined)) throw wrong("form and json", "given as one of the two");
   const template = form ?? json;
-  const wanted = ["{to}", "{text}"].filter((part) => !JSON.stringify(template).includes(part));
-  if (wanted.length > 0)
-    throw wrong(form === undefined ? "json" : "form", `a template that has ${wanted.join(" and ")}`);
+  const missing = ["{to}", "{text}"].filter((part) => !JSON.stringify(template).includes(part));
+  if (missing.length > 0)
+    throw wrong(form === undefined ? "json" : "form", `a template that has ${missing.join(" and ")}`);
   if (form !== undefined && isTexts(form)) return { kind: "form", template: form };
   if (form !== undefined) throw wrong("form", "an object of texts");
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw wrong("json", "an object");

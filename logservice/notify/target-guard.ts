@@ -88,12 +88,12 @@ const RESOLVER = { timeout: 2_000, tries: 2 };
  */
 const resolveName: Resolve = async (name) => {
   const resolver = new promises.Resolver(RESOLVER);
-  const asked = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const found = asked.flatMap((one, at) =>
+  const lookups = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const addresses = lookups.flatMap((one, at) =>
     one.status === "fulfilled" ? one.value.map((address) => ({ address, family: at === 0 ? 4 : 6 })) : [],
   );
-  if (found.length > 0) return found;
-  const isSilent = asked.some(
+  if (addresses.length > 0) return addresses;
+  const isSilent = lookups.some(
     (one) => one.status === "rejected" && /^E(?:TIMEOUT|SERVFAIL|CANCELLED)$/.test(one.reason.code),
   );
   if (isSilent) throw new Error("the servers of names did not answer");

@@ -9,7 +9,7 @@ import { TargetRefused } from "./target-guard.ts";
 import { validSecrets } from "./webhook-secrets.ts";
 
 /** Whom a notification reaches, with its secrets. */
-export type Target =
+export type NotificationTarget =
   | { readonly type: "email" | "sms"; readonly recipients: readonly string[] }
   | ({ readonly type: "slack" } & SlackTarget)
   | ({ readonly type: "webhook" } & WebhookTarget)
@@ -20,7 +20,7 @@ export async function findTarget(
   records: Records,
   place: { readonly team_id: string; readonly project_id: string; readonly notification_id: string },
   nowMs: number,
-): Promise<Target> {
+): Promise<NotificationTarget> {
   const project = { team_id: place.team_id, id: place.project_id };
   const notification = await getNotification(records, project, place.notification_id).catch((error: unknown) => {
     if (!(error instanceof RpcError)) throw error;
@@ -34,7 +34,7 @@ export async function targetOf(
   records: Pick<Records, "db" | "seal">,
   notification: Notification,
   nowMs: number,
-): Promise<Target> {
+): Promise<NotificationTarget> {
   const { id, type } = notification;
   switch (type) {
     case "email":

@@ -28,8 +28,8 @@ const MOST = 5;
 export async function rotateWebhookSecret({ db, seal }: Sealed, id: string, nowMs: number): Promise<string> {
   const earlier = await readSecrets({ db, seal }, id).catch((): WebhookSecret[] => []);
   const secret = `whsec_${randomBytes(32).toString("base64url")}`;
-  const kept = valid(earlier, nowMs).map((one) => ({ ...one, replacedAtMs: one.replacedAtMs ?? nowMs }));
-  const secrets: WebhookSecret[] = [{ secret, replacedAtMs: null }, ...kept].slice(0, MOST);
+  const previous = valid(earlier, nowMs).map((one) => ({ ...one, replacedAtMs: one.replacedAtMs ?? nowMs }));
+  const secrets: WebhookSecret[] = [{ secret, replacedAtMs: null }, ...previous].slice(0, MOST);
   await db
     .updateTable("notifications")
     .set({ webhook_secrets: seal.close(JSON.stringify(secrets), placeOf(id)) })

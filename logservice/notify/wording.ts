@@ -1,16 +1,16 @@
 import { utcTime } from "../html/utc-time.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
-import { condition, durationText, isCount, limit, numberText } from "./condition.ts";
-import { plainText } from "./harmless-message.ts";
+import { condition, durationText, isCount, limit, quantityText } from "./condition.ts";
+import { jsonValueText } from "./harmless-message.ts";
 
 // The words of all channels. Messages are made harmless before, each for its channel.
 
-/** What a message says in one line: `[triggered] 42 events in 5 min: checkout`. */
+/** Returns a message in one line: `[triggered] 42 events in 5 min: checkout`. */
 export function headline(message: AlertMessage): string {
   return `[${LABELS[message.kind]}] ${happened(message)}: ${subjectOf(message)}`;
 }
 
-/** What several messages say in one line: `[digest] 12 triggered, 3 resolved: checkout, sign-in and 4 more`. */
+/** Returns several messages in one line: `[digest] 12 triggered, 3 resolved: checkout, sign-in and 4 more`. */
 export function digestHeadline(messages: readonly AlertMessage[]): string {
   const names = [...new Set(messages.map(({ alert }) => alert.name))];
   const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : "";
@@ -29,7 +29,7 @@ function counts(messages: readonly AlertMessage[]): string {
   return kinds.filter((text) => text !== "").join(", ");
 }
 
-/** What happened, in a word or two. */
+/** The kinds of messages in a word or two. */
 export const LABELS = {
   triggered: "triggered",
   repeated: "still triggered",
@@ -50,8 +50,8 @@ function happened(message: AlertMessage): string {
 export function valueText(message: AlertMessage): string {
   const { value, what, unit } = message;
   if (value === null) return "no value";
-  if (isCount(message)) return `${numberText(value)} ${value === 1 ? what.replace(/^events$/, "event") : what}`;
-  return `${what} ${numberText(value)}${unit === "" ? "" : ` ${unit}`}`;
+  if (isCount(message)) return `${quantityText(value)} ${value === 1 ? what.replace(/^events$/, "event") : what}`;
+  return `${what} ${quantityText(value)}${unit === "" ? "" : ` ${unit}`}`;
 }
 
 /** The alert's name, with the group if there is one: `checkout (host=web1)`. */
@@ -61,7 +61,7 @@ export function subjectOf({ alert, group }: AlertMessage): string {
 
 /** The values of a group: `host=web1, status=500`. */
 export function groupText(group: AlertMessage["group"]): string {
-  return group.map(({ name, value }) => `${name}=${plainText(value)}`).join(", ");
+  return group.map(({ name, value }) => `${name}=${jsonValueText(value)}`).join(", ");
 }
 
 /** When the alert is triggered: `more than 10 events in 5 min`. */
@@ -80,7 +80,7 @@ export function windowText({ window }: AlertMessage): string {
     : `${from.replace(/ UTC$/, "")} to ${to}`;
 }
 
-/** What is told in a sentence or two, for a preview. */
+/** Returns a message in a sentence or two, for a preview. */
 export function summaryText(message: AlertMessage): string {
   return `${SUMMARIES[message.kind](message)}. Project ${message.project.name}, ${windowText(message)}.`;
 }
@@ -103,6 +103,6 @@ const because = ({ reason }: AlertMessage) => (reason === "" ? "" : `: ${reason}
 const triggeredText = ({ triggeredAt }: AlertMessage) => utcTime(new Date(triggeredAt));
 
 /** The address of the page with exactly these events, or undefined if the service has no public address. */
-export function linkOf({ path }: AlertMessage, origin: string | undefined): string | undefined {
+export function eventsUrl({ path }: AlertMessage, origin: string | undefined): string | undefined {
   return origin === undefined ? undefined : new URL(path, origin).href;
 }

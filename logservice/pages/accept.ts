@@ -9,7 +9,7 @@ import { sessionOf } from "../records/sessions.ts";
 import type { InviteRow, Tables, UserRow } from "../records/tables.ts";
 import { teamNamed } from "../records/teams.ts";
 import type { Browser } from "./browser.ts";
-import { begin, enter, leave, waitFor } from "./sign-in.ts";
+import { beginInBrowser, enter, leave, waitFor } from "./sign-in.ts";
 
 /** The page of an invite. */
 export async function showAccept(browser: Browser): Promise<void> {
@@ -52,7 +52,7 @@ export async function sendAcceptSignIn(browser: Browser, fields: URLSearchParams
   const { service, device, address } = browser;
   if (!isEnough || service.account.mails !== undefined) {
     await leave(browser);
-    return waitFor(browser, await begin(browser, invite.email), path);
+    return waitFor(browser, await beginInBrowser(browser, invite.email), path);
   }
   const { db, at } = transactionOf(browser);
   // All or nothing: the link works once. Whoever made it may have opened it, so the session says that it proves nothing more.

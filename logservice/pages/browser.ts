@@ -4,7 +4,7 @@ import { useSession } from "../access/session-grant.ts";
 import { isEqual } from "../account/links.ts";
 import { deviceOf } from "../account/pages/device.ts";
 import type { CookieName } from "../account/public-address.ts";
-import { hashOf } from "../account/sign-in.ts";
+import { secretHash } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
 import { PAGE_HEADERS } from "../html/headers.ts";
 import { sendText } from "../http/send.ts";
@@ -27,7 +27,7 @@ export class Browser {
   /** Network address of the browser. */
   readonly address: string;
   readonly #response: ServerResponse;
-  /** What each cookie is set to; the last word counts. */
+  /** The value that each cookie is set to; the last one counts. */
   readonly #cookies = new Map<CookieName, string>();
 
   constructor(service: Service, request: IncomingMessage, response: ServerResponse, address: string) {
@@ -42,7 +42,7 @@ export class Browser {
     return this.request.method === "HEAD";
   }
 
-  /** What the browser calls itself, for people. */
+  /** The name that the browser gives itself, for people. */
   get device(): string {
     return deviceOf(this.request.headers["user-agent"]);
   }
@@ -71,7 +71,7 @@ export class Browser {
     const secret = this.cookie("session");
     if (secret === undefined) return undefined;
     const { records, nowMs } = this.service;
-    const session = await useSession(records.db, hashOf(secret), nowMs());
+    const session = await useSession(records.db, secretHash(secret), nowMs());
     const person = session && (await personIn(records.db, session.user_id, ""));
     return person && { ...person, session };
   }
@@ -92,8 +92,8 @@ export class Browser {
   requireForm(fields: URLSearchParams, action: string): void {
     this.service.account.address.requireOrigin(this.request);
     const nonce = this.cookie("form") ?? "";
-    const wanted = this.service.records.seal.sign(`${nonce} ${action}`, "form");
-    if (nonce === "" || !isEqual(wanted, fields.get("form") ?? ""))
+    const expectedToken = this.service.records.seal.sign(`${nonce} ${action}`, "form");
+    if (nonce === "" || !isEqual(expectedToken, fields.get("form") ?? ""))
       throw new RpcError(
         "forbidden",
         "the form is from another window or too old: go back, load the page again and send it",

@@ -14,8 +14,8 @@ const MAX_COOKIE = 3_800;
 /** A path that surely fits. */
 const MAX_PATH = 1_000;
 
-/** What the browser keeps, encrypted, while it is at the provider. */
-interface Kept {
+/** The data that the browser keeps, encrypted, while it is at the provider. */
+interface PendingSignIn {
   readonly attempt: OidcAttempt;
   readonly next: string;
   readonly untilMs: number;
@@ -32,8 +32,8 @@ export async function sendOidc(browser: Browser, fields: URLSearchParams): Promi
   const { url, attempt } = await refusing(() => oidc.begin());
   const untilMs = service.nowMs() + LASTS_MS;
   const keep = (next: string): string => {
-    const kept: Kept = { attempt, next, untilMs };
-    return Buffer.from(service.records.seal.close(JSON.stringify(kept), "oidc")).toString("base64url");
+    const pending: PendingSignIn = { attempt, next, untilMs };
+    return Buffer.from(service.records.seal.close(JSON.stringify(pending), "oidc")).toString("base64url");
   };
   const next = nextPath(fields.get("next"));
   const whole = keep(next);
@@ -49,7 +49,7 @@ export async function sendOidc(browser: Browser, fields: URLSearchParams): Promi
 /** The browser comes back from the provider. */
 export async function showOidcCallback(browser: Browser): Promise<void> {
   const { service, device, address, request } = browser;
-  const { attempt, next } = keptBy(browser);
+  const { attempt, next } = pendingSignIn(browser);
   browser.setCookie("oidc", undefined);
   const signIn = oidcOf(browser);
   const callback = new URL(service.account.address.link(request.url ?? "/"));
@@ -69,18 +69,18 @@ function oidcOf({ service }: Browser): OidcSignIn {
 }
 
 /** The attempt that this browser began. Another browser, such as that of somebody who was sent the link, has none. */
-function keptBy(browser: Browser): Kept {
+function pendingSignIn(browser: Browser): PendingSignIn {
   const { records, nowMs } = browser.service;
   const over = new RpcError("bad_request", "this sign-in was begun in another browser, or too long ago: begin again");
-  let kept: Kept;
+  let pending: PendingSignIn;
   try {
     const sealed = Buffer.from(browser.cookie("oidc") ?? "", "base64url").toString();
-    kept = JSON.parse(records.seal.open(sealed, "oidc")) as Kept;
+    pending = JSON.parse(records.seal.open(sealed, "oidc")) as PendingSignIn;
   } catch {
     throw over;
   }
-  if (kept.untilMs < nowMs()) throw over;
-  return kept;
+  if (pending.untilMs < nowMs()) throw over;
+  return pending;
 }
 
 const TYPES = { denied: "forbidden", invalid: "bad_request", unavailable: "unavailable" } as const;

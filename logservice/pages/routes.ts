@@ -23,7 +23,7 @@ import {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What adds the handlers, such as a Polka app. */
+/** The app that the handlers are added to, such as one of Polka. */
 interface Router {
   get(path: string, handler: Handler): unknown;
   head(path: string, handler: Handler): unknown;

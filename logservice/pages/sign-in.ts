@@ -9,8 +9,8 @@ import {
   confirmSignIn,
   denySignIn,
   enterByLink,
-  hashOf,
   POLL_SECONDS,
+  secretHash,
   sessionOfSignIn,
   signInOfAsker,
   signInOfLink,
@@ -48,7 +48,7 @@ export async function sendSignIn(browser: Browser, fields: URLSearchParams): Pro
   const email = fields.get("email") ?? "";
   const next = nextPath(fields.get("next"));
   try {
-    waitFor(browser, await begin(browser, email), next);
+    waitFor(browser, await beginInBrowser(browser, email), next);
   } catch (error) {
     if (!(error instanceof RpcError) || error.type !== "invalid") throw error;
     const problem = "This is not an email address: write it as name@example.com.";
@@ -57,7 +57,7 @@ export async function sendSignIn(browser: Browser, fields: URLSearchParams): Pro
 }
 
 /** Begins to sign in as an address from this window. */
-export function begin(browser: Browser, email: string): Promise<BegunSignIn> {
+export function beginInBrowser(browser: Browser, email: string): Promise<BegunSignIn> {
   const { service, device, address } = browser;
   return beginSignIn(service, { email }, { kind: "window", device, address, earlier: browser.cookie("window") });
 }
@@ -105,7 +105,7 @@ export async function leave(browser: Browser): Promise<void> {
   if (secret === undefined) return;
   browser.setCookie("session", undefined);
   const { records, exchanges } = browser.service;
-  const hash = hashOf(secret);
+  const hash = secretHash(secret);
   await removeSession(records.db, hash);
   exchanges.end(hash, "you signed out");
 }

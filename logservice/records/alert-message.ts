@@ -1,7 +1,7 @@
 import type { Event } from "../events/store.ts";
 import type { DeliveryKind } from "./tables.ts";
 
-/** What is told to the target of a notification: everything that a mail or a call says, as it was at that time. */
+/** The message to the target of a notification: everything that a mail or a call says, as it was at that time. */
 export interface AlertMessage {
   /** The id of its delivery, the same for each attempt. */
   readonly id: string;
@@ -24,9 +24,15 @@ export interface AlertMessage {
   readonly episodeId: string;
   /** The values that the query grouped by, with the names of their columns; empty without groups. */
   readonly group: readonly { readonly name: string; readonly value: unknown }[];
-  /** What was compared with the threshold: a number of events, or the value of the query's column. Null for `failed`. */
+  /**
+   * The value that was compared with the threshold: a number of events, or the value of the query's column. Null for
+   * `failed`.
+   */
   readonly value: number | null;
-  /** What the value is, for people: `events`, or the column such as `p99(duration)`, with its unit such as `ms` or "". */
+  /**
+   * The name of the value, for people: `events`, or the column such as `p99(duration)`, with its unit such as `ms` or
+   * "".
+   */
   readonly what: string;
   readonly unit: string;
   /** The slot, RFC 3339. The stop is not part of it. */

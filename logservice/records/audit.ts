@@ -15,7 +15,7 @@ export async function writeAudit(db: Kysely<Tables>, { detail = "", ...entry }: 
     .execute();
 }
 
-export interface AuditRange {
+export interface AuditFilter {
   /** Teams whose entries are listed; "" for requests of nobody known. */
   readonly teams: readonly string[];
   /** RFC 3339 in UTC with milliseconds. Both ends are included. */
@@ -28,18 +28,18 @@ export interface AuditRange {
 }
 
 /** A page of the audit, newest first. */
-export function findAudit(db: Kysely<Tables>, range: AuditRange): Promise<AuditRow[]> {
-  const { teams, start, stop, projectId, limit, after } = range;
-  let found = db.selectFrom("audit").selectAll().where("team_id", "in", teams);
-  if (start !== undefined) found = found.where("at", ">=", start);
-  if (stop !== undefined) found = found.where("at", "<=", stop);
-  if (projectId !== undefined) found = found.where("project_id", "=", projectId);
+export function findAudit(db: Kysely<Tables>, filter: AuditFilter): Promise<AuditRow[]> {
+  const { teams, start, stop, projectId, limit, after } = filter;
+  let query = db.selectFrom("audit").selectAll().where("team_id", "in", teams);
+  if (start !== undefined) query = query.where("at", ">=", start);
+  if (stop !== undefined) query = query.where("at", "<=", stop);
+  if (projectId !== undefined) query = query.where("project_id", "=", projectId);
   if (after !== undefined) {
-    found = found.where((where) =>
+    query = query.where((where) =>
       where.or([where("at", "<", after.at), where.and([where("at", "=", after.at), where("id", "<", after.id)])]),
     );
   }
-  return found.orderBy("at", "desc").orderBy("id", "desc").limit(limit).execute();
+  return query.orderBy("at", "desc").orderBy("id", "desc").limit(limit).execute();
 }
 
 /** Removes refusals and statements of SQL before a time, since there may be very many. Changes are kept forever. */

@@ -6,7 +6,7 @@ import { openDatabase } from "./sqlite.ts";
 /** Why the records cannot be opened. */
 export class RecordsError extends Error {
   override readonly name = "RecordsError";
-  /** What can be done about it; undefined if only a backup helps. */
+  /** A remedy for it; undefined if only a backup helps. */
   readonly hint: string | undefined;
 
   constructor(message: string, options: ErrorOptions & { readonly hint?: string } = {}) {
@@ -22,7 +22,7 @@ export class RecordsError extends Error {
  */
 export async function checkFile(path: string, access: "r" | "r+"): Promise<void> {
   const refuse = (error: unknown): never => {
-    throw unreadable(path, error);
+    throw unreadableFile(path, error);
   };
   const stats = await stat(path).catch(refuse);
   if (stats.isDirectory()) throw damaged(path, "it is a folder");
@@ -65,7 +65,7 @@ const damaged = (path: string, reason: string, cause?: unknown) =>
   new RecordsError(`${path} is damaged: ${reason}`, { cause });
 
 /** The error about a file of the data directory that the system does not allow us to open. */
-export function unreadable(path: string, cause: unknown): RecordsError {
+export function unreadableFile(path: string, cause: unknown): RecordsError {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (code === "EACCES" || code === "EPERM") {
     return new RecordsError(`${path} cannot be opened: permission denied`, {

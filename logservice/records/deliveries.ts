@@ -87,7 +87,10 @@ export type DeliveryHead = Pick<
   | "due_at"
 >;
 
-/** What waits for a notification, in the order in which it was added; also what is not due, since it holds up what follows. */
+/**
+ * The deliveries that wait for a notification, in the order in which they were added; also those that are not due,
+ * since they hold up those that follow.
+ */
 export function waitingFor(db: Db, notificationId: string, limit: number): Promise<DeliveryHead[]> {
   return db
     .selectFrom("deliveries")
@@ -101,14 +104,14 @@ export function waitingFor(db: Db, notificationId: string, limit: number): Promi
 }
 
 /** The recipients of a delivery that need not be tried again: those that have it, and those that were refused for good. */
-export interface Progress {
+export interface DeliveryProgress {
   readonly told: readonly string[];
   readonly refused: readonly string[];
 }
 
 export interface StoredMessage {
   readonly message: AlertMessage;
-  readonly progress: Progress;
+  readonly progress: DeliveryProgress;
 }
 
 /**
@@ -128,7 +131,7 @@ export async function readMessages(db: Db, ids: readonly string[]): Promise<Map<
 /** The progress is kept in the message, as a member that is not part of it: it is only there if there are several recipients. */
 function storedMessage(text: string): StoredMessage {
   const { progress = { told: [], refused: [] }, ...message } = JSON.parse(text) as AlertMessage & {
-    readonly progress?: Progress;
+    readonly progress?: DeliveryProgress;
   };
   return { message, progress };
 }
@@ -213,7 +216,7 @@ export async function retryDelivery(db: Db, project: ProjectKey, id: string, now
   const { message, progress } = storedMessage(row.message);
   await noteProgress(db, id, { message, progress: { ...progress, refused: [] } });
   await makeWaiting(db, id, now);
-  // What comes before it would hold it up.
+  // Earlier deliveries would hold it up.
   await db
     .updateTable("deliveries")
     .set({ due_at: now })

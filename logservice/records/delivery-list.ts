@@ -18,23 +18,23 @@ export interface DeliveryFilter {
 /** A page of the deliveries of a project, newest first. */
 export async function findDeliveries(db: Db, project: ProjectKey, filter: DeliveryFilter): Promise<Delivery[]> {
   const { alertId, notificationId, status, limit, after } = filter;
-  let found = db
+  let query = db
     .selectFrom("deliveries")
     .selectAll()
     .where("team_id", "=", project.team_id)
     .where("project_id", "=", project.id);
-  if (alertId) found = found.where("alert_id", "=", alertId);
-  if (notificationId) found = found.where("notification_id", "=", notificationId);
-  if (status !== undefined) found = found.where("status", "=", status);
+  if (alertId) query = query.where("alert_id", "=", alertId);
+  if (notificationId) query = query.where("notification_id", "=", notificationId);
+  if (status !== undefined) query = query.where("status", "=", status);
   if (after !== undefined) {
-    found = found.where((where) =>
+    query = query.where((where) =>
       where.or([
         where("created_at", "<", after.at),
         where.and([where("created_at", "=", after.at), where("id", "<", after.id)]),
       ]),
     );
   }
-  const rows = await found.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
+  const rows = await query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
   return rows.map(deliveryOf);
 }
 
@@ -42,6 +42,6 @@ function deliveryOf(row: DeliveryRow): Delivery {
   const { id, alert_id, notification_id, episode_id, kind, status, attempts, failure } = row;
   const { created_at, due_at, finished_at, message } = row;
   const { alert } = JSON.parse(message) as AlertMessage;
-  const told = { id, alert_id, alert_name: alert.name, notification_id, episode_id, kind };
-  return { ...told, status, attempts, failure, created_at, due_at, finished_at };
+  const head = { id, alert_id, alert_name: alert.name, notification_id, episode_id, kind };
+  return { ...head, status, attempts, failure, created_at, due_at, finished_at };
 }

@@ -47,8 +47,8 @@ export async function holdLease(db: Db, lease: Lease): Promise<boolean> {
     .set((row) => ({ value: row.ref("value") }))
     .where("key", "=", KEY)
     .execute();
-  const held = (await readLease(db))?.lease;
-  return held?.holder === lease.holder && held.fence === lease.fence;
+  const current = (await readLease(db))?.lease;
+  return current?.holder === lease.holder && current.fence === lease.fence;
 }
 
 /** Gives the lease up, so that another one need not wait for its end. */

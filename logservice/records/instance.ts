@@ -19,8 +19,8 @@ export async function notePublicUrl(
   { isKnown, origin }: { readonly isKnown: boolean; readonly origin: string },
 ): Promise<void> {
   const value = isKnown ? origin : "";
-  const known = await publicUrl(db);
-  if (known === value) return;
+  const previous = await publicUrl(db);
+  if (previous === value) return;
   await db
     .insertInto("instance")
     .values({ key: "public_url", value })

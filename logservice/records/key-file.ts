@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { RecordsError, unreadable } from "./check.ts";
+import { RecordsError, unreadableFile } from "./check.ts";
 import { SEAL_KEY_BYTES } from "./seal.ts";
 
 export const KEY_FILE = "secrets.key";
@@ -12,11 +12,11 @@ export const KEY_FILE = "secrets.key";
  * it starts. A key of the wrong length is never overwritten, since part of it may still be of use.
  */
 export async function readOrMakeKey(path: string): Promise<Buffer> {
-  return (await readKey(path)) ?? (await makeKey(path));
+  return (await readKeyFile(path)) ?? (await makeKey(path));
 }
 
 /** Reads the key; undefined if there is none. */
-export async function readKey(path: string): Promise<Buffer | undefined> {
+export async function readKeyFile(path: string): Promise<Buffer | undefined> {
   let key: Buffer;
   try {
     // Opening a pipe would wait for whoever writes to it.
@@ -24,7 +24,7 @@ export async function readKey(path: string): Promise<Buffer | undefined> {
     key = await readFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error instanceof RecordsError ? error : unreadable(path, error);
+    throw error instanceof RecordsError ? error : unreadableFile(path, error);
   }
   if (key.length === SEAL_KEY_BYTES) return key;
   throw new RecordsError(`${path} has ${key.length} bytes instead of ${SEAL_KEY_BYTES}`, {
@@ -53,8 +53,8 @@ async function makeKey(path: string): Promise<Buffer> {
     return key;
   } catch (error) {
     // Another process has made it meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreadable(path, error);
-    return (await readKey(path))!;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreadableFile(path, error);
+    return (await readKeyFile(path))!;
   } finally {
     await rm(temporaryPath, { force: true });
   }

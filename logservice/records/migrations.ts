@@ -17,7 +17,7 @@ const TRIES = 20;
 const PAUSE_MS = 250;
 
 /** Migrates the tables to this version. Each migration runs once, in the order of their names; none is ever edited. */
-export async function migrate(db: Kysely<unknown>, clock: Clock): Promise<void> {
+export async function migrateTables(db: Kysely<unknown>, clock: Clock): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrationsBy(clock) } });
   for (let tries = 1; ; tries++) {
     const { error } = await migrator.migrateToLatest();

@@ -7,7 +7,7 @@ interface NotificationMembers {
   readonly needed: keyof NotificationInput;
   /** Recipients are shown. The address of a webhook and a key are secrets: stored encrypted, and shown as masks. */
   readonly holds: "recipients" | "address" | "key";
-  /** What it may have besides. */
+  /** A member that it may have besides. */
   readonly optional?: keyof NotificationInput;
 }
 

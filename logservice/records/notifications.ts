@@ -83,9 +83,9 @@ export async function listUnopened({
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
   // A secret that cannot be decrypted reads as empty: it has to be set again, and the rest stays usable until then.
   const secrets = SECRETS.map((name) => [name, opened(row, name, seal) ?? ""]);
-  const { team_id: _, webhook_secrets, ...shown } = row;
+  const { team_id: _, webhook_secrets, ...fields } = row;
   return {
-    ...shown,
+    ...fields,
     signed: webhook_secrets !== "",
     email_addresses: JSON.parse(row.email_addresses),
     sms_numbers: JSON.parse(row.sms_numbers),

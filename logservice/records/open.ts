@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { checkFile } from "./check.ts";
-import { KEY_FILE, readKey, readOrMakeKey } from "./key-file.ts";
-import { migrate } from "./migrations.ts";
+import { KEY_FILE, readKeyFile, readOrMakeKey } from "./key-file.ts";
+import { migrateTables } from "./migrations.ts";
 import { openSeal, SEAL_KEY_BYTES, type Seal } from "./seal.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Tables } from "./tables.ts";
@@ -41,9 +41,9 @@ export async function openRecords(
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   try {
     const keyPath = join(directory, KEY_FILE);
-    const key = makesKey ? await readOrMakeKey(keyPath) : ((await readKey(keyPath)) ?? randomBytes(SEAL_KEY_BYTES));
+    const key = makesKey ? await readOrMakeKey(keyPath) : ((await readKeyFile(keyPath)) ?? randomBytes(SEAL_KEY_BYTES));
     const seal = openSeal(key);
-    await migrate(db as Kysely<unknown>, clock);
+    await migrateTables(db as Kysely<unknown>, clock);
     return { db, seal, dataVersion: () => database.dataVersion(), close: () => db.destroy() };
   } catch (error) {
     await db.destroy();

@@ -37,8 +37,8 @@ export async function ensureUser(
   { email, emailKey }: { readonly email: string; readonly emailKey: string },
   now: string,
 ): Promise<UserRow> {
-  const known = await userOf(db, emailKey);
-  if (known !== undefined) return known;
+  const existing = await userOf(db, emailKey);
+  if (existing !== undefined) return existing;
   const row: UserRow = { id: `usr_${newId()}`, email, email_key: emailKey, created_at: now };
   await db.insertInto("users").values(row).execute();
   return row;

@@ -7,10 +7,10 @@ import type { ProjectRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
-/** What identifies a project. */
+/** The columns that identify a project. */
 export type ProjectKey = Pick<ProjectRow, "team_id" | "id">;
 
-/** What clients see of a project. */
+/** The columns of a project that clients see. */
 const SHOWN = [
   "id",
   "name",
@@ -73,9 +73,9 @@ export async function projectNames(db: Db): Promise<ReadonlyMap<string, string>>
 
 /** Whether there is any project. */
 export async function hasProjects(db: Db, team?: string): Promise<boolean> {
-  let found = db.selectFrom("projects").select("id").limit(1);
-  if (team !== undefined) found = found.where("team_id", "=", team);
-  return (await found.executeTakeFirst()) !== undefined;
+  let query = db.selectFrom("projects").select("id").limit(1);
+  if (team !== undefined) query = query.where("team_id", "=", team);
+  return (await query.executeTakeFirst()) !== undefined;
 }
 
 const ofKey = (db: Db, { team_id, id }: ProjectKey) =>

@@ -27,7 +27,7 @@ interface Changed {
   updated_at: string;
 }
 
-/** What belongs to a project names it by both columns: two teams may each have a project of the same id. */
+/** Rows that belong to a project name it by both columns: two teams may each have a project of the same id. */
 interface OfProject {
   team_id: string;
   project_id: string;
@@ -172,7 +172,7 @@ export interface TokenRow {
   /** SHA-256 of the token, hex. */
   hash: string;
   team_id: string;
-  kind: TokenKind;
+  kind: AccessTokenKind;
   /** The person that made it, or with a token of whom it was made; "" if nobody but who runs the service stands for it. */
   created_by: string;
   description: string;
@@ -187,7 +187,7 @@ export interface TokenRow {
 }
 
 /** An API token, one of CI, or one that a person signed in with on the command line. */
-export type TokenKind = "api" | "ci" | "command";
+export type AccessTokenKind = "api" | "ci" | "command";
 
 /** Who changed what, when and from where; who was refused. */
 export interface AuditRow {
@@ -204,7 +204,7 @@ export interface AuditRow {
   address: string;
   /** "done", or the type of the error if the request was refused. */
   result: AuditEntry["result"];
-  /** What else matters, such as the statement of SQL. */
+  /** A detail that matters besides, such as the statement of SQL. */
   detail: string;
 }
 
@@ -224,7 +224,7 @@ export interface UserRow {
   id: string;
   /** The address as it was first written. */
   email: string;
-  /** What addresses are compared by. Unique. */
+  /** The key that addresses are compared by. Unique. */
   email_key: string;
   created_at: string;
 }

@@ -3,7 +3,7 @@ import { readLines, readPlainLines } from "../http/read-lines.ts";
 import { sendJson } from "../http/send.ts";
 import type { ProjectMode } from "../records/projects.ts";
 import { append, reportOf } from "../rpc/append.ts";
-import { textOf } from "../rpc/read-body.ts";
+import { bodyText } from "../rpc/read-body.ts";
 import type { GrantedAnswer } from "./exchange.ts";
 import { batchKeyOf, expectType, idempotencyKeyOf } from "./headers.ts";
 import type { RouteState } from "./state.ts";
@@ -16,7 +16,7 @@ export function ingestAnswer({ service, bodies }: RouteState): GrantedAnswer {
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
     const report = await bodies.receive(request, signal, async (body) => {
       signal.throwIfAborted();
-      const text = textOf(body);
+      const text = bodyText(body);
       const nowMs = service.nowMs();
       const read = (mode: ProjectMode) => (mode === "plain_text" ? readPlainLines : readLines)(text, nowMs);
       return reportOf(

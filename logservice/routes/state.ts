@@ -5,7 +5,7 @@ import { Refusals } from "../access/refusals.ts";
 import type { InTurn } from "../export/route.ts";
 import { RequestBodies } from "../http/body.ts";
 import type { ServiceLog } from "../http/exchange.ts";
-import { Metrics } from "../http/metrics.ts";
+import { RequestMetrics } from "../http/metrics.ts";
 import { OpenTails } from "../http/open-tails.ts";
 import { RequestRate } from "../http/request-rate.ts";
 import { SqlSlots } from "../http/sql-slots.ts";
@@ -27,7 +27,7 @@ export interface AppOptions {
 /** The state that the routes share: the requests under way, their limits and counts. */
 export interface RouteState extends Pick<AppOptions, "limits" | "version" | "log" | "stopping"> {
   readonly service: Service;
-  readonly metrics: Metrics;
+  readonly metrics: RequestMetrics;
   readonly rate: RequestRate;
   readonly inTurn: InTurn;
   /** The slots of SQL statements, which are queries, too. */
@@ -49,7 +49,7 @@ export function routeState(service: Service, options: AppOptions): RouteState {
   const { publicBodyBytes } = limits;
   return {
     ...{ service, limits, version, log, stopping },
-    metrics: new Metrics(),
+    metrics: new RequestMetrics(),
     rate: new RequestRate(limits, clock),
     inTurn: queriesInTurn(limits, clock),
     statements: new SqlSlots(limits, clock),

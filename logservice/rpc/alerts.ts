@@ -97,7 +97,7 @@ export const alerts: Handlers<
     await checkQuery(db, call, alert);
     const range = readRange({ start, stop });
     const { startMs } = range;
-    // What is not over cannot be known.
+    // Slots that are not over cannot be known.
     const stopMs = Math.min(range.stopMs, nowMs());
     const key = await eventsKeyOf(db, projectOf(call, alert.project_id));
     const preview = await previewAlert(events, key, alert, { startMs, stopMs, signal: call.signal });
@@ -115,8 +115,8 @@ export const alerts: Handlers<
     await getProject(db, project);
     const after = readCursor(cursor);
     const page = { alertId: alert_id, limit: limit + 1, after: after && { triggered_at: after.at, id: after.id } };
-    const found = await listEpisodes(db, project, page);
-    const { rows, ...more } = pageOf(found, limit, ({ triggered_at: at, id }) => ({ at, id }));
+    const episodes = await listEpisodes(db, project, page);
+    const { rows, ...more } = pageOf(episodes, limit, ({ triggered_at: at, id }) => ({ at, id }));
     return { episodes: [...rows], ...more };
   },
 };

@@ -5,7 +5,7 @@ import type { Records } from "../records/open.ts";
 import { eventsPlaceOf, type ProjectKey, type ProjectMode } from "../records/projects.ts";
 import type { ReadBatch } from "./read-events.ts";
 
-/** What an append works on. */
+/** The stores that an append works on. */
 interface Stores {
   readonly records: Records;
   readonly events: EventsStore;

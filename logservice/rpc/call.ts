@@ -8,7 +8,7 @@ import type { Account } from "../account/account.ts";
 import type { Evaluator } from "../alerts/evaluator.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { DeliveryQueue } from "../notify/delivery-queue.ts";
-import type { Outcome } from "../notify/send.ts";
+import type { DeliveryOutcome } from "../notify/send.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { Records } from "../records/open.ts";
@@ -20,7 +20,7 @@ import type { Printable } from "./json-text.ts";
 import type { OpenExports } from "./open-exports.ts";
 import type { ScannedBatch } from "./scan-events.ts";
 
-/** What the operations work on. */
+/** The parts of the service that the operations work on. */
 export interface Service {
   readonly records: Records;
   readonly events: EventsStore;
@@ -39,7 +39,7 @@ export interface Service {
     /** Counts a test of a team. Throws `rate_limited`, and `invalid` if it would send too much. */
     take(team: string, notification: Notification): void;
     /** Sends a test of a notification and waits for the outcome. */
-    send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<Outcome>;
+    send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<DeliveryOutcome>;
   };
   /** Whether the operator has set a provider of text messages. */
   readonly isTexting: boolean;
@@ -59,12 +59,12 @@ export interface Call {
   readonly batchKey: BatchKey | undefined;
   /** Network address of whoever sent the request. */
   readonly address: string;
-  /** What the client calls itself, for people. */
+  /** The name that the client gives itself, for people. */
   readonly device: string;
 }
 
 /** The input of an operation. A batch of events may have been scanned instead of parsed. */
-export type Input<Name extends keyof Operations> =
+export type OperationInput<Name extends keyof Operations> =
   | Operations[Name]["input"]
   | (Name extends "add_events" ? ScannedBatch : never);
 
@@ -72,19 +72,19 @@ export type Input<Name extends keyof Operations> =
 export type Handlers<Names extends keyof Operations = keyof Operations> = {
   readonly [Name in Names]: (
     service: Service,
-    input: Input<Name>,
+    input: OperationInput<Name>,
     call: Call,
   ) => Promise<Printable<Operations[Name]["output"]>>;
 };
 
-/** What a change has changed, for the audit. */
+/** The target of a change, for the audit. */
 export interface Changed {
   /** The team of the request unless told otherwise. */
   readonly teamId?: string;
   readonly projectId?: string;
   readonly targetId: string;
   readonly detail?: string;
-  /** What `changeRecords` returns instead of the target. */
+  /** The id that `changeRecords` returns instead of the target. */
   readonly id?: string;
 }
 

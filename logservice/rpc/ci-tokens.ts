@@ -3,7 +3,7 @@ import { changeRecords, type Handlers } from "./call.ts";
 
 /** A token in the settings of a build server is forgotten there: it ends by itself. */
 const LASTS_MS = 365 * 24 * 3_600_000;
-/** What a build needs: to send its events to projects that are there. */
+/** The scopes that a build needs: to send its events to projects that are there. */
 const SCOPES = ["projects:read", "events:write"] as const;
 
 export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_token"> = {
@@ -26,9 +26,9 @@ export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_to
     let secret = "";
     const { targetId: id } = await changeRecords(service, call, "add_ci_token", async (db, now) => {
       const token = { team, kind: "ci", by: person!.id, description: name, scopes: SCOPES, expiresAt } as const;
-      const added = await addToken(db, token, now);
-      secret = added.secret;
-      return { targetId: added.id, detail: name };
+      const addedToken = await addToken(db, token, now);
+      secret = addedToken.secret;
+      return { targetId: addedToken.id, detail: name };
     });
     return { id, token: secret, expires_at: expiresAt };
   },

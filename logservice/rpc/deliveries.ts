@@ -13,8 +13,8 @@ export const deliveries: Handlers<"get_deliveries" | "retry_delivery"> = {
     const project = projectOf(call, project_id);
     await getProject(db, project);
     const filter = { alertId: alert_id, notificationId: notification_id, status };
-    const found = await findDeliveries(db, project, { ...filter, limit: limit + 1, after: readCursor(cursor) });
-    const { rows, ...more } = pageOf(found, limit, ({ created_at: at, id }) => ({ at, id }));
+    const deliveries = await findDeliveries(db, project, { ...filter, limit: limit + 1, after: readCursor(cursor) });
+    const { rows, ...more } = pageOf(deliveries, limit, ({ created_at: at, id }) => ({ at, id }));
     return { deliveries: [...rows], ...more };
   },
 

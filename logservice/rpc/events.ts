@@ -2,13 +2,13 @@ import { levelOf, type RowColumn, type TableNotes, target } from "../../grammar/
 import type { AggregateColumn, Stats as WireStats } from "../../schema/rpc.generated.ts";
 import { unlessBusy } from "../access/tokens.ts";
 import { levelName } from "../events/level-names.ts";
-import type { Range, Stats } from "../events/store.ts";
+import type { EventRange, Stats } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
 import { eventsKeyOf } from "../records/projects.ts";
 import { append, inMode, reportOf } from "./append.ts";
-import { type Call, type Handlers, type Input, projectOf, type Service } from "./call.ts";
+import { type Call, type Handlers, type OperationInput, projectOf, type Service } from "./call.ts";
 import { JsonText } from "./json-text.ts";
-import { type ReadBatch, readEvents } from "./read-events.ts";
+import { type ReadBatch, readNewEvents } from "./read-events.ts";
 import { readField, readPipes, readRange } from "./read-range.ts";
 import { wireEvent } from "./wire-event.ts";
 
@@ -123,7 +123,7 @@ export const events: Handlers<
 
 /** The batch of `add_events`, whichever way its body was read. */
 function readBatch(
-  input: Input<"add_events">,
+  input: OperationInput<"add_events">,
   nowMs: number,
 ): { readonly project: string; readonly batch: ReadBatch; readonly isPartial: boolean } {
   // A body that was parsed has the members of the schema alone.
@@ -132,7 +132,7 @@ function readBatch(
     return { project, batch: { events, errors: [] }, isPartial };
   }
   const { project_id, events, strict: isStrict = false, partial: isPartial = false } = input;
-  return { project: project_id, batch: readEvents(events, nowMs, { isStrict, isPartial }), isPartial };
+  return { project: project_id, batch: readNewEvents(events, nowMs, { isStrict, isPartial }), isPartial };
 }
 
 const namedLevel = <One extends { readonly value: string }>(one: One): One => ({ ...one, value: levelName(one.value) });
@@ -175,7 +175,7 @@ async function rangeOf(
   { records }: Service,
   input: Parameters<typeof readRange>[0] & { readonly project_id: string },
   call: Call,
-): Promise<Range & Pick<Call, "signal">> {
+): Promise<EventRange & Pick<Call, "signal">> {
   const range = readRange(input);
   return { ...range, signal: call.signal, project: await eventsKeyOf(records.db, projectOf(call, input.project_id)) };
 }
@@ -190,7 +190,10 @@ function statsOf({ durationMs, bytesProcessed, answeredFromSummaries, missingByt
   };
 }
 
-/** What an answer says if events are missing. An estimate that rounds to 0 would look like a complete answer. */
+/**
+ * Returns the part of an answer that says that events are missing. An estimate that rounds to 0 would look like a
+ * complete answer.
+ */
 export function missing(bytes: number): { missing_bytes?: number } {
   return bytes > 0 ? { missing_bytes: Math.max(1, Math.round(bytes)) } : {};
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
 
-/** What a ticket stands for: a file that was asked for and is not sent yet. */
+/** The order that a ticket is for: a file that was asked for and is not sent yet. */
 export interface ExportOrder {
   readonly range: Required<Pick<Operations["add_export"]["input"], "project_id" | "start" | "stop" | "query">>;
   /** The key of the project's events: another project may get the same id. */
@@ -27,9 +27,9 @@ export class ExportTickets {
   add(order: ExportOrder, { id, team }: Pick<Grant, "id" | "team">, nowMs: number): string {
     const holder = holderOf({ id, team });
     const own: string[] = [];
-    for (const [ticket, held] of this.#held) {
-      if (!isGood(held, nowMs)) this.#held.delete(ticket);
-      else if (held.holder === holder) own.push(ticket);
+    for (const [ticket, entry] of this.#held) {
+      if (!isGood(entry, nowMs)) this.#held.delete(ticket);
+      else if (entry.holder === holder) own.push(ticket);
     }
     if (own.length >= MOST_OF_ONE) this.#held.delete(own[0]!);
     // The address alone must say which team it is about: a link has no headers.
@@ -38,13 +38,13 @@ export class ExportTickets {
     return ticket;
   }
 
-  /** What a ticket stands for, once, for who asked for it; undefined otherwise. */
+  /** Takes the order of a ticket, once, for whoever asked for it; undefined otherwise. */
   take(ticket: string, { id, team }: Pick<Grant, "id" | "team">, nowMs: number): ExportOrder | undefined {
-    const held = this.#held.get(ticket);
+    const entry = this.#held.get(ticket);
     // One that somebody else has seen stays good for who asked for it.
-    if (held === undefined || held.holder !== holderOf({ id, team })) return undefined;
+    if (entry === undefined || entry.holder !== holderOf({ id, team })) return undefined;
     this.#held.delete(ticket);
-    return isGood(held, nowMs) ? held.order : undefined;
+    return isGood(entry, nowMs) ? entry.order : undefined;
   }
 }
 

@@ -2,31 +2,31 @@ import { RpcError } from "../error.ts";
 import { type DiscoveredField, MAX_DISCOVERED_FIELDS } from "../events/store.ts";
 import { eventsKeyOf } from "../records/projects.ts";
 import { type Handlers, projectOf } from "./call.ts";
-import { readField, readPipeline, readRange } from "./read-range.ts";
+import { readField, readPipelineInput, readRange } from "./read-range.ts";
 
 /** The most rows that stages may give for a file: what `aggregate` answers at once. */
 export const MOST_ROWS = 10_000;
 
 export const exports: Handlers<"add_export"> = {
-  async add_export(service, { project_id, start, stop, query = "", format, fields: named }, call) {
+  async add_export(service, { project_id, start, stop, query = "", format, fields: fieldNames }, call) {
     // Before any work for what is refused anyway.
     service.openExports.requirePlace(call.grant);
-    const { query: selecting, pipes } = readPipeline(query, "query");
+    const { query: selecting, pipes } = readPipelineInput(query, "query");
     const times = readRange({ start, stop });
-    for (const [at, name] of (named ?? []).entries()) readField(name, `fields[${at}]`);
+    for (const [at, name] of (fieldNames ?? []).entries()) readField(name, `fields[${at}]`);
     const eventsKey = await eventsKeyOf(service.records.db, projectOf(call, project_id));
     const selected = selecting.expr === undefined ? undefined : selecting;
-    const asked = { ...times, query: selected, project: eventsKey, signal: call.signal };
+    const request = { ...times, query: selected, project: eventsKey, signal: call.signal };
     const isTable = pipes.length > 0;
     if (isTable) {
-      if (named !== undefined)
+      if (fieldNames !== undefined)
         throw new RpcError("invalid", "fields: leave it out: the stages of the query say which columns there are");
       // Who downloads a file by a link sees no message, so what would be refused then is found out now.
-      const { isTruncated } = await service.events.aggregate({ ...asked, pipes, limit: MOST_ROWS });
+      const { isTruncated } = await service.events.aggregate({ ...request, pipes, limit: MOST_ROWS });
       if (isTruncated) throw TOO_MANY_ROWS;
     }
-    const isOfAll = format === "csv" && !isTable && named === undefined;
-    const fields = isOfAll ? namesOf((await service.events.discoveredFields(asked)).fields) : (named ?? []);
+    const isOfAll = format === "csv" && !isTable && fieldNames === undefined;
+    const fields = isOfAll ? namesOf((await service.events.discoveredFields(request)).fields) : (fieldNames ?? []);
     const order = { range: { project_id, start, stop, query }, eventsKey, isTable, format, fields };
     // Others may have come meanwhile.
     service.openExports.requirePlace(call.grant);

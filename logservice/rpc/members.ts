@@ -3,7 +3,7 @@ import type { Role, Scope } from "../../schema/rpc.generated.ts";
 import { isAbove, ROLE_SCOPES, ROLES } from "../access/roles.ts";
 import { acceptInvite, inviteOfLink } from "../account/invites.ts";
 import { linkOf } from "../account/links.ts";
-import { requireAddress } from "../account/sign-in.ts";
+import { requireEmail } from "../account/sign-in.ts";
 import { makeSignInLink } from "../account/sign-in-link.ts";
 import { RpcError } from "../error.ts";
 import { addInvite, listInvites, removeInvite, removeInvitesBy } from "../records/invites.ts";
@@ -19,21 +19,21 @@ export const members: Handlers<
   "get_members" | "add_member" | "add_member_link" | "accept_invite" | "update_member" | "remove_member"
 > = {
   async get_members({ records: { db }, nowMs }, _, { grant }) {
-    const joined = (await listMembers(db, grant.team)).map(({ id, email, role, since }) => {
+    const memberList = (await listMembers(db, grant.team)).map(({ id, email, role, since }) => {
       return { id, email, role, state: "member" as const, since };
     });
     const invites = await listInvites(db, grant.team, new Date(nowMs()).toISOString());
     const invited = invites.map(({ id, email, role, created_at, expires_at }) => {
       return { id, email, role, state: "invited" as const, since: created_at, expires_at };
     });
-    return { members: [...joined, ...invited].sort((a, b) => (a.email < b.email ? -1 : 1)) };
+    return { members: [...memberList, ...invited].sort((a, b) => (a.email < b.email ? -1 : 1)) };
   },
 
-  async add_member(service, { email: text, role: wanted }, call) {
+  async add_member(service, { email: text, role: requestedRole }, call) {
     const { records, account, nowMs } = service;
     const { team, person } = call.grant;
-    const { address: email, key: email_key } = requireAddress(text);
-    let role: Role = wanted ?? "member";
+    const { address: email, key: email_key } = requireEmail(text);
+    let role: Role = requestedRole ?? "member";
     refuseAbove(call, role);
     let [link, expires_at] = ["", ""];
     const { targetId: id } = await changeRecords(service, call, "add_member", async (db, now) => {
@@ -43,7 +43,7 @@ export const members: Handlers<
       // The new invite ends an earlier one.
       const earlier = (await listInvites(db, team, now)).find((one) => one.email_key === email_key);
       if (earlier !== undefined) refuseAbove(call, earlier.role);
-      role = wanted ?? earlier?.role ?? "member";
+      role = requestedRole ?? earlier?.role ?? "member";
       if (account.mails !== undefined) account.limits.takeInvite(person!.id, email_key);
       const invite = await addInvite(db, { team_id: team, email, email_key, role, created_by: person!.id }, nowMs());
       // Whoever holds the link of an invite that is not mailed comes in by it: not as somebody of other teams.
@@ -63,7 +63,7 @@ export const members: Handlers<
     const { team } = call.grant;
     if (account.mails !== undefined)
       throw new RpcError("conflict", "this service sends mails: the person signs in by its own mail");
-    const { key } = requireAddress(text);
+    const { key } = requireEmail(text);
     let made = { link: "", expires_at: "" };
     await changeRecords(service, call, "add_member_link", async (db) => {
       const member = await memberNamed(db, team, key, text);
@@ -92,7 +92,7 @@ export const members: Handlers<
 
   async update_member(service, { email: text, role }, call) {
     const { team } = call.grant;
-    const { key } = requireAddress(text);
+    const { key } = requireEmail(text);
     refuseAbove(call, role);
     let beyond: readonly TokenRow[] = [];
     await changeRecords(service, call, "update_member", async (db, now) => {
@@ -102,12 +102,12 @@ export const members: Handlers<
       if (role !== "owner") await keepOwner(db, team, member);
       await setRole(db, { team_id: team, user_id: member.id, role }, now);
       // Nobody comes in with more than the person that invited them may still give.
-      const given = ROLES.filter((one) => isAbove(one, role) || role === "member");
-      if (given.length > 0) await removeInvitesBy(db, { team, userId: member.id, roles: given });
-      const made = await tokensBy(db, team, member.id);
+      const roles = ROLES.filter((one) => isAbove(one, role) || role === "member");
+      if (roles.length > 0) await removeInvitesBy(db, { team, userId: member.id, roles });
+      const ownTokens = await tokensBy(db, team, member.id);
       const mayMore = ({ scopes }: TokenRow) =>
         (JSON.parse(scopes) as Scope[]).some((one) => !ROLE_SCOPES[role].has(one));
-      beyond = made.filter((one) => one.kind !== "command" && mayMore(one));
+      beyond = ownTokens.filter((one) => one.kind !== "command" && mayMore(one));
       return { targetId: member.email, detail: role };
     });
     return { tokens: beyond.map(({ id }) => id) };
@@ -115,13 +115,13 @@ export const members: Handlers<
 
   async remove_member(service, { email: text, tokens: isWithTokens = false }, call) {
     const { team, person, scopes } = call.grant;
-    const { key } = requireAddress(text);
+    const { key } = requireEmail(text);
     const isSelf = key === person!.emailKey;
     if (!isSelf && !scopes.has("team:write"))
       throw new RpcError("forbidden", "members may remove only themselves: ask an admin");
-    let left: readonly TokenRow[] = [];
+    let remainingTokens: readonly TokenRow[] = [];
     let ended: readonly TokenRow[] = [];
-    let removed: MemberOf | undefined;
+    let removedMember: MemberOf | undefined;
     await changeRecords(service, call, "remove_member", async (db) => {
       await lockTeam(db, team);
       const member = (await listMembers(db, team)).find(({ emailKey }) => emailKey === key);
@@ -134,20 +134,20 @@ export const members: Handlers<
       }
       if (!isSelf) refuseAbove(call, member.role);
       await keepOwner(db, team, member);
-      const made = await tokensBy(db, team, member.id);
-      ended = made.filter(({ kind }) => kind === "command" || isWithTokens);
-      left = made.filter((one) => !ended.includes(one));
+      const ownTokens = await tokensBy(db, team, member.id);
+      ended = ownTokens.filter(({ kind }) => kind === "command" || isWithTokens);
+      remainingTokens = ownTokens.filter((one) => !ended.includes(one));
       for (const { id } of ended) await db.deleteFrom("tokens").where("id", "=", id).execute();
       await removeMembership(db, team, member.id);
       await removeInvitesBy(db, { team, userId: member.id, roles: ROLES });
       await endIfTeamless(db, member);
-      removed = member;
+      removedMember = member;
       return { targetId: member.email };
     });
     // First those that can be told why.
-    if (removed !== undefined) service.exchanges.endIn(team, removed.id);
+    if (removedMember !== undefined) service.exchanges.endIn(team, removedMember.id);
     for (const { hash } of ended) service.exchanges.end(hash);
-    return { tokens: left.map(({ id }) => id) };
+    return { tokens: remainingTokens.map(({ id }) => id) };
   },
 };
 

@@ -60,7 +60,7 @@ export const notifications: Handlers<
       await makeDue(db, change.id, now);
       return { projectId: change.project_id, targetId: change.id, detail: notification.name };
     });
-    // What waits for it may be told now.
+    // The deliveries that wait for it may be sent now.
     service.deliveries.kick(change.id);
     return undefined;
   },
@@ -124,8 +124,8 @@ async function refuseStrangers(
   { type, email_addresses = [] }: NotificationInput,
 ): Promise<void> {
   if (account.signUp.kind !== "open" || type !== "email") return;
-  const known = new Set((await listMembers(db, grant.team)).map(({ emailKey }) => emailKey));
-  const stranger = email_addresses.find((email) => !known.has(readEmailAddress(email)?.key ?? ""));
+  const memberKeys = new Set((await listMembers(db, grant.team)).map(({ emailKey }) => emailKey));
+  const stranger = email_addresses.find((email) => !memberKeys.has(readEmailAddress(email)?.key ?? ""));
   if (stranger === undefined) return;
   throw new RpcError(
     "invalid",

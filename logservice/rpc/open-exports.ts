@@ -27,7 +27,7 @@ export class OpenExports {
   readonly #stopping: AbortSignal;
   readonly #clock: Clock;
   readonly #sent = new Set<Place>();
-  readonly #kept = new Map<string, Place>();
+  readonly #reservations = new Map<string, Place>();
   #rows = 0;
   #bytes = 0;
 
@@ -43,33 +43,34 @@ export class OpenExports {
     if (this.#stopping.aborted) throw new RpcError("unavailable", "the service is shutting down");
     const { exportsPerPerson, exportsPerTeam, exportsAtOnce, holdMs } = this.#limits;
     const nowMs = this.#clock.monotonicMs();
-    for (const [ticket, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(ticket);
-    const taken = [...this.#sent, ...this.#kept.values()];
+    for (const [ticket, { untilMs }] of this.#reservations) if (untilMs <= nowMs) this.#reservations.delete(ticket);
+    const places = [...this.#sent, ...this.#reservations.values()];
     const refuse = (what: string) =>
       new RpcError("rate_limited", `${what} already: wait until one of them has ended, or end one`, {
         retryAfterMs: holdMs,
       });
-    const ofPerson = taken.filter(({ person }) => person === personOf(holder)).length;
+    const ofPerson = places.filter(({ person }) => person === personOf(holder)).length;
     if (ofPerson >= exportsPerPerson) {
       const whose = holder.by === "" ? "of this token" : "of yours, by any of your sessions and tokens,";
       throw refuse(`${exportsPerPerson} exports ${whose} are being sent`);
     }
-    const ofTeam = taken.filter(({ team }) => team === holder.team).length;
+    const ofTeam = places.filter(({ team }) => team === holder.team).length;
     if (ofTeam >= exportsPerTeam) throw refuse(`${exportsPerTeam} exports of this team are being sent`);
-    if (taken.length >= exportsAtOnce) throw refuse(`${exportsAtOnce} exports are being sent`);
+    if (places.length >= exportsAtOnce) throw refuse(`${exportsAtOnce} exports are being sent`);
   }
 
   /** Keeps a place for the export of a ticket for a moment. There must be one: see `requirePlace`. */
   keep(ticket: string, holder: Holder): void {
-    this.#kept.set(ticket, placeOf(holder, this.#clock.monotonicMs() + KEPT_MS));
+    this.#reservations.set(ticket, placeOf(holder, this.#clock.monotonicMs() + KEPT_MS));
   }
 
   /** Takes the place that was kept for a ticket, or any. Returns what gives it back. Throws as `requirePlace`. */
   enter(ticket: string, holder: Holder): () => void {
-    const kept = this.#kept.get(ticket);
+    const reservation = this.#reservations.get(ticket);
     // Whoever has only seen the ticket of somebody else takes nothing from them.
-    const isOwn = kept !== undefined && kept.person === personOf(holder) && kept.team === holder.team;
-    if (isOwn) this.#kept.delete(ticket);
+    const isOwn =
+      reservation !== undefined && reservation.person === personOf(holder) && reservation.team === holder.team;
+    if (isOwn) this.#reservations.delete(ticket);
     this.requirePlace(holder);
     const place = placeOf(holder, Number.POSITIVE_INFINITY);
     this.#sent.add(place);

@@ -25,11 +25,11 @@ export function readCursor(text: string | undefined): PageEnd | undefined {
 
 /** A page of the entries that were found, of which one more than `limit` was asked for: that tells whether there is another. */
 export function pageOf<Row>(
-  found: readonly Row[],
+  entries: readonly Row[],
   limit: number,
   endOf: (row: Row) => PageEnd,
 ): { readonly rows: readonly Row[]; readonly cursor?: string } {
-  const rows = found.slice(0, limit);
+  const rows = entries.slice(0, limit);
   const last = rows.at(-1);
-  return { rows, ...(found.length > limit && last !== undefined && { cursor: printCursor(endOf(last)) }) };
+  return { rows, ...(entries.length > limit && last !== undefined && { cursor: printCursor(endOf(last)) }) };
 }

@@ -4,7 +4,7 @@ import { RpcError } from "../error.ts";
  * Parses JSON. Numbers that float64 cannot hold (integers beyond 2^53 that it would round, and numbers beyond its range)
  * become strings of their digits. Throws `bad_request`.
  */
-export function parseJson(text: string): unknown {
+export function parseExactJson(text: string): unknown {
   try {
     return JSON.parse(MAY_HOLD_LARGE_NUMBERS.test(text) ? quoteLargeNumbers(text) : text);
   } catch (error) {

@@ -7,7 +7,7 @@ import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { isZeroTime } from "./read-input.ts";
 
-/** What to do with the events of a batch that are not valid. */
+/** The treatment of the events of a batch that are not valid. */
 export interface BatchOptions {
   /** Refuse a message that is too long instead of cutting it. */
   readonly isStrict: boolean;
@@ -17,12 +17,12 @@ export interface BatchOptions {
 
 export interface ReadBatch {
   readonly events: readonly NewEvent[];
-  /** What is wrong with the events that were left out. Depends on the batch alone, so that a retry gets the same. */
+  /** The problems of the events that were left out. They depend on the batch alone, so that a retry gets the same. */
   readonly errors: BatchReport["errors"];
 }
 
 /** Reads the events of a batch. Unless it is partial, throws for the first that is wrong, `events[3].level: ...`. */
-export function readEvents(
+export function readNewEvents(
   values: readonly unknown[],
   nowMs: number,
   { isStrict, isPartial }: BatchOptions = { isStrict: false, isPartial: false },
@@ -30,7 +30,7 @@ export function readEvents(
   const now = new Date(nowMs).toISOString();
   const batch = { events: [] as NewEvent[], errors: [] };
   for (const [index, value] of values.entries()) {
-    const read = () => readEvent(value, `events[${index}]`, now, isStrict);
+    const read = () => readNewEvent(value, `events[${index}]`, now, isStrict);
     if (isPartial) readPart(batch, index, read);
     else batch.events.push(read());
   }
@@ -55,7 +55,7 @@ export function readPart(
  * Reads one event, as schema/rpc.schema.json describes NewEvent. `place` begins the message about what is wrong. A message
  * that is too long is cut, or refused if `isStrict`.
  */
-export function readEvent(value: unknown, place: string, now: string, isStrict = false): NewEvent {
+export function readNewEvent(value: unknown, place: string, now: string, isStrict = false): NewEvent {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new RpcError("invalid", `${place}: must be an object`);
   }

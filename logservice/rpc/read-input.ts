@@ -7,7 +7,7 @@ import type {
   TokenInput,
 } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
-import { resolved, type ValueSchema } from "../../schema/rpc-schema.ts";
+import { resolveRef, type ValueSchema } from "../../schema/rpc-schema.ts";
 import * as validators from "../../schema/rpc-validate.generated.js";
 import { RpcError } from "../error.ts";
 
@@ -46,10 +46,10 @@ export function readChanged<Name extends keyof RecordInputs>(
 function filled(schema: ValueSchema, value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   // In a change, zero is a value like any other; readChanged checks the record that results.
   const isChange = schema.$ref?.endsWith("Update") === true;
-  const { properties = {}, required = [] } = resolved(schema, rpcSchema);
+  const { properties = {}, required = [] } = resolveRef(schema, rpcSchema);
   const result: Record<string, unknown> = {};
   for (const [key, property] of Object.entries(properties)) {
-    const own = resolved(property, rpcSchema);
+    const own = resolveRef(property, rpcSchema);
     let part = Object.hasOwn(value, key) ? value[key] : undefined;
     if (part === null) part = zeroOf(own);
     const isAbsent = isZero(part, own) && (required.includes(key) || (!isChange && !admitsZero(own)));
@@ -161,13 +161,13 @@ let knownPatterns: Map<string, string> | undefined;
 /** The messages for patterns: what the schema says about each of them in `x-must`. */
 function patternWords(): Map<string, string> {
   if (knownPatterns !== undefined) return knownPatterns;
-  const found = new Map<string, string>();
+  const words = new Map<string, string>();
   const visit = (schema: ValueSchema) => {
-    if (schema.pattern !== undefined) found.set(schema.pattern, schema["x-must"] ?? "is not valid");
+    if (schema.pattern !== undefined) words.set(schema.pattern, schema["x-must"] ?? "is not valid");
     if (schema.items !== undefined) visit(schema.items);
     for (const part of Object.values(schema.properties ?? {})) visit(part);
   };
   for (const definition of Object.values(rpcSchema.definitions)) visit(definition);
-  knownPatterns = found;
-  return found;
+  knownPatterns = words;
+  return words;
 }

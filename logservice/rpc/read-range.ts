@@ -12,15 +12,15 @@ import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import { RpcError } from "../error.ts";
 import { FIRST_TIME, FIRST_TIME_MS } from "../events/histogram-steps.ts";
 import { lastInstantBefore } from "../events/last-instant.ts";
-import type { Range } from "../events/store.ts";
+import type { EventRange } from "../events/store.ts";
 
 /** Reads the closed time range and the query of an input. Throws `invalid`. */
 export function readRange(input: {
   readonly start: string;
   readonly stop: string;
   readonly query?: string;
-}): Omit<Range, "project"> {
-  const startMs = readTime(input.start, "start");
+}): Omit<EventRange, "project"> {
+  const startMs = readTimeInput(input.start, "start");
   const stopMs = readStop(input.stop);
   if (stopMs < startMs) throw new RpcError("invalid", "stop: must not be before start");
   return { startMs, stopMs, query: readQuery(input.query ?? "", "query") };
@@ -28,14 +28,14 @@ export function readRange(input: {
 
 /** Parses a query that selects events; undefined if it selects everything. Throws `invalid`. */
 export function readQuery(text: string, place: string): Query | undefined {
-  const { query, pipes } = readPipeline(text, place);
+  const { query, pipes } = readPipelineInput(text, place);
   if (pipes.length > 0)
     throw new RpcError("invalid", `${place}: must have no stages: the operation aggregate takes them`);
   return query.expr === undefined ? undefined : query;
 }
 
 /** Parses a query that may have stages. Throws `invalid`. */
-export function readPipeline(text: string, place: string): Pipeline {
+export function readPipelineInput(text: string, place: string): Pipeline {
   const parsed = parsePipeline(text);
   if (!parsed.ok) throw new RpcError("invalid", `${place}: ${parsed.problems.map(describe).join("; ")}`);
   // The name of a saved query, to the command; here it would be a field.
@@ -50,8 +50,8 @@ export function readPipes(input: {
   readonly start: string;
   readonly stop: string;
   readonly query: string;
-}): Omit<Range, "project"> & { readonly pipes: readonly Pipe[] } {
-  const { query, pipes } = readPipeline(input.query, "query");
+}): Omit<EventRange, "project"> & { readonly pipes: readonly Pipe[] } {
+  const { query, pipes } = readPipelineInput(input.query, "query");
   if (pipes.length === 0)
     throw new RpcError("invalid", "query: needs a stage, such as | count by path; the operation search returns events");
   return { ...readRange({ ...input, query: "" }), query: query.expr === undefined ? undefined : query, pipes };
@@ -77,13 +77,13 @@ export function readField(text: string, place = "field"): Field {
  * range would have the beginning of the next millisecond, and one step more.
  */
 function readStop(text: string): number {
-  const stopMs = readTime(text, "stop");
+  const stopMs = readTimeInput(text, "stop");
   const wholeMs = parseTimestamp(text.replace(/(\.\d{3})\d+/, "$1"))!;
   return stopMs < wholeMs + 1 ? stopMs : lastInstantBefore(wholeMs + 1);
 }
 
 /** Reads a time of an input as milliseconds since 1970. Throws `invalid`. */
-export function readTime(text: string, place: string): number {
+export function readTimeInput(text: string, place: string): number {
   const timeMs = parseTimestamp(text);
   if (timeMs === undefined) throw new RpcError("invalid", `${place}: must be a time like 2026-01-31T12:00:00Z`);
   if (timeMs < FIRST_TIME_MS || timeMs >= END_OF_TIME_MS) {

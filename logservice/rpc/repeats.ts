@@ -21,8 +21,8 @@ export class Repeats {
       if (Math.abs(nowMs - atMs) <= KEPT_MS && this.#answers.size < MOST_KEPT) break;
       this.#answers.delete(old);
     }
-    const known = this.#answers.get(key);
-    if (known !== undefined) return known.answer as Promise<T>;
+    const existing = this.#answers.get(key);
+    if (existing !== undefined) return existing.answer as Promise<T>;
     const answer = run();
     this.#answers.set(key, { atMs: nowMs, answer });
     answer.catch(() => this.#answers.delete(key));

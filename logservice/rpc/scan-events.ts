@@ -14,10 +14,10 @@ import { RpcError } from "../error.ts";
 import { type Instant, LONGEST_EXACT, readInstant } from "../events/instant.ts";
 import { type EncodedEvent, encodeEvent, encodeLine } from "../events/journal/line.ts";
 import { LIMITS } from "../limits.ts";
-import { parseJson } from "./parse-json.ts";
-import { MAX_ID_LENGTH, readEvent } from "./read-events.ts";
+import { parseExactJson } from "./parse-json.ts";
+import { MAX_ID_LENGTH, readNewEvent } from "./read-events.ts";
 import { isZeroTime } from "./read-input.ts";
-import { JsonScan, NONE, NULL } from "./scan-json.ts";
+import { JsonScan, NO_INDEX, NULL } from "./scan-json.ts";
 
 export interface ScannedBatch {
   readonly project: string;
@@ -28,7 +28,7 @@ export interface ScannedBatch {
 
 /**
  * Reads a body of `add_events` several times as fast as parsing it: the parts of an event are copied from the body as they
- * are. Returns what `readInput` and `readEvents` would, or undefined if the body is unusual or anything in it is wrong:
+ * are. Returns what `readInput` and `readNewEvents` would, or undefined if the body is unusual or anything in it is wrong:
  * then they have to read it, and say what is wrong.
  */
 export function scanEvents(body: Buffer, nowMs: number): ScannedBatch | undefined {
@@ -66,14 +66,14 @@ class EventsScan {
     do {
       at = json.space(at + 1);
       const end = json.plainText(at);
-      if (end === NONE) return undefined;
+      if (end === NO_INDEX) return undefined;
       const key = this.#text.slice(at + 1, end - 1);
       at = json.space(end);
       if (this.#bytes[at] !== COLON) return undefined;
       at = json.space(at + 1);
       if (key === "project_id" && project === undefined) {
         const end = json.plainText(at);
-        if (end === NONE) return undefined;
+        if (end === NO_INDEX) return undefined;
         project = this.#bytes.toString("latin1", at + 1, end - 1);
         at = end;
       } else if (key === "events" && events === undefined) {
@@ -86,7 +86,7 @@ class EventsScan {
         isPartial = json.isTrue(at);
         at = json.truth(at);
       } else return undefined;
-      if (at === NONE) return undefined;
+      if (at === NO_INDEX) return undefined;
       at = json.space(at);
     } while (this.#bytes[at] === COMMA);
     if (this.#bytes[at] !== CLOSE_BRACE || json.space(at + 1) !== this.#bytes.length) return undefined;
@@ -133,12 +133,12 @@ class EventsScan {
       if (member === undefined || (seen & member.bit) !== 0) return undefined;
       seen |= member.bit;
       at = json.literal(at, member.key);
-      if (at === NONE) return undefined;
+      if (at === NO_INDEX) return undefined;
       at = json.space(at);
       if (bytes[at] !== COLON) return undefined;
       const begin = json.space(at + 1);
       at = this.#memberEnd(member, begin);
-      if (at === NONE) return undefined;
+      if (at === NO_INDEX) return undefined;
       const isAbsent = bytes[begin] === NULL[0] || (bytes[begin] === QUOTE && at === begin + 2);
       switch (member.name) {
         case "id":
@@ -185,10 +185,10 @@ class EventsScan {
   /** Parses an event that is not in canonical form, such as with other escapes; undefined if it is not valid. */
   #unusual(from: number): EncodedEvent | undefined {
     const end = this.#objectEnd(from);
-    if (end === NONE) return undefined;
+    if (end === NO_INDEX) return undefined;
     this.#at = end;
     try {
-      const event = readEvent(parseJson(this.#bytes.toString("utf8", from, end)), "", this.#now);
+      const event = readNewEvent(parseExactJson(this.#bytes.toString("utf8", from, end)), "", this.#now);
       if (event.truncated === true) this.#isCut = true;
       return encodeEvent(event);
     } catch (error) {
@@ -200,19 +200,19 @@ class EventsScan {
   /** Offset past the brace that closes the one at `at`, provided that the text is JSON. */
   #objectEnd(at: number): number {
     const bytes = this.#bytes;
-    if (bytes[at] !== OPEN_BRACE) return NONE;
+    if (bytes[at] !== OPEN_BRACE) return NO_INDEX;
     let depth = 0;
     for (let to = at; to < bytes.length; to++) {
       const code = bytes[to];
       if (code === QUOTE) {
         for (to++; bytes[to] !== QUOTE; to++) {
-          if (to >= bytes.length) return NONE;
+          if (to >= bytes.length) return NO_INDEX;
           if (bytes[to] === BACKSLASH) to++;
         }
       } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
       else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return to + 1;
     }
-    return NONE;
+    return NO_INDEX;
   }
 }
 

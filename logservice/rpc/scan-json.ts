@@ -24,7 +24,7 @@ import { LIMITS } from "../limits.ts";
 /**
  * Finds the ends of JSON values in valid UTF-8, if they are in canonical form: JSON.parse and JSON.stringify would return
  * the same text, except for white space between tokens. Methods take the offset of a value and return the offset
- * past it, or NONE if it has to be parsed: other escapes, other forms of numbers or numbers beyond float64, duplicate keys, keys
+ * past it, or NO_INDEX if it has to be parsed: other escapes, other forms of numbers or numbers beyond float64, duplicate keys, keys
  * that JSON.parse reorders, text that is not JSON, and fields beyond the limits of an event.
  */
 export class JsonScan {
@@ -53,28 +53,28 @@ export class JsonScan {
   /** A string whose quote is at `at`. */
   text(at: number): number {
     const { bytes } = this;
-    if (bytes[at] !== QUOTE) return NONE;
+    if (bytes[at] !== QUOTE) return NO_INDEX;
     for (let to = at + 1; ; ) {
       const code = bytes[to]!;
       if (code === QUOTE) return to + 1;
       if (code === BACKSLASH) {
         to = this.#escape(to + 1);
-        if (to === NONE) return NONE;
+        if (to === NO_INDEX) return NO_INDEX;
       } else if (code >= 0x20) to++;
-      else return NONE;
+      else return NO_INDEX;
     }
   }
 
   /** A string without escapes. */
   plainText(at: number): number {
-    if (this.bytes[at] !== QUOTE) return NONE;
+    if (this.bytes[at] !== QUOTE) return NO_INDEX;
     const end = plainTextEnd(this.bytes, at + 1);
-    return end < 0 ? NONE : end + 1;
+    return end < 0 ? NO_INDEX : end + 1;
   }
 
   /** The object at `at`, which is the fields of an event. */
   fields(at: number): number {
-    if (this.bytes[at] !== OPEN_BRACE) return NONE;
+    if (this.bytes[at] !== OPEN_BRACE) return NO_INDEX;
     this.gaps.length = 0;
     this.#keys = 0;
     this.#hashCount = 0;
@@ -82,23 +82,23 @@ export class JsonScan {
   }
 
   #object(at: number, depth: number): number {
-    if (depth > LIMITS.fieldsDepth) return NONE;
+    if (depth > LIMITS.fieldsDepth) return NO_INDEX;
     const { bytes } = this;
     const firstHash = this.#hashCount;
     let to = this.#gap(at);
     if (bytes[to] === CLOSE_BRACE) return to + 1;
     for (;;) {
       to = this.#key(to, firstHash);
-      if (to === NONE) return NONE;
+      if (to === NO_INDEX) return NO_INDEX;
       to = this.#gap(to);
-      if (bytes[to] !== COLON) return NONE;
+      if (bytes[to] !== COLON) return NO_INDEX;
       to = this.#value(this.#gap(to + 1), depth);
-      if (to === NONE) return NONE;
+      if (to === NO_INDEX) return NO_INDEX;
       to = this.#gap(to);
       const code = bytes[to];
       to++;
       if (code === CLOSE_BRACE) break;
-      if (code !== COMMA) return NONE;
+      if (code !== COMMA) return NO_INDEX;
       to = this.#gap(to);
     }
     this.#hashCount = firstHash;
@@ -106,18 +106,18 @@ export class JsonScan {
   }
 
   #list(at: number, depth: number): number {
-    if (depth > LIMITS.fieldsDepth) return NONE;
+    if (depth > LIMITS.fieldsDepth) return NO_INDEX;
     const { bytes } = this;
     let to = this.#gap(at);
     if (bytes[to] === CLOSE_BRACKET) return to + 1;
     for (;;) {
       to = this.#value(to, depth);
-      if (to === NONE) return NONE;
+      if (to === NO_INDEX) return NO_INDEX;
       to = this.#gap(to);
       const code = bytes[to];
       to++;
       if (code === CLOSE_BRACKET) return to;
-      if (code !== COMMA) return NONE;
+      if (code !== COMMA) return NO_INDEX;
       to = this.#gap(to);
     }
   }
@@ -135,11 +135,11 @@ export class JsonScan {
 
   /** The literal at `at`. */
   literal(at: number, literal: Uint8Array): number {
-    return isAt(literal, this.bytes, at) ? at + literal.length : NONE;
+    return isAt(literal, this.bytes, at) ? at + literal.length : NO_INDEX;
   }
 
   isTrue(at: number): boolean {
-    return this.literal(at, TRUE) !== NONE;
+    return this.literal(at, TRUE) !== NO_INDEX;
   }
 
   /** The `true` or `false` at `at`. */
@@ -150,21 +150,21 @@ export class JsonScan {
   /** A key that is unique in its object. One with the hash of another key has to be parsed. */
   #key(at: number, firstHash: number): number {
     const { bytes } = this;
-    if (bytes[at] !== QUOTE || ++this.#keys > LIMITS.fieldsPerEvent) return NONE;
+    if (bytes[at] !== QUOTE || ++this.#keys > LIMITS.fieldsPerEvent) return NO_INDEX;
     let to = at + 1;
     const first = bytes[to]!;
     // JSON.parse puts whole numbers before all other keys.
-    if (first >= ZERO && first <= NINE) return NONE;
+    if (first >= ZERO && first <= NINE) return NO_INDEX;
     let hash = 0;
     for (; ; to++) {
       const code = bytes[to]!;
       if (code === QUOTE) break;
-      if (!(code >= 0x20) || code === BACKSLASH) return NONE;
+      if (!(code >= 0x20) || code === BACKSLASH) return NO_INDEX;
       hash = (Math.imul(hash, 31) + code) | 0;
     }
     const hashes = this.#hashes;
     const count = this.#hashCount;
-    for (let i = firstHash; i < count; i++) if (hashes[i] === hash) return NONE;
+    for (let i = firstHash; i < count; i++) if (hashes[i] === hash) return NO_INDEX;
     hashes[count] = hash;
     this.#hashCount = count + 1;
     return to + 1;
@@ -177,27 +177,27 @@ export class JsonScan {
     const begin = isNegative ? at + 1 : at;
     const whole = digitsEnd(bytes, begin) - begin;
     const isZero = bytes[begin] === ZERO;
-    if (whole === 0 || (isZero && whole > 1)) return NONE;
+    if (whole === 0 || (isZero && whole > 1)) return NO_INDEX;
     let to = begin + whole;
     if (bytes[to] !== POINT) {
-      return whole <= EXACT_DIGITS && !(isZero && isNegative) ? to : NONE;
+      return whole <= EXACT_DIGITS && !(isZero && isNegative) ? to : NO_INDEX;
     }
     const fractionAt = to + 1;
     to = digitsEnd(bytes, fractionAt);
-    if (to === fractionAt) return NONE;
+    if (to === fractionAt) return NO_INDEX;
     const digits = whole + to - fractionAt;
     const isSmall = isZero && bytes[fractionAt] === ZERO;
     if (digits <= EXACT_DIGITS && bytes[to - 1] !== ZERO && !isSmall) return to;
     const text = bytes.toString("latin1", at, to);
-    return String(Number(text)) === text ? to : NONE;
+    return String(Number(text)) === text ? to : NO_INDEX;
   }
 
   /** The escape whose backslash is before `at`, if JSON.stringify writes it that way. */
   #escape(at: number): number {
     const code = this.bytes[at]!;
     if (SHORT_ESCAPES[code] === 1) return at + 1;
-    if (code !== 0x75) return NONE;
-    return CONTROL_ESCAPES.has(this.bytes.toString("latin1", at + 1, at + 5)) ? at + 5 : NONE;
+    if (code !== 0x75) return NO_INDEX;
+    return CONTROL_ESCAPES.has(this.bytes.toString("latin1", at + 1, at + 5)) ? at + 5 : NO_INDEX;
   }
 
   #gap(at: number): number {
@@ -208,7 +208,7 @@ export class JsonScan {
   }
 }
 
-export const NONE = -1;
+export const NO_INDEX = -1;
 /** Float64 preserves this many digits. */
 const EXACT_DIGITS = 15;
 

@@ -2,7 +2,7 @@ import { getProject } from "../records/projects.ts";
 import { addSearch, getSearch, listSearches, removeSearch, updateSearch } from "../records/searches.ts";
 import { changeRecords, type Handlers, projectOf } from "./call.ts";
 import { readChanged } from "./read-input.ts";
-import { readPipeline } from "./read-range.ts";
+import { readPipelineInput } from "./read-range.ts";
 
 export const searches: Handlers<"get_searches" | "add_search" | "update_search" | "remove_search"> = {
   async get_searches({ records: { db } }, { project_id }, call) {
@@ -14,7 +14,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
   async add_search(service, { search }, call) {
     const { targetId: id } = await changeRecords(service, call, "add_search", async (db, now) => {
       await getProject(db, projectOf(call, search.project_id));
-      readPipeline(search.query, "search.query");
+      readPipelineInput(search.query, "search.query");
       const targetId = await addSearch(db, call.grant.team, search, now);
       return { projectId: search.project_id, targetId, detail: search.name };
     });
@@ -25,7 +25,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
     await changeRecords(service, call, "update_search", async (db, now) => {
       const before = await getSearch(db, projectOf(call, change.project_id), change.id);
       const search = readChanged("SearchInput", "search", before, change);
-      readPipeline(search.query, "search.query");
+      readPipelineInput(search.query, "search.query");
       await updateSearch(db, change.id, search, now);
       return { projectId: change.project_id, targetId: change.id, detail: search.name };
     });

@@ -16,9 +16,9 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     await changeRecords(service, call, "add_token", async (db, now) => {
       // Also what a token of theirs makes is found when a person is removed.
       const { team, by } = call.grant;
-      const added = await addToken(db, { ...token, team, by }, now);
-      secret = added.secret;
-      return { targetId: added.id, detail: token.description ?? "" };
+      const addedToken = await addToken(db, { ...token, team, by }, now);
+      secret = addedToken.secret;
+      return { targetId: addedToken.id, detail: token.description ?? "" };
     });
     return { id: secret };
   },

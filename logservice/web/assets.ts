@@ -7,13 +7,13 @@ import { sendError } from "../http/send.ts";
 interface Asset {
   readonly type: string;
   readonly plain: Buffer;
-  /** What the build has compressed, the smallest first. */
+  /** The compressed forms that the build has made, the smallest first. */
   readonly packed: readonly { readonly coding: string; readonly bytes: Buffer }[];
 }
 
 /**
- * What sends the files of a folder, which the build has made. They are read once: a page that was loaded asks for the files of
- * its own build later, and an upgrade may have removed them from the disk.
+ * Makes a function that sends the files of a folder, which the build has made. They are read once: a page that was
+ * loaded asks for the files of its own build later, and an upgrade may have removed them from the disk.
  */
 export function assetSender(
   folder: string,

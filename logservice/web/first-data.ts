@@ -6,7 +6,7 @@ import type { Call, Service } from "../rpc/call.ts";
 import { JsonText, type Printable, printOutput } from "../rpc/json-text.ts";
 import { operations } from "../rpc/operations.ts";
 
-/** What an address asks for first. `run` bounds a query as it bounds those of the operations. */
+/** The request of an address for its first data. `run` bounds a query as it bounds those of the operations. */
 export interface FirstRequest {
   /** How long the page may wait for events: after that it comes without them and asks itself. */
   readonly eventsMs: number;
@@ -49,7 +49,7 @@ async function firstEvents(
   const parsed = parsePipeline(query);
   if (!parsed.ok) return { startMs, stopMs };
   const input = { project_id, query, ...rangeTexts({ startMs, stopMs }) };
-  // What takes longer is given up: the page asks again, and shows meanwhile what it waits for.
+  // Queries that take longer are given up: the page asks again, and shows meanwhile what it waits for.
   const late = new AbortController();
   const timer = service.clock.after(eventsMs, () => late.abort(), { isBackground: true });
   const over = AbortSignal.any([call.signal, late.signal]);
@@ -63,11 +63,11 @@ async function firstEvents(
       const table = await ask((timed) => operations.aggregate(service, { ...input, limit: TABLE_ROWS }, timed));
       return { startMs, stopMs, ...(table && { table }) };
     }
-    const [found, levels] = await Promise.all([
+    const [search, levels] = await Promise.all([
       ask((timed) => operations.search(service, { ...input, limit: FIRST_EVENTS }, timed)),
       ask((timed) => operations.get_level_timeseries(service, { ...input, max_points: HISTOGRAM_STEPS }, timed)),
     ]);
-    return { startMs, stopMs, ...(found && { search: found }), ...(levels && { levels }) };
+    return { startMs, stopMs, ...(search && { search }), ...(levels && { levels }) };
   } finally {
     timer.stop();
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Grant } from "../access/grant.ts";
 import { sessionGrantOf } from "../access/session-grant.ts";
-import { hashOf } from "../account/sign-in.ts";
+import { secretHash } from "../account/sign-in.ts";
 import { type Page, pageAt } from "../address/page.ts";
 import { RpcError } from "../error.ts";
 import { FAVICON } from "../html/favicon.ts";
@@ -99,7 +99,7 @@ interface PageRequest extends UiOptions {
 async function sendPage(request: PageRequest): Promise<void> {
   const { service, version, files, page, search, browser, signal, end, run } = request;
   const secret = browser.cookie("session");
-  const hash = secret === undefined ? undefined : hashOf(secret);
+  const hash = secret === undefined ? undefined : secretHash(secret);
   // Registered before it is looked up: see OpenExchanges.
   const exchange = hash === undefined ? undefined : service.exchanges.open(hash, end);
   try {

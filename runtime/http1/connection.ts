@@ -20,8 +20,8 @@ export interface IncomingResponse extends ResponseHead {
   trailers(): readonly Header[];
 }
 
-/** What becomes of one request. Exactly one of `response` and `failed` is called. */
-export interface Outcome {
+/** Takes the outcome of one request. Exactly one of `response` and `failed` is called. */
+export interface ExchangeOutcome {
   interim(head: ResponseHead): void;
   response(response: IncomingResponse): void;
   failed(error: Error, how: { readonly wasSent: boolean; readonly hasAnswered: boolean }): void;
@@ -66,7 +66,7 @@ export class Connection {
   }
 
   /** Returns a function that gives the request up. Throws if it cannot be sent as it is; nothing has been sent then. */
-  send(request: OutgoingRequest, outcome: Outcome): () => void {
+  send(request: OutgoingRequest, outcome: ExchangeOutcome): () => void {
     const head = headOf(request);
     const { method, body, bodyBytes } = request;
     this.#parser.begin(method);
@@ -199,7 +199,7 @@ export class Connection {
 
 /** A request on its way, and its response. */
 class Transfer {
-  readonly outcome: Outcome;
+  readonly outcome: ExchangeOutcome;
   readonly requestBody: Readable | undefined;
   readonly #socket: Socket;
   head: ResponseHead | undefined;
@@ -214,7 +214,7 @@ class Transfer {
   #isSettled = false;
   #trailers: readonly Header[] = [];
 
-  constructor(outcome: Outcome, socket: Socket, requestBody: Readable | undefined) {
+  constructor(outcome: ExchangeOutcome, socket: Socket, requestBody: Readable | undefined) {
     this.outcome = outcome;
     this.requestBody = requestBody;
     this.isSent = requestBody === undefined;

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../../grammar/units/clock.ts";
-import { Connection, type Outcome, type OutgoingRequest } from "./connection.ts";
+import { Connection, type ExchangeOutcome, type OutgoingRequest } from "./connection.ts";
 
 export interface PoolOptions {
   readonly host: string;
@@ -27,7 +27,7 @@ export class Pool {
   }
 
   /** Returns a function that gives the request up. Throws if the request could not be written. */
-  send(request: OutgoingRequest, outcome: Outcome): () => void {
+  send(request: OutgoingRequest, outcome: ExchangeOutcome): () => void {
     const connection = this.#idle.pop()?.connection ?? this.#connect();
     try {
       return connection.send(request, outcome);

@@ -7,7 +7,7 @@ import type { Header } from "../exchange.ts";
  */
 export const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** What came in is no HTTP/1.1 response. The connection cannot be used any further. */
+/** The incoming bytes are no HTTP/1.1 response. The connection cannot be used any further. */
 class MalformedResponse extends Error {}
 
 export interface ResponseHead {
@@ -129,7 +129,7 @@ export class ResponseParser {
     if (end === -1 || end > MAX_HEAD_BYTES) {
       if (part.length > MAX_HEAD_BYTES) throw new MalformedResponse(`headers of more than ${MAX_HEAD_BYTES} bytes`);
       if (part.includes("\n\n")) throw new MalformedResponse(LONE_LINE_END);
-      // What speaks another protocol (TLS, a shell's message) is not waited for.
+      // If the other end speaks another protocol (TLS, a shell's message), more is not waited for.
       if (!"HTTP/1.".startsWith(part.toString("latin1", 0, Math.min(7, part.length)))) {
         throw new MalformedResponse("it does not begin with HTTP/1.");
       }

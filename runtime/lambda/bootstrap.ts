@@ -1,7 +1,7 @@
 // The process that the platform starts in place of a runtime of its own: `bootstrap` of a custom runtime, or what
 // AWS_LAMBDA_EXEC_WRAPPER runs on a managed one.
 import { systemClock } from "../../grammar/units/clock.ts";
-import { lineOf } from "../entries.ts";
+import { entryLine } from "../entries.ts";
 import type { Application } from "../index.ts";
 import { loadDeployment } from "./deployment.ts";
 import { InitError } from "./init-error.ts";
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
       env,
       clock: systemClock,
       // Written at once: the platform reads lines, and may stop this process right after them.
-      log: (entries) => process.stdout.write(entries.map((entry) => `${lineOf(entry)}\n`).join("")),
+      log: (entries) => process.stdout.write(entries.map((entry) => `${entryLine(entry)}\n`).join("")),
     });
   } catch (error) {
     if (error instanceof InitError) await api.initError(error.type, error.message);

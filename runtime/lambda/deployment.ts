@@ -5,13 +5,13 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import { type Config, withDefaults } from "../../schema/index.ts";
 import { EntryLog, type EntryLogOptions } from "../entries.ts";
 import { type Application, createApplication } from "../index.ts";
-import type { Variables } from "./variables.ts";
+import type { DeployedVariables } from "./variables.ts";
 
 /** The folder of the runtime's own files in a deployment. Never served, like every dotfile. */
 export const RUNTIME_FOLDER = ".tool";
 
-/** What `RUNTIME_FOLDER/deployment.json` holds: decided when the deployment is built, so that nothing is checked here. */
-export interface Deployment {
+/** The content of `RUNTIME_FOLDER/deployment.json`: decided when the deployment is built, nothing is checked here. */
+export interface DeploymentFile {
   /** tool.json, checked, with the stage's overrides applied and the type that was inferred written. */
   readonly config: Config;
   readonly stage: string;
@@ -36,17 +36,17 @@ export interface DeploymentOptions {
 export async function loadDeployment(options: DeploymentOptions): Promise<Application> {
   const { directory, env, log, clock } = options;
   const path = join(directory, RUNTIME_FOLDER, "deployment.json");
-  const { config, stage, command, environment }: Deployment = JSON.parse(await readFile(path, "utf8"));
-  const said = {
+  const { config, stage, command, environment }: DeploymentFile = JSON.parse(await readFile(path, "utf8"));
+  const logOptions = {
     stage: env.TOOL_STAGE ?? stage,
     version: env.AWS_LAMBDA_FUNCTION_VERSION ?? "$LATEST",
     ...(env.TOOL_COMMIT !== undefined && { commit: env.TOOL_COMMIT }),
     log,
     clock,
   };
-  const variables = env.TOOL_VARIABLES === undefined ? undefined : await stored(config.name, env, said);
+  const variables = env.TOOL_VARIABLES === undefined ? undefined : await storedVariables(config.name, env, logOptions);
   const application = createApplication({
-    ...said,
+    ...logOptions,
     config: withDefaults(config, { env }),
     directory,
     command,
@@ -62,12 +62,16 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Applic
 }
 
 /** A failure is written as an entry, too, so that `tool logs` shows it. */
-async function stored(app: string, env: NodeJS.ProcessEnv, said: EntryLogOptions): Promise<Variables> {
-  const entries = new EntryLog(said);
+async function storedVariables(
+  app: string,
+  env: NodeJS.ProcessEnv,
+  logOptions: EntryLogOptions,
+): Promise<DeployedVariables> {
+  const entries = new EntryLog(logOptions);
   // Imported late: functions without a snapshot load none of it.
   const { readVariables } = await import("./variables.ts");
   try {
-    return await readVariables(app, env, said.clock);
+    return await readVariables(app, env, logOptions.clock);
   } catch (error) {
     entries.write("error", "variables were not read", { reason: (error as Error).message });
     entries.flush();

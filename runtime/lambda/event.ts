@@ -1,7 +1,7 @@
 import { encodeDecodedPath, encodePath, encodeQuery, encodeRawQuery } from "./target.ts";
 
 /**
- * What an event says about an HTTP request. `rest`: a REST API's proxy event (payload format 1.0, also of an HTTP API);
+ * The HTTP request that an event describes. `rest`: a REST API's proxy event (payload format 1.0, also of an HTTP API);
  * `http`: payload format 2.0, of an HTTP API or a function URL, which differ in nothing that matters for the answer.
  */
 export interface HttpEvent {
@@ -43,7 +43,7 @@ type Json = Readonly<Record<string, unknown>>;
  * Reads an invocation's event. Never throws: an event may hold anything. The shapes are those of AWS's pages "Input
  * format of a Lambda function for proxy integration" and "Create Lambda proxy integrations for HTTP APIs".
  */
-export function readEvent(event: unknown): PlatformEvent {
+export function readPlatformEvent(event: unknown): PlatformEvent {
   if (!isObject(event)) return { kind: "unknown", reason: `the event is ${nameOf(event)}` };
   if (isWarming(event)) return { kind: "warming", holdMs: holdOf(event) };
   const context = isObject(event.requestContext) ? event.requestContext : undefined;
@@ -143,7 +143,7 @@ function isFunctionUrl(context: Json): boolean {
   return /\.lambda-url\./.test(text(context.domainName) ?? "");
 }
 
-/** What `whole`, the path of the client's request, has in front of `path`. Only the default address adds something. */
+/** The part of `whole`, the path of the client's request, before `path`. Only the default address adds something. */
 function stagePrefix(path: string, whole: string, context: Json): string {
   if (!isDefaultAddress(context)) return "";
   // The stage's own path may have no slash at its end.

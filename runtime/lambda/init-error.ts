@@ -1,6 +1,6 @@
 /** Why a function cannot start. The message says what to do, and contains no value of a variable. */
 export class InitError extends Error {
-  /** What the platform calls it: `Tool.` and a word. */
+  /** Its type for the platform: `Tool.` and a word. */
   readonly type: string;
 
   constructor(type: string, message: string) {

@@ -3,12 +3,12 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import { discard, headerOf, isStream, type ProxyRequest, type ProxyResponse, type Sent } from "../exchange.ts";
 import type { Application } from "../index.ts";
 import { proxyError } from "../proxy-error.ts";
-import { type HttpEvent, readEvent } from "./event.ts";
+import { type HttpEvent, readPlatformEvent } from "./event.ts";
 import { requestOfEvent } from "./request.ts";
 import { answerDocument, HEAD_END, MAX_DOCUMENT_BYTES, MAX_HEAD_BYTES, streamHead } from "./response.ts";
 
 /** One event that the platform hands to the function. */
-export interface Invocation {
+export interface LambdaInvocation {
   readonly id: string;
   /** Undefined if the event is not JSON. */
   readonly event: unknown;
@@ -18,7 +18,7 @@ export interface Invocation {
 }
 
 /** Takes the answer: one of the two is called, once. Each rejects if the platform does not accept it. */
-export interface Answer {
+export interface AnswerSink {
   /** A whole answer, JSON. */
   document(json: string): Promise<void>;
   /** An answer in parts. */
@@ -38,7 +38,7 @@ export interface InvocationOptions {
   readonly streams: boolean;
 }
 
-/** What is left of the time when the proxy gives up on the app: to make the 504, write the log and hand it over. */
+/** The time that is left when the proxy gives up on the app: to make the 504, write the log and hand it over. */
 const MARGIN_MS = 300;
 
 /**
@@ -47,11 +47,11 @@ const MARGIN_MS = 300;
  */
 export async function answerInvocation(
   application: Application,
-  invocation: Invocation,
-  answer: Answer,
+  invocation: LambdaInvocation,
+  answer: AnswerSink,
   options: InvocationOptions,
 ): Promise<void> {
-  const event = readEvent(invocation.event);
+  const event = readPlatformEvent(invocation.event);
   if (event.kind === "http") return answerRequest(event, { application, invocation, answer, options });
   if (event.kind === "warming") {
     const doneByMs = invocation.deadlineMs - MARGIN_MS;
@@ -76,8 +76,8 @@ export async function answerInvocation(
 
 interface RequestContext {
   readonly application: Application;
-  readonly invocation: Invocation;
-  readonly answer: Answer;
+  readonly invocation: LambdaInvocation;
+  readonly answer: AnswerSink;
   readonly options: InvocationOptions;
 }
 
@@ -109,7 +109,7 @@ interface Sending {
   readonly request: ProxyRequest;
   readonly response: ProxyResponse;
   readonly event: HttpEvent;
-  readonly answer: Answer;
+  readonly answer: AnswerSink;
   readonly answerByMs: number;
 }
 

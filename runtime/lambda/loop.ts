@@ -1,6 +1,6 @@
 import type { Application } from "../index.ts";
 import { answerInvocation, type InvocationOptions, untilListening } from "./invocation.ts";
-import { Refused, type RuntimeApi } from "./runtime-api.ts";
+import { PlatformRefusal, type RuntimeApi } from "./runtime-api.ts";
 
 export interface LoopOptions extends InvocationOptions {
   /** Milliseconds since 1970 at which the platform is told that the function is ready, whether or not its app is. */
@@ -37,12 +37,15 @@ export async function answerInvocations(
       // Too late, or more than it takes: the next invocation has nothing to do with it.
       const fields = { invocation: invocation.id, reason: (error as Error).message };
       application.entries.write("error", "answer was not taken", fields);
-      if (!(error instanceof Refused)) await nextTurn();
+      if (!(error instanceof PlatformRefusal)) await nextTurn();
     }
   }
 }
 
-/** What the app wrote with its answer is still in the pipe; after the next call it may stay there for an hour. */
+/**
+ * Resolves when the app's output is read: what the app wrote with its answer is still in the pipe; after the next call
+ * it may stay there for an hour.
+ */
 async function outputRead(): Promise<void> {
   await nextTurn();
   await nextTurn();

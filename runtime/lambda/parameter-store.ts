@@ -42,8 +42,8 @@ export async function getParameters(
   const groups = Array.from({ length: Math.ceil(names.length / MAX_NAMES) }, (_, i) =>
     names.slice(i * MAX_NAMES, (i + 1) * MAX_NAMES),
   );
-  const found = await Promise.all(groups.map((group) => getGroup(store, group)));
-  return new Map(found.flat());
+  const entries = await Promise.all(groups.map((group) => getGroup(store, group)));
+  return new Map(entries.flat());
 }
 
 function storeOf(env: NodeJS.ProcessEnv, clock: Clock): Store {
@@ -53,11 +53,11 @@ function storeOf(env: NodeJS.ProcessEnv, clock: Clock): Store {
   }
   const sessionToken = env.AWS_SESSION_TOKEN || undefined;
   const keys = { accessKeyId, secretAccessKey, sessionToken };
-  return { url: endpointOf(env, region), region, keys, clock, untilMs: clock.monotonicMs() + MAX_MS };
+  return { url: ssmEndpoint(env, region), region, keys, clock, untilMs: clock.monotonicMs() + MAX_MS };
 }
 
 /** As the SDKs find it ("Service-specific endpoints"); an address for all services may be that of the app's own storage. */
-export function endpointOf(env: NodeJS.ProcessEnv, region: string): URL {
+export function ssmEndpoint(env: NodeJS.ProcessEnv, region: string): URL {
   const isIgnored = env.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === "true";
   const configured = isIgnored ? undefined : env.AWS_ENDPOINT_URL_SSM || undefined;
   const suffix = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
@@ -187,7 +187,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What JSON.parse says quotes the text, which may be a value.
+    // The message of JSON.parse quotes the text, which may be a value.
     return undefined;
   }
 }

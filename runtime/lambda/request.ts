@@ -5,7 +5,7 @@ import { inAscii } from "../context.ts";
 import { keptRequestId, type ProxyRequest } from "../exchange.ts";
 import type { HttpEvent } from "./event.ts";
 
-/** What the invocation says besides its event. */
+/** The facts about an invocation besides its event. */
 export interface RequestEnvironment {
   /** Id of the trace that the platform keeps of this invocation. */
   readonly traceId?: string | undefined;
@@ -17,9 +17,9 @@ export interface RequestEnvironment {
 /** The request that the pipeline sees, from an event of a gateway. */
 export function requestOfEvent(event: HttpEvent, environment: RequestEnvironment): ProxyRequest {
   const { traceId, answerByMs, signal, sent } = environment;
-  const given = event.headers.filter(([name, value]) => NAME.test(name) && !CONTROLS.test(value));
-  const value = (name: string) => given.find(([own]) => own.toLowerCase() === name)?.[1];
-  const headers = given
+  const validHeaders = event.headers.filter(([name, value]) => NAME.test(name) && !CONTROLS.test(value));
+  const value = (name: string) => validHeaders.find(([own]) => own.toLowerCase() === name)?.[1];
+  const headers = validHeaders
     .filter(([name]) => !OF_THE_GATEWAY.has(name.toLowerCase()) && !(traceId && name.toLowerCase() === TRACE))
     .map(([name, text]): [string, string] => [name, inLatin1(text)]);
   // The length of the body as it is here, which may differ from what the client sent.
@@ -82,10 +82,10 @@ function byName(pairs: readonly (readonly [name: string, value: string])[]): Inc
   const headers: Record<string, string> = {};
   for (const [name, value] of pairs) {
     const key = name.toLowerCase();
-    const known = headers[key];
-    if (known === undefined) headers[key] = value;
-    else if (key === "cookie") headers[key] = `${known}; ${value}`;
-    else if (!SINGLE.has(key)) headers[key] = `${known}, ${value}`;
+    const existing = headers[key];
+    if (existing === undefined) headers[key] = value;
+    else if (key === "cookie") headers[key] = `${existing}; ${value}`;
+    else if (!SINGLE.has(key)) headers[key] = `${existing}, ${value}`;
   }
   return headers;
 }

@@ -13,10 +13,10 @@ export const MAX_HEAD_BYTES = 16 * 1024;
 export const HEAD_END = Buffer.alloc(8);
 
 /** The parts of the event that an answer depends on. */
-export type Recipient = Pick<HttpEvent, "format" | "stagePrefix" | "host">;
+export type GatewayRecipient = Pick<HttpEvent, "format" | "stagePrefix" | "host">;
 
 /** The document with which a function answers a gateway that waits for the whole, as JSON. */
-export function answerDocument(to: Recipient, response: ProxyResponse, body: Buffer): string {
+export function answerDocument(to: GatewayRecipient, response: ProxyResponse, body: Buffer): string {
   const isText = isTextLike(response) && isUtf8(body);
   return JSON.stringify({
     ...head(to, response),
@@ -26,18 +26,18 @@ export function answerDocument(to: Recipient, response: ProxyResponse, body: Buf
 }
 
 /** The head of a streamed answer; the body follows HEAD_END as it is. */
-export function streamHead(to: Recipient, response: ProxyResponse): Buffer {
+export function streamHead(to: GatewayRecipient, response: ProxyResponse): Buffer {
   return Buffer.from(JSON.stringify(head(to, response)));
 }
 
 /** Format 1.0 keeps repeated headers apart; format 2.0 has a list for cookies and joins all else. */
-function head({ format, stagePrefix, host }: Recipient, { status, headers }: ProxyResponse): object {
+function head({ format, stagePrefix, host }: GatewayRecipient, { status, headers }: ProxyResponse): object {
   const values = new Map<string, { readonly name: string; readonly values: string[] }>();
   for (const [name, value] of withStagePrefix(headers, stagePrefix, host)) {
     const key = name.toLowerCase();
-    const known = values.get(key) ?? { name, values: [] };
-    known.values.push(inUnicode(value));
-    values.set(key, known);
+    const header = values.get(key) ?? { name, values: [] };
+    header.values.push(inUnicode(value));
+    values.set(key, header);
   }
   if (format === "rest") {
     const multiValueHeaders = Object.fromEntries([...values.values()].map((header) => [header.name, header.values]));

@@ -1,18 +1,18 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Clock } from "../../grammar/units/clock.ts";
-import type { Answer, AnswerStream, Invocation } from "./invocation.ts";
+import type { AnswerSink, AnswerStream, LambdaInvocation } from "./invocation.ts";
 
 /** The platform's side of a function: hands out events and takes answers, one at a time. */
 export interface RuntimeApi {
   /** Waits for the next event, as long as it takes: meanwhile the platform may stop this process. */
-  next(): Promise<Invocation>;
-  answerTo(invocation: Invocation): Answer;
+  next(): Promise<LambdaInvocation>;
+  answerTo(invocation: LambdaInvocation): AnswerSink;
   /** The function cannot answer anything: the platform restarts it. */
   initError(type: string, message: string): Promise<void>;
 }
 
 /** The platform refused what it was sent. */
-export class Refused extends Error {
+export class PlatformRefusal extends Error {
   readonly status: number;
 
   constructor(status: number, text: string) {
@@ -43,7 +43,7 @@ export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
     async next() {
       const response = await answered(open("GET", "/invocation/next", {}).end());
       const text = await textOf(response);
-      if (response.statusCode !== 200) throw new Refused(response.statusCode ?? 0, text);
+      if (response.statusCode !== 200) throw new PlatformRefusal(response.statusCode ?? 0, text);
       const header = (name: string) => response.headers[`lambda-runtime-${name}`] as string | undefined;
       return {
         id: header("aws-request-id") ?? "",
@@ -69,7 +69,9 @@ export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
 
   async function post(path: string, body: string, headers: Record<string, string>): Promise<void> {
     const bytes = Buffer.from(body);
-    await taken(await answered(open("POST", path, { ...headers, "Content-Length": bytes.length }).end(bytes)));
+    await requireAccepted(
+      await answered(open("POST", path, { ...headers, "Content-Length": bytes.length }).end(bytes)),
+    );
   }
 
   function streamed(path: string): AnswerStream {
@@ -90,7 +92,7 @@ export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
       },
       end: async () => {
         req.end();
-        await taken(await response);
+        await requireAccepted(await response);
       },
       fail: async (type, message) => {
         req.addTrailers([
@@ -98,7 +100,7 @@ export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
           [ERROR_BODY, Buffer.from(errorBody(type, message)).toString("base64")],
         ]);
         req.end();
-        await taken(await response);
+        await requireAccepted(await response);
       },
     };
   }
@@ -122,9 +124,9 @@ function drained(req: ClientRequest): Promise<void> {
   });
 }
 
-async function taken(response: IncomingMessage): Promise<void> {
+async function requireAccepted(response: IncomingMessage): Promise<void> {
   const text = await textOf(response);
-  if (response.statusCode !== 202) throw new Refused(response.statusCode ?? 0, text);
+  if (response.statusCode !== 202) throw new PlatformRefusal(response.statusCode ?? 0, text);
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

@@ -15,7 +15,7 @@ const MAX_UNPACKED_BYTES = 1024 * 1024;
 /** Limit of Linux for one variable, with name, `=` and the final NUL. Node's error (E2BIG) does not name the variable. */
 const MAX_VARIABLE_BYTES = 128 * 1024;
 
-export interface Variables {
+export interface DeployedVariables {
   readonly values: Readonly<Record<string, string>>;
   /** How many parameters hold them. */
   readonly parts: number;
@@ -28,7 +28,7 @@ export interface Variables {
  * base64 of the gzip of a JSON object of strings, and the hash is the first half of that JSON's SHA-256. Rejects with an
  * `InitError` that has no value in it.
  */
-export async function readVariables(app: string, env: NodeJS.ProcessEnv, clock: Clock): Promise<Variables> {
+export async function readVariables(app: string, env: NodeJS.ProcessEnv, clock: Clock): Promise<DeployedVariables> {
   const beginMs = clock.monotonicMs();
   const [, hash, count] = SNAPSHOT.exec(env.TOOL_VARIABLES ?? "") ?? [];
   if (hash === undefined) {

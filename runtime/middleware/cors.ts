@@ -41,9 +41,13 @@ export function cors(options: CorsOptions, entries: EntryLog | undefined, next: 
 
   return async (request) => {
     if (request.upgrade !== undefined) return next(request);
-    const asked = oneLine(request.headers["access-control-request-method"]);
-    if (request.method === "OPTIONS" && asked !== undefined) {
-      const decision = decide(request, asked, listOf(oneLine(request.headers["access-control-request-headers"])));
+    const requestMethod = oneLine(request.headers["access-control-request-method"]);
+    if (request.method === "OPTIONS" && requestMethod !== undefined) {
+      const decision = decide(
+        request,
+        requestMethod,
+        listOf(oneLine(request.headers["access-control-request-headers"])),
+      );
       note(request, "preflight", decision);
       const vary = ["Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"] as const;
       return { status: 204, headers: [vary, ...decision.preflight], body: undefined };
@@ -79,7 +83,7 @@ function decider(options: CorsOptions) {
   const { maxAgeSeconds } = options;
   const maxAge: Header[] = maxAgeSeconds === undefined ? [] : [["Access-Control-Max-Age", String(maxAgeSeconds)]];
 
-  return (request: ProxyRequest, method: string, asked: readonly string[]): Decision => {
+  return (request: ProxyRequest, method: string, requestHeaders: readonly string[]): Decision => {
     const origin = oneLine(request.headers.origin);
     const refusal = (reason: string): Decision => ({ allowed: false, reason, origin, preflight: [], actual: [] });
     if (origin === undefined) return refusal("no origin: the request is not of another site");
@@ -89,7 +93,7 @@ function decider(options: CorsOptions) {
     if (method !== "OPTIONS" && !methods.has(method.toUpperCase())) {
       return refusal("the method is not in allowed_methods");
     }
-    const other = anyHeader ? undefined : asked.find((name) => !headers.has(name.toLowerCase()));
+    const other = anyHeader ? undefined : requestHeaders.find((name) => !headers.has(name.toLowerCase()));
     if (other !== undefined) return refusal(`the header ${JSON.stringify(other)} is not in allowed_headers`);
 
     const allowOrigin: Header = ["Access-Control-Allow-Origin", isListed ? origin : "*"];
@@ -97,7 +101,7 @@ function decider(options: CorsOptions) {
     const credentials: Header[] = options.credentials && isListed ? [["Access-Control-Allow-Credentials", "true"]] : [];
     const preflight: Header[] = [allowOrigin, ["Access-Control-Allow-Methods", method]];
     // Only what was requested: `*` would not cover Authorization.
-    if (asked.length > 0) preflight.push(["Access-Control-Allow-Headers", asked.join(", ")]);
+    if (requestHeaders.length > 0) preflight.push(["Access-Control-Allow-Headers", requestHeaders.join(", ")]);
     return {
       allowed: true,
       origin,

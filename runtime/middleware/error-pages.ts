@@ -90,12 +90,12 @@ interface LoadedTemplate {
 }
 
 /** A template is compiled once, and again when its file changed. */
-async function loadTemplate(path: string, known: LoadedTemplate | undefined): Promise<LoadedTemplate | undefined> {
+async function loadTemplate(path: string, previous: LoadedTemplate | undefined): Promise<LoadedTemplate | undefined> {
   try {
     const stats = await stat(path);
     if (!stats.isFile()) return undefined;
     const mark = `${stats.ino}-${stats.size}-${stats.mtimeMs}`;
-    if (known?.mark === mark) return known;
+    if (previous?.mark === mark) return previous;
     const source = await readFile(path, "utf8");
     const parsed = parseTemplate(source);
     if (parsed.ok) return { mark, template: parsed.value, problem: undefined };
@@ -103,7 +103,7 @@ async function loadTemplate(path: string, known: LoadedTemplate | undefined): Pr
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    return known?.problem === message ? known : { mark: "", template: undefined, problem: message };
+    return previous?.problem === message ? previous : { mark: "", template: undefined, problem: message };
   }
 }
 

@@ -58,7 +58,7 @@ function cookieKey(cookie: string): string {
   for (const attribute of attributes) {
     const [name = "", value = ""] = attribute.split("=", 2).map((part) => part.trim());
     if (isNamed(name, "domain")) domain = value.replace(/^\./, "").toLowerCase();
-    // What is no path stands for the default one.
+    // A value that is no path stands for the default one.
     else if (isNamed(name, "path")) path = value.startsWith("/") ? value : "";
   }
   return JSON.stringify([pair.split("=", 1)[0]!.trim(), domain, path]);

@@ -111,7 +111,7 @@ function changed(response: ProxyResponse, body: ProxyResponse["body"], tags: Wea
 }
 
 /** Pages that are sent again and again, cached files, are read once for each text that is inserted. */
-const known = new WeakMap<Buffer, Injected & { readonly page: Buffer }>();
+const insertedPages = new WeakMap<Buffer, Injected & { readonly page: Buffer }>();
 
 function inserted(
   response: ProxyResponse,
@@ -120,10 +120,10 @@ function inserted(
   tags: WeakenedTags,
 ): ProxyResponse {
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  let entry = known.get(bytes);
+  let entry = insertedPages.get(bytes);
   if (entry === undefined || entry.head !== injected.head || entry.body !== injected.body) {
     entry = withInserted(bytes, injected);
-    known.set(bytes, entry);
+    insertedPages.set(bytes, entry);
   }
   const { page } = entry;
   if (page === bytes) return response;

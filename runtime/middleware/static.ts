@@ -9,7 +9,14 @@ import { type Handler, type Header, headerOf, type ProxyRequest, type ProxyRespo
 import { type CachedFile, FileCache, type FileVersion, isDated, openVersion, versionOf } from "../file-cache.ts";
 import { proxyError } from "../proxy-error.ts";
 import { ServedFolder } from "../served-folder.ts";
-import { contentTypeOf, type Found, findFile, namedPath, type StaticOptions, servedFile } from "../static-files.ts";
+import {
+  contentTypeOf,
+  findFile,
+  namedPath,
+  type StaticMatch,
+  type StaticOptions,
+  servedFile,
+} from "../static-files.ts";
 
 /** The platform's limit for one answer, enforced locally too, where it can still be fixed. */
 export const MAX_FILE_BYTES = 6 * 1024 * 1024;
@@ -27,7 +34,7 @@ export interface StaticFiles {
   readonly answers: (request: ProxyRequest) => Promise<boolean>;
 }
 
-/** What serving a file needs besides the request. */
+/** The parts that serving a file needs besides the request. */
 interface Site {
   readonly options: StaticOptions;
   readonly entries: EntryLog;
@@ -46,40 +53,40 @@ export function staticFiles(
   const site: Site = { options, entries, folder, cache };
   const nameRefused = options.namesRefused ? refusedNamer(entries) : undefined;
 
-  const find = async (request: ProxyRequest): Promise<Served | Found | undefined> => {
+  const find = async (request: ProxyRequest): Promise<Served | StaticMatch | undefined> => {
     if (!isRead(request)) return undefined;
     if (folder.refresh()) cache.clear();
-    const named = namedPath(request.path, options);
-    const file = named && cache.get(named);
-    return file ? { kind: "served", named: named!, file } : findFile(request.path, options, folder);
+    const cacheKey = namedPath(request.path, options);
+    const file = cacheKey && cache.get(cacheKey);
+    return file ? { kind: "served", cacheKey: cacheKey!, file } : findFile(request.path, options, folder);
   };
 
   const handler: Handler = async (request) => {
     if (options.type === "static" && !isRead(request)) {
       return proxyError(request, 405, `${request.method} is not allowed here`, [["Allow", "GET, HEAD"]]);
     }
-    const found = await find(request);
-    if (found === undefined) return next(request);
-    if (found.kind === "refused") {
+    const match = await find(request);
+    if (match === undefined) return next(request);
+    if (match.kind === "refused") {
       const response = await next(request);
-      nameRefused?.(request, found.reason, response);
+      nameRefused?.(request, match.reason, response);
       return response;
     }
-    if (found.kind === "directory") return toSlashForm(request);
-    const served = found.kind === "served" ? found : await load(found.path, request, site);
+    if (match.kind === "directory") return toSlashForm(request);
+    const served = match.kind === "served" ? match : await load(match.path, request, site);
     // The file may have been removed or replaced since it was found: look once more, then treat it as missing.
     return (served && (await serve(served, request, site))) ?? ((await again(request)) || next(request));
   };
 
   async function again(request: ProxyRequest): Promise<ProxyResponse | undefined> {
-    const found = await findFile(request.path, options, folder);
-    const served = found?.kind === "file" ? await load(found.path, request, site) : undefined;
+    const match = await findFile(request.path, options, folder);
+    const served = match?.kind === "file" ? await load(match.path, request, site) : undefined;
     return served && serve(served, request, site);
   }
 
   const answers = async (request: ProxyRequest) => {
-    const found = await find(request);
-    return found !== undefined && found.kind !== "refused";
+    const match = await find(request);
+    return match !== undefined && match.kind !== "refused";
   };
   return { handler, answers };
 }
@@ -102,12 +109,12 @@ function refusedNamer(entries: EntryLog) {
 }
 
 /** The last handler of a static site, which has no app. */
-export const notFound: Handler = async (request) => proxyError(request, 404, "there is no such file");
+export const notFoundHandler: Handler = async (request) => proxyError(request, 404, "there is no such file");
 
 interface Served {
   readonly kind: "served";
-  /** As `namedPath` has it: its key in the cache. */
-  readonly named: string;
+  /** Its key in the cache: the path that `namedPath` returns. */
+  readonly cacheKey: string;
   readonly file: CachedFile;
 }
 
@@ -142,14 +149,18 @@ async function load(path: string, request: ProxyRequest, site: Site): Promise<Se
     if (version === undefined) absent.push(path + ending);
     else siblings.set(coding, version);
   }
-  const named = namedPath(request.path, options)!;
+  const cacheKey = namedPath(request.path, options)!;
   const file: CachedFile = { plain, siblings, contents: new Map() };
-  cache.set(named, file, absent);
-  return { kind: "served", named, file };
+  cache.set(cacheKey, file, absent);
+  return { kind: "served", cacheKey, file };
 }
 
 /** Undefined if the file has changed since it was looked at. */
-async function serve({ named, file }: Served, request: ProxyRequest, site: Site): Promise<ProxyResponse | undefined> {
+async function serve(
+  { cacheKey, file }: Served,
+  request: ProxyRequest,
+  site: Site,
+): Promise<ProxyResponse | undefined> {
   const { entries, cache } = site;
   const accepts = request.headers["accept-encoding"] as string | undefined;
   const [coding] = file.siblings.size === 0 ? [] : acceptedEncodings(accepts, [...file.siblings.keys()]);
@@ -170,7 +181,7 @@ async function serve({ named, file }: Served, request: ProxyRequest, site: Site)
       return proxyError(request, 500, `the file has ${bytes} bytes, a served file at most ${MAX_FILE_BYTES} (6 MB)`);
     }
     const isTimed = isDated(version);
-    const mark = isTimed ? markOf(version) : await cache.digest(named, file, version);
+    const mark = isTimed ? markOf(version) : await cache.digest(cacheKey, file, version);
     if (mark === undefined) return undefined;
     // A sibling is another body, so that it has another tag.
     const etag = coding === undefined ? `"${mark}"` : `"${mark}-${coding}"`;
@@ -193,7 +204,7 @@ async function serve({ named, file }: Served, request: ProxyRequest, site: Site)
   }
 
   async function bodyOf(version: FileVersion, first: number, last: number): Promise<Buffer | Readable | undefined> {
-    const content = await cache.content(named, file, version);
+    const content = await cache.content(cacheKey, file, version);
     // Pass on the cached buffer itself: outer middlewares key their caches by its identity.
     if (content !== undefined) return last - first + 1 === content.length ? content : content.subarray(first, last + 1);
     const handle = await openVersion(version);

@@ -5,22 +5,22 @@ import { cleanEmail, cleanNumber, cleanUrl } from "../clean-text.ts";
 import { addition, removal, removeItem } from "../edits.ts";
 import { memberOf, type Node, type ObjectNode, plainValue } from "../json.ts";
 import type { Meanings } from "../languages.ts";
-import { actionNames, freeName } from "../placeholders.ts";
-import type { Report } from "../report.ts";
+import { configActionNames, freeName } from "../placeholders.ts";
+import type { ProblemReport } from "../report.ts";
 
 /** The app's own metrics (specification, "alerts"). */
 const METRICS = ["http.count", "http.latency", "http.4xx", "http.5xx"];
 
 const MINUTE_MS = 60_000;
 
-/** What each type of action needs, and what it may have beside. */
+/** The members that each type of action needs, and those that it may have beside. */
 const FIELDS: Readonly<Record<string, { needed: string; optional: readonly string[]; example: string }>> = {
   email: { needed: "emails", optional: [], example: '["ops@example.com"]' },
   sms: { needed: "numbers", optional: [], example: '["+12125550123"]' },
   chat: { needed: "url", optional: ["channel", "gifs"], example: '"https://chat.example.com/hooks/ops"' },
 };
 
-export function checkActions(report: Report, root: ObjectNode) {
+export function checkActions(report: ProblemReport, root: ObjectNode) {
   const actions = memberOf(root, "actions")?.value;
   const names = new Map<string, ObjectNode>();
   for (const action of objects(actions)) {
@@ -34,7 +34,7 @@ export function checkActions(report: Report, root: ObjectNode) {
           hint: "alerts refer to actions by name: give it another",
           fixes: [
             isSame ? { title: "Remove this one, which is the same", edits } : undefined,
-            report.suggest(name, freeName(actionNames(root), name.value)),
+            report.suggest(name, freeName(configActionNames(root), name.value)),
           ],
         });
       }
@@ -45,7 +45,7 @@ export function checkActions(report: Report, root: ObjectNode) {
   }
 }
 
-function checkFields(report: Report, action: ObjectNode) {
+function checkFields(report: ProblemReport, action: ObjectNode) {
   const type = memberOf(action, "type")?.value;
   if (type?.type !== "string" || !Object.hasOwn(FIELDS, type.value)) return;
   const { needed, optional, example } = FIELDS[type.value]!;
@@ -79,7 +79,7 @@ function checkFields(report: Report, action: ObjectNode) {
   }
 }
 
-function checkTargets(report: Report, action: ObjectNode) {
+function checkTargets(report: ProblemReport, action: ObjectNode) {
   for (const email of items(memberOf(action, "emails")?.value)) {
     if (email.type === "string" && !isEmail(email.value)) {
       report.error("config/email", email.span, `${quote(email.value)} is not an email address`, {
@@ -118,7 +118,7 @@ function checkTargets(report: Report, action: ObjectNode) {
   );
 }
 
-export function checkAlerts(report: Report, alerts: Node | undefined, meanings: Meanings) {
+export function checkAlerts(report: ProblemReport, alerts: Node | undefined, meanings: Meanings) {
   for (const alert of objects(alerts)) {
     const metric = memberOf(alert, "metric")?.value;
     if (
@@ -143,7 +143,7 @@ export function checkAlerts(report: Report, alerts: Node | undefined, meanings: 
 }
 
 /** A duration that the platform counts in whole minutes. */
-export function checkMinutes(report: Report, node: Node | undefined, meanings: Meanings, name: string) {
+export function checkMinutes(report: ProblemReport, node: Node | undefined, meanings: Meanings, name: string) {
   const ms = node?.type === "string" ? meanings.durationsMs.get(node) : undefined;
   if (ms === undefined || (ms > 0 && ms % MINUTE_MS === 0)) return;
   const whole = formatDuration(Math.max(1, Math.round(ms / MINUTE_MS)) * MINUTE_MS);
@@ -166,12 +166,12 @@ const lastPart = (metric: string) =>
     .trim();
 
 /** The address that a text holds, or one with that text before the `@`. */
-export function emailFix(report: Report, node: Node & { readonly type: "string" }) {
+export function emailFix(report: ProblemReport, node: Node & { readonly type: "string" }) {
   const plain = cleanEmail(node.value);
   if (isEmail(plain)) return report.replace(node, plain);
   const local = plain.replace(/@.*$/s, "").replace(/[^A-Za-z0-9.+_-]/g, "");
-  const known = `${plain}.com`;
-  return report.suggest(node, isEmail(known) ? known : `${local || "ops"}@example.com`);
+  const withDomain = `${plain}.com`;
+  return report.suggest(node, isEmail(withDomain) ? withDomain : `${local || "ops"}@example.com`);
 }
 
 /** An address that mail can be sent to: this side of RFC 5321's odder forms. */

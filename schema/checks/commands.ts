@@ -3,15 +3,15 @@ import { quote, type Span } from "../../grammar/problem.ts";
 import type { Directory } from "../directory.ts";
 import { inferRuntime } from "../infer.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode, spanInside } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { isSecretName, isSecretText } from "./secrets.ts";
 
 /** The commands of a configuration: those of hooks, in the order in which they run, and the one that starts the server. */
-export function commandsOf(root: Node): { readonly node: StringNode; readonly hook: string | undefined }[] {
-  const found: { node: StringNode; hook: string | undefined }[] = [];
+export function configuredCommands(root: Node): { readonly node: StringNode; readonly hook: string | undefined }[] {
+  const commands: { node: StringNode; hook: string | undefined }[] = [];
   const add = (value: Node | undefined, hook: string | undefined) => {
     for (const node of value?.type === "array" ? value.items : [value]) {
-      if (node?.type === "string") found.push({ node, hook });
+      if (node?.type === "string") commands.push({ node, hook });
     }
   };
   const addOwner = (owner: Node | undefined) => {
@@ -22,12 +22,12 @@ export function commandsOf(root: Node): { readonly node: StringNode; readonly ho
   addOwner(root);
   const stages = memberOf(root, "stages")?.value;
   if (stages?.type === "object") for (const { value } of stages.members) addOwner(value);
-  return found;
+  return commands;
 }
 
 /** Secrets that are written into a command: in an assignment, after a flag, in a header, or by their form. */
-export function checkCommandSecrets(report: Report, root: Node) {
-  for (const { node, hook } of commandsOf(root)) {
+export function checkCommandSecrets(report: ProblemReport, root: Node) {
+  for (const { node, hook } of configuredCommands(root)) {
     // The app and its build get the variables of the stage; the other hooks those of the shell.
     const hint =
       hook === undefined || hook.endsWith("build")
@@ -46,10 +46,10 @@ export function checkCommandSecrets(report: Report, root: Node) {
 
 /** Where secrets are in a command, and their names if they have one. */
 export function secretsIn(command: string): { readonly span: Span; readonly name: string | undefined }[] {
-  const found: { span: Span; name: string | undefined }[] = [];
+  const secrets: { span: Span; name: string | undefined }[] = [];
   const add = (start: number, text: string, name: string | undefined) => {
-    const isKnown = found.some(({ span }) => span.start < start + text.length && start < span.end);
-    if (!isKnown) found.push({ span: { start, end: start + text.length }, name });
+    const isKnown = secrets.some(({ span }) => span.start < start + text.length && start < span.end);
+    if (!isKnown) secrets.push({ span: { start, end: start + text.length }, name });
   };
   // NAME=value, --name=value and --name value, the value in quotes or not.
   const assignments =
@@ -67,16 +67,16 @@ export function secretsIn(command: string): { readonly span: Span; readonly name
   }
   for (const match of command.matchAll(/[^\s"'=;|<>()]+/g))
     if (isSecretText(match[0])) add(match.index, match[0], undefined);
-  return found.sort((a, b) => a.span.start - b.span.start);
+  return secrets.sort((a, b) => a.span.start - b.span.start);
 }
 
 /** Commands that run a file or a script of package.json which is not there. Builds make files, so these are warnings. */
-export function checkCommandFiles(report: Report, root: ObjectNode, directory: Directory) {
+export function checkCommandFiles(report: ProblemReport, root: ObjectNode, directory: Directory) {
   const scripts = scriptsOf(directory.read("package.json"));
   const isBuilt =
     scripts?.build !== undefined ||
     ["prebuild", "build", "postbuild"].some((hook) => memberOf(memberOf(root, "hooks")?.value, hook));
-  for (const { node, hook } of commandsOf(root)) {
+  for (const { node, hook } of configuredCommands(root)) {
     for (const words of simpleCommands(node.value)) {
       // A hook may run what the one before it has made.
       const command = { node, words, scripts, directory, mayBeMade: isBuilt || hook !== undefined };
@@ -90,8 +90,8 @@ export function checkCommandFiles(report: Report, root: ObjectNode, directory: D
  * The command that a marker file stands for, where tool.json has none: whether its file is there. What a build makes is
  * not there yet, and another stage may have a command of its own.
  */
-export function checkInferredCommand(report: Report, root: ObjectNode, directory: Directory) {
-  if (commandsOf(root).some(({ hook }) => hook === undefined)) return;
+export function checkInferredCommand(report: ProblemReport, root: ObjectNode, directory: Directory) {
+  if (configuredCommands(root).some(({ hook }) => hook === undefined)) return;
   const { command, marker, build, runtime } = inferRuntime(directory, { name: "" }, { development: false });
   const file = /^(?:node|python3?) (\S+)$/.exec(command ?? "")?.[1];
   if (marker === undefined || file === undefined || directory.kind(file) !== undefined) return;
@@ -102,9 +102,9 @@ export function checkInferredCommand(report: Report, root: ObjectNode, directory
     ["prebuild", "build", "postbuild"].some((name) => memberOf(hooks, name) !== undefined);
   if (isBuilt) return;
   const [interpreter] = command!.split(" ");
-  const found = serverFile(directory, runtime);
+  const entryFile = serverFile(directory, runtime);
   const proxy = memberOf(root, "proxy");
-  const example = `"command": "${interpreter} ${found ?? (runtime === "python" ? "main.py" : "index.js")}"`;
+  const example = `"command": "${interpreter} ${entryFile ?? (runtime === "python" ? "main.py" : "index.js")}"`;
   const at = proxy?.key.span ?? memberOf(root, "type")?.key.span ?? memberOf(root, "name")?.key.span ?? root.span;
   report.warning(
     "config/missing-program",
@@ -176,7 +176,10 @@ interface SimpleCommand {
   readonly mayBeMade: boolean;
 }
 
-function checkScript(report: Report, { node, words: [program, verb, script], scripts, directory }: SimpleCommand) {
+function checkScript(
+  report: ProblemReport,
+  { node, words: [program, verb, script], scripts, directory }: SimpleCommand,
+) {
   if (scripts === undefined || !/^(npm|pnpm|yarn|bun)$/.test(program!.text) || verb === undefined) return;
   const isRun = /^(run|run-script)$/.test(verb.text);
   const isShort = program!.text === "npm" && /^(start|test|stop|restart)$/.test(verb.text);
@@ -184,7 +187,7 @@ function checkScript(report: Report, { node, words: [program, verb, script], scr
   // A flag before the script may name another folder.
   if (wanted === undefined || !/^[\w:./-]+$/.test(wanted.text) || wanted.text.startsWith("-")) return;
   if (Object.hasOwn(scripts, wanted.text)) return;
-  // What npm does without the script.
+  // npm has a default for these without the script.
   if (wanted.text === "restart" || (wanted.text === "start" && directory.kind("server.js") === "file")) return;
   // bun runs files by the same verb.
   if (program!.text === "bun" && /[./]/.test(wanted.text)) return;
@@ -232,7 +235,10 @@ const INTERPRETERS: readonly (readonly [program: RegExp, file: RegExp])[] = [
 const TAKES_VALUE = /^(-r|--require|--import|--loader|--env-file|-C|--conditions|-W|-X)$/;
 const HAS_NO_FILE = /^(-e|--eval|-p|--print|-c|-m|--test|-)$/;
 
-function checkProgram(report: Report, { node, words: [program, ...words], directory, mayBeMade }: SimpleCommand) {
+function checkProgram(
+  report: ProblemReport,
+  { node, words: [program, ...words], directory, mayBeMade }: SimpleCommand,
+) {
   const ending = INTERPRETERS.find(([name]) => name.test(program!.text))?.[1];
   let file: Word | undefined;
   if (ending === undefined) {
@@ -277,11 +283,11 @@ interface MissingFile {
   readonly code: "config/missing-script" | "config/missing-program";
   readonly message: string;
   readonly hint: string;
-  /** What the word was meant to be. */
+  /** The word that was meant. */
   readonly fixed: string | undefined;
 }
 
-function warn(report: Report, node: StringNode, { span }: Word, { code, message, hint, fixed }: MissingFile) {
+function warn(report: ProblemReport, node: StringNode, { span }: Word, { code, message, hint, fixed }: MissingFile) {
   report.warning(code, spanInside(report.source, node, span), message, {
     hint,
     fix:

@@ -1,7 +1,7 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { quote } from "../../grammar/problem.ts";
 import { type ArrayNode, memberOf, type Node, type StringNode } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 
 const METHODS = "HEAD, GET, POST, PUT, PATCH, DELETE";
 
@@ -12,7 +12,7 @@ const REGISTERED: ReadonlySet<string> = new Set(
   SEARCH TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL`.split(/\s+/),
 );
 
-export function checkCors(report: Report, cors: Node | undefined) {
+export function checkCors(report: ProblemReport, cors: Node | undefined) {
   const origins = strings(memberOf(cors, "allowed_origins")?.value);
   for (const origin of origins) checkOrigin(report, origin);
   const methods = memberOf(cors, "allowed_methods")?.value;
@@ -28,14 +28,14 @@ export function checkCors(report: Report, cors: Node | undefined) {
     `credentials are not sent for the origin "*"${written ? "" : ", the default"}`,
     {
       hint: "browsers refuse that pair: list the origins that need credentials in allowed_origins",
-      // What browsers make of it.
+      // Browsers treat it as false.
       fix: { title: "Change to false", edits: [{ span: credentials.span, text: "false" }], isSuggestion: true },
     },
   );
 }
 
 /** `*`, or scheme, host and port with at most one `*` (RFC 6454 section 6.2); the wildcard may stand for the scheme too. */
-function checkOrigin(report: Report, node: StringNode) {
+function checkOrigin(report: ProblemReport, node: StringNode) {
   const { value } = node;
   if (value === "*" || value === "null") return;
   const error = (message: string, hint: string, fixed?: string) =>
@@ -79,7 +79,7 @@ function meantOrigin(value: string): string | undefined {
 }
 
 /** RFC 9110 section 9.1: a method is a token; `*` is one, and no method. One that is nearly a usual one is a slip. */
-function checkMethod(report: Report, node: StringNode, list: ArrayNode) {
+function checkMethod(report: ProblemReport, node: StringNode, list: ArrayNode) {
   if (node.value === "*") {
     const others = METHODS.split(", ").filter((method) => strings(list).every(({ value }) => value !== method));
     const text = others.map((method) => JSON.stringify(method)).join(", ");

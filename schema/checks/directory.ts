@@ -1,13 +1,13 @@
 import { LineIndex, quote } from "../../grammar/problem.ts";
 import type { Directory } from "../directory.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { checkCommandFiles } from "./commands.ts";
 import { checkTemplates } from "./error-pages.ts";
 import { CLOSING_TAG, injections } from "./inject.ts";
 
 /** Checks that need the project's files: those that are injected, the directories, the error-page templates. */
-export function checkDirectory(report: Report, root: ObjectNode, directory: Directory) {
+export function checkDirectory(report: ProblemReport, root: ObjectNode, directory: Directory) {
   checkCommandFiles(report, root, directory);
   for (const item of injections(memberOf(root, "inject")?.value)) checkFile(report, item, directory);
   // Directories are often made by the build, so that a missing one is a warning.
@@ -24,7 +24,7 @@ export function checkDirectory(report: Report, root: ObjectNode, directory: Dire
   else if (dir.type === "string" && isProjectPath(dir)) check(dir.value);
 }
 
-function checkFile(report: Report, item: ObjectNode, directory: Directory) {
+function checkFile(report: ProblemReport, item: ObjectNode, directory: Directory) {
   const file = memberOf(item, "file")?.value;
   if (file?.type !== "string" || !isProjectPath(file)) return;
   const kind = directory.kind(file.value);
@@ -55,7 +55,7 @@ function checkFile(report: Report, item: ObjectNode, directory: Directory) {
   );
 }
 
-function warnMissing(report: Report, dir: Node | undefined, directory: Directory) {
+function warnMissing(report: ProblemReport, dir: Node | undefined, directory: Directory) {
   if (dir?.type !== "string" || !isProjectPath(dir)) return;
   const kind = directory.kind(dir.value);
   if (kind === "directory") return;

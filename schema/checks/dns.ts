@@ -2,7 +2,7 @@ import { type Fix, quote } from "../../grammar/problem.ts";
 import { insertItem, removeItem } from "../edits.ts";
 import { type ArrayNode, memberOf, type Node, type ObjectNode, plainValue, type StringNode } from "../json.ts";
 import { RECORD_EXAMPLES } from "../placeholders.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { domainProblem } from "./domain.ts";
 
 /** The form of a value, by record type: what is wrong with it, or undefined. */
@@ -27,7 +27,7 @@ const FORMS: Readonly<Record<string, { form: Form; single?: true }>> = {
 /** Longest text of one record, all its strings together (Route 53 quotas). */
 const MAX_TEXT_LENGTH = 4000;
 
-export function checkDns(report: Report, dns: Node | undefined) {
+export function checkDns(report: ProblemReport, dns: Node | undefined) {
   if (dns?.type !== "object") return;
   for (const { key: zone, value: records } of dns.members) {
     const wrong = domainProblem(zone.value);
@@ -56,7 +56,7 @@ interface RecordPlace {
   readonly sets: Map<string, Map<string, ObjectNode>>;
 }
 
-function checkName(report: Report, { zone, records, record, sets }: RecordPlace) {
+function checkName(report: ProblemReport, { zone, records, record, sets }: RecordPlace) {
   const name = memberOf(record, "name")?.value;
   const type = memberOf(record, "type")?.value;
   if (name?.type !== "string") return;
@@ -105,7 +105,7 @@ function checkName(report: Report, { zone, records, record, sets }: RecordPlace)
   if (!others.has(type.value)) others.set(type.value, record);
 }
 
-function checkValues(report: Report, record: ObjectNode) {
+function checkValues(report: ProblemReport, record: ObjectNode) {
   const type = memberOf(record, "type")?.value;
   const values = memberOf(record, "value")?.value;
   if (type?.type !== "string" || values?.type !== "array" || !Object.hasOwn(FORMS, type.value)) return;
@@ -157,8 +157,8 @@ function mergeFix(
   if (isSame || values?.type !== "array" || own?.type !== "array") {
     return { title: "Remove this record", edits: [gone], ...(!isSame && { isSuggestion: true }) };
   }
-  const known = values.items.map((item) => (item.type === "string" ? item.value : ""));
-  const added = own.items.filter((item) => item.type !== "string" || !known.includes(item.value));
+  const existing = values.items.map((item) => (item.type === "string" ? item.value : ""));
+  const added = own.items.filter((item) => item.type !== "string" || !existing.includes(item.value));
   const text = added.map(({ span }) => source.slice(span.start, span.end)).join(", ");
   const ttl = (one: ObjectNode) =>
     JSON.stringify(memberOf(one, "ttl")?.value && plainValue(memberOf(one, "ttl")!.value!));

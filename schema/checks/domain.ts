@@ -10,7 +10,7 @@ export interface DomainOptions {
 }
 
 /**
- * What is wrong about a domain name (RFC 1035 section 2.3.1, RFC 1123 section 2.1), or undefined. One final dot is allowed.
+ * The problem of a domain name (RFC 1035 section 2.3.1, RFC 1123 section 2.1), or undefined. One final dot is allowed.
  */
 export function domainProblem(
   name: string,

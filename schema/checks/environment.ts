@@ -1,11 +1,11 @@
 import { quote } from "../../grammar/problem.ts";
 import { removal } from "../edits.ts";
 import type { Node } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { variableNameProblem, variableValueProblem } from "../variable-name.ts";
 import { isSecretName, isSecretText, secretVariableHint } from "./secrets.ts";
 
-export function checkEnvironment(report: Report, environment: Node | undefined) {
+export function checkEnvironment(report: ProblemReport, environment: Node | undefined) {
   if (environment?.type !== "object") return;
   for (const member of environment.members) {
     const { key, value } = member;

@@ -2,7 +2,7 @@ import { LineIndex, type Problem, type Span } from "../../grammar/problem.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import type { Directory } from "../directory.ts";
 import type { Node } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { unknownVariables } from "./template-variables.ts";
 
 interface Templates {
@@ -14,7 +14,7 @@ interface Templates {
 }
 
 /** The error pages of a folder. */
-export function checkTemplates(report: Report, { folder, at, variables, directory }: Templates) {
+export function checkTemplates(report: ProblemReport, { folder, at, variables, directory }: Templates) {
   if (directory.kind(folder) !== "directory") return;
   for (const name of templateNames()) {
     const parent = folder.replace(/^(\.\/+)+/, "").replace(/\/+$/, "");
@@ -37,7 +37,7 @@ export function checkTemplates(report: Report, { folder, at, variables, director
   }
 }
 
-/** What is wrong with an error page, or with it and the variables of tool.json; these are undefined without a tool.json. */
+/** The problems of an error page, or of it and the variables of tool.json; these are undefined without a tool.json. */
 export function checkTemplate(text: string, variables: Node | undefined): readonly Problem[] {
   const parsed = parseTemplate(text);
   if (!parsed.ok) return parsed.problems;

@@ -4,10 +4,10 @@ import { addition, removal } from "../edits.ts";
 import { memberOf, type Node, type StringNode } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import { REGIONS, SEPARATE_REGIONS } from "../regions.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { checkMinutes } from "./alerts.ts";
 
-/** What is known of the app when its settings are looked at. */
+/** Facts about the app that the checks of its function settings need. */
 export interface FunctionContext {
   readonly meanings: Meanings;
   /** `name` and `regions` of the file. */
@@ -16,7 +16,7 @@ export interface FunctionContext {
 }
 
 /** Function settings, of the app or of one stage. */
-export function checkFunction(report: Report, settings: Node | undefined, context: FunctionContext) {
+export function checkFunction(report: ProblemReport, settings: Node | undefined, context: FunctionContext) {
   checkMinutes(report, memberOf(settings, "warm_rate")?.value, context.meanings, "warm_rate");
   checkRole(report, memberOf(settings, "role")?.value, context);
   checkLayers(report, memberOf(settings, "layers")?.value, context.regions);
@@ -29,7 +29,7 @@ export function checkFunction(report: Report, settings: Node | undefined, contex
 /** ARN of a role, as the function platform takes it ("CreateFunction", Role). */
 const ROLE = /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/;
 
-function checkRole(report: Report, role: Node | undefined, { name, regions }: FunctionContext) {
+function checkRole(report: ProblemReport, role: Node | undefined, { name, regions }: FunctionContext) {
   if (role?.type !== "string" || role.value === "" || ROLE.test(role.value)) return;
   // The role that deploying makes, as `tool config` prints it.
   const written =
@@ -45,13 +45,13 @@ const LAYER = /^arn:aws[a-z-]*:lambda:([a-z0-9-]+):\d{12}:layer:[\w-]{1,140}:\d+
 /** Lambda quotas, "Function layers". */
 const MAX_LAYERS = 5;
 
-function checkLayers(report: Report, layers: Node | undefined, regions: Node | undefined) {
+function checkLayers(report: ProblemReport, layers: Node | undefined, regions: Node | undefined) {
   if (layers?.type !== "array") return;
   const region = regions?.type === "array" && regions.items.length === 1 ? regions.items[0] : undefined;
   for (const [i, layer] of layers.items.entries()) {
     if (layer.type !== "string" || layer.value === "") continue;
-    const [, found] = LAYER.exec(layer.value) ?? [];
-    if (found === undefined) {
+    const [, layerRegion] = LAYER.exec(layer.value) ?? [];
+    if (layerRegion === undefined) {
       const isWithoutVersion = LAYER.test(`${layer.value}:1`);
       report.error(
         "config/layer",
@@ -65,8 +65,8 @@ function checkLayers(report: Report, layers: Node | undefined, regions: Node | u
             : "write one such as arn:aws:lambda:us-west-2:123456789012:layer:fonts:3",
         },
       );
-    } else if (region?.type === "string" && REGIONS.includes(region.value) && found !== region.value) {
-      report.error("config/layer", layer.span, `the layer is in ${found}, and the app in ${region.value}`, {
+    } else if (region?.type === "string" && REGIONS.includes(region.value) && layerRegion !== region.value) {
+      report.error("config/layer", layer.span, `the layer is in ${layerRegion}, and the app in ${region.value}`, {
         hint: "a function takes layers of its own region only",
       });
     }
@@ -103,7 +103,7 @@ const SECURITY_GROUPS: Ids = {
   max: 5,
 };
 
-function checkIds(report: Report, list: Node | undefined, { code, pattern, what, example, max }: Ids) {
+function checkIds(report: ProblemReport, list: Node | undefined, { code, pattern, what, example, max }: Ids) {
   if (list?.type !== "array") return;
   const seen = new Set<string>();
   for (const [i, item] of list.items.entries()) {
@@ -124,7 +124,7 @@ function checkIds(report: Report, list: Node | undefined, { code, pattern, what,
   }
 }
 
-function checkPolicy(report: Report, policy: Node | undefined) {
+function checkPolicy(report: ProblemReport, policy: Node | undefined) {
   if (policy?.type !== "array") return;
   for (const [i, statement] of policy.items.entries()) {
     if (statement.type !== "object") continue;
@@ -173,7 +173,7 @@ function checkPolicy(report: Report, policy: Node | undefined) {
 /** `service:action`, both of letters, digits and wildcards (IAM reference, "Action"). */
 const ACTION = /^(\*|[a-zA-Z0-9-]+:[a-zA-Z0-9*?]+)$/;
 
-function checkAction(report: Report, item: StringNode) {
+function checkAction(report: ProblemReport, item: StringNode) {
   if (ACTION.test(item.value)) return;
   // `s3GetObject`, `s3.GetObject`, `s3/GetObject`: the service is in front of the first capital letter.
   const [, service, action] = /^([a-z0-9-]+?)[.:/ _-]*([A-Z*][a-zA-Z0-9*?]*)$/.exec(item.value) ?? [];
@@ -187,7 +187,7 @@ function checkAction(report: Report, item: StringNode) {
 /** Six parts, each of which may be a wildcard (IAM reference, "Resource"). */
 const RESOURCE = /^(\*|arn:[^:\s]+:[^:\s]+:[^:\s]*:[^:\s]*:.+)$/;
 
-function checkResource(report: Report, item: StringNode) {
+function checkResource(report: ProblemReport, item: StringNode) {
   if (RESOURCE.test(item.value)) return;
   report.error("config/policy-resource", item.span, `${quote(item.value)} is not the ARN of a resource`, {
     hint: `write one such as arn:aws:s3:::my-bucket/*, or "*" for all`,

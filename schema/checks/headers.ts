@@ -1,7 +1,7 @@
 import { quote, type Span } from "../../grammar/problem.ts";
 import { removal } from "../edits.ts";
 import { type Member, memberOf, type Node, type ObjectNode, type StringNode, spanInside } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { isSecretName, isSecretText } from "./secrets.ts";
 
 /** Headers of the connection and of the framing (RFC 9110 sections 7.6.1 and 8.6): the proxy's own, never a rule's. */
@@ -16,7 +16,7 @@ const PROXY_OWN = new Set([
   "upgrade",
 ]);
 
-export function checkHeaders(report: Report, headers: Node | undefined) {
+export function checkHeaders(report: ProblemReport, headers: Node | undefined) {
   if (headers?.type !== "object") return;
   for (const { value: rule } of headers.members) {
     if (rule?.type !== "object") continue;
@@ -47,7 +47,7 @@ export function checkHeaders(report: Report, headers: Node | undefined) {
 }
 
 /** These headers are answered to everybody: a credential in one is given away, in plain text twice. */
-function checkSecret(report: Report, name: string, node: StringNode) {
+function checkSecret(report: ProblemReport, name: string, node: StringNode) {
   if (secretsInHeader(name, node.value).length === 0) return;
   report.warning("config/secret", node.span, `the value of ${quote(name)} looks like a secret`, {
     hint: "every client gets this header: remove it, and let the app add what is secret to its own requests",
@@ -77,11 +77,11 @@ function duplicateFixes(rule: ObjectNode, first: Member, second: Member) {
 }
 
 /** RFC 9110 section 5.5, and what Node can send: no control characters, nothing beyond Latin-1. */
-function checkValue(report: Report, node: StringNode) {
+function checkValue(report: ProblemReport, node: StringNode) {
   const bad = /[^\t\x20-\x7e\x80-\xff]/u.exec(node.value);
   if (bad === null) return;
   const code = bad[0].codePointAt(0)!;
-  const shown =
+  const character =
     bad[0] === "\n" || bad[0] === "\r"
       ? "a line break"
       : code < 0x20 || code === 0x7f
@@ -90,7 +90,7 @@ function checkValue(report: Report, node: StringNode) {
   report.error(
     "config/header-value",
     spanInside(report.source, node, { start: bad.index, end: bad.index + bad[0].length }),
-    `${shown} is not allowed in a header value`,
+    `${character} is not allowed in a header value`,
     { hint: code > 0xff ? "percent-encode it" : "remove it", fix: report.suggest(node, sendable(node.value)) },
   );
 }

@@ -1,7 +1,7 @@
 import { quote } from "../../grammar/problem.ts";
 import { addition, removal } from "../edits.ts";
 import { memberOf, type Node, type ObjectNode, spanInside } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 
 /** Text that would end the element around it, by injection type. */
 export const CLOSING_TAG: Readonly<Record<string, RegExp>> = {
@@ -9,7 +9,7 @@ export const CLOSING_TAG: Readonly<Record<string, RegExp>> = {
   "inline style": /<\/style/i,
 };
 
-export function checkInject(report: Report, inject: Node | undefined) {
+export function checkInject(report: ProblemReport, inject: Node | undefined) {
   for (const item of injections(inject)) {
     const type = memberOf(item, "type")?.value;
     const value = memberOf(item, "value");

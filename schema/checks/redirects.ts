@@ -15,7 +15,7 @@ import { removal } from "../edits.ts";
 import { type Member, memberOf, type Node, plainValue, type StringNode, spanInside } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import type { Memory } from "../memory.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { Beginnings } from "./beginnings.ts";
 
 /** 200 is a rewrite; the others are the redirects that a client follows automatically (RFC 9110 section 15.4). */
@@ -38,7 +38,7 @@ interface Rule {
   readonly status: number;
 }
 
-/** What is wrong about a rule because of others. It has no offset, as offsets change with every edit above the rule. */
+/** A problem of a rule because of others. It has no offset, as offsets change with every edit above the rule. */
 interface Finding {
   readonly code: string;
   /** The index of the rule. */
@@ -59,7 +59,7 @@ export interface RedirectContext {
 
 /** In steps: see `checkInSteps`. */
 export function* checkRedirects(
-  report: Report,
+  report: ProblemReport,
   redirects: Node | undefined,
   { meanings, memory, isServer }: RedirectContext,
 ): Generator<undefined, undefined> {
@@ -93,8 +93,8 @@ export function* checkRedirects(
 function* findingsOf(rules: readonly Rule[], memory: Memory): Generator<undefined, readonly Finding[]> {
   const inputs: unknown[] = [];
   for (const { route, location, status } of rules) inputs.push(route, location, status);
-  const known = memory.ofList<readonly Finding[]>("redirects", inputs);
-  if (known !== undefined) return known.result;
+  const entry = memory.ofList<readonly Finding[]>("redirects", inputs);
+  if (entry !== undefined) return entry.result;
   const findings = sameShapes(rules);
   yield;
   findings.push(...(yield* loops(rules)));
@@ -102,7 +102,7 @@ function* findingsOf(rules: readonly Rule[], memory: Memory): Generator<undefine
   return findings;
 }
 
-function checkStatus(report: Report, member: Member) {
+function checkStatus(report: ProblemReport, member: Member) {
   const status = memberOf(member.value, "status")?.value;
   if (status?.type !== "number" || !Number.isInteger(status.value) || STATUSES.includes(status.value)) return;
   report.error("config/redirect-status", status.span, `${status.value} is not a redirect status`, {
@@ -119,7 +119,7 @@ function checkStatus(report: Report, member: Member) {
 }
 
 /** The usual rule of a single-page site, in front of an app that would then answer one path only. */
-function warnRewriteOfAll(report: Report, { member, route, location, status }: Rule) {
+function warnRewriteOfAll(report: ProblemReport, { member, route, location, status }: Rule) {
   if (status !== 200 || location === undefined || location.origin !== "" || !SHAPE_OF_ALL.test(shapeKey(route))) return;
   // A location with the rest of the path gives each request a path of its own.
   if (locationCaptures(location).length > 0) return;
@@ -151,7 +151,7 @@ interface ParsedRedirect {
   readonly location: Location;
 }
 
-function checkPlaceholders(report: Report, { key, route, node, location }: ParsedRedirect) {
+function checkPlaceholders(report: ProblemReport, { key, route, node, location }: ParsedRedirect) {
   const pattern = key.value;
   const placeholders = locationCaptures(location);
   if (placeholders.length === 0) return;
@@ -187,13 +187,18 @@ function checkPlaceholders(report: Report, { key, route, node, location }: Parse
   }
 }
 
-function placeholderFix(report: Report, node: StringNode, span: Span, capture: string): Fix {
+function placeholderFix(report: ProblemReport, node: StringNode, span: Span, capture: string): Fix {
   const edits = [report.editInside(node, { span, text: `:${capture}` })];
   return { title: `Change to :${capture}`, edits, isSuggestion: true };
 }
 
 /** Makes the pattern capture what the location wants. */
-function captureFix(report: Report, key: StringNode, name: string, captures: readonly string[]): Fix | undefined {
+function captureFix(
+  report: ProblemReport,
+  key: StringNode,
+  name: string,
+  captures: readonly string[],
+): Fix | undefined {
   if (captures.includes("splat") || key.value.endsWith("*")) return undefined;
   const pattern = `${key.value.replace(/\/+$/, "")}/${name === "splat" ? "*" : `:${name}`}`;
   return { ...report.replace(key, pattern), title: `Change the pattern to ${pattern}`, isSuggestion: true };
@@ -290,7 +295,7 @@ function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [numbe
   return { starts, met: rules.filter(({ route }) => ways.meet(literalStart(route))) };
 }
 
-/** What every path that a location gives begins with. */
+/** The beginning of every path that a location gives. */
 function beginningOf({ parts: [first] }: Location): string {
   if (first?.kind !== "text") return "";
   // After a percent sign it is not certain how a path is read.
@@ -311,11 +316,11 @@ function follow(table: RouteTable<Rule>, start: Rule) {
       // Without a repeated path, the path keeps growing: then the rules that were applied last are the loop.
       const circle = steps.slice(again >= 0 ? again : steps.length >> 1);
       if (isTooLong && new Set(circle.map((step) => step.rule)).size === circle.length) return undefined;
-      const shown =
+      const trail =
         again >= 0
           ? [...circle.map((step) => step.path), path]
           : [...steps.slice(0, 3).map((step) => step.path), "..."];
-      return { rules: [...new Set(circle.map((step) => step.rule))], path: shown };
+      return { rules: [...new Set(circle.map((step) => step.rule))], path: trail };
     }
     steps.push({ path, rule });
     if (rule.location === undefined || rule.location.origin !== "") return undefined;

@@ -4,10 +4,10 @@ import { removeItem } from "../edits.ts";
 import type { ArrayNode, Node, StringNode } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import { isGlob, REGIONS, SEPARATE_REGIONS } from "../regions.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 
 /** All patterns together match exactly one region. */
-export function checkRegions(report: Report, regions: Node | undefined, meanings: Meanings) {
+export function checkRegions(report: ProblemReport, regions: Node | undefined, meanings: Meanings) {
   if (regions?.type !== "array") return;
   const chosen = new Set<string>();
   for (const item of regions.items) {
@@ -47,7 +47,7 @@ function only(regions: ArrayNode, kept: Node): Fix | undefined {
 }
 
 /** The region that a broken pattern or an unknown name looks like. */
-function nearest(report: Report, node: StringNode): (Fix | undefined)[] {
+function nearest(report: ProblemReport, node: StringNode): (Fix | undefined)[] {
   const plain = node.value.toLowerCase().replace(/[^a-z0-9-]/g, "");
   const near = REGIONS.includes(plain) ? plain : didYouMean(plain, REGIONS);
   const alike = REGIONS.filter((region) => plain.length > 3 && (region.startsWith(plain) || plain.startsWith(region)));
@@ -57,7 +57,7 @@ function nearest(report: Report, node: StringNode): (Fix | undefined)[] {
 }
 
 /** The regions that a pattern matches; those that need an account of their own are never meant by one. */
-function checkGlob(report: Report, node: StringNode, meanings: Meanings): string[] {
+function checkGlob(report: ProblemReport, node: StringNode, meanings: Meanings): string[] {
   const glob = meanings.globs.get(node);
   if (glob === undefined) return [];
   const matched = REGIONS.filter(glob);
@@ -71,7 +71,7 @@ function checkGlob(report: Report, node: StringNode, meanings: Meanings): string
 }
 
 /** The region that is named. One that has the form of a region may be newer than our list. */
-function checkLiteral(report: Report, node: StringNode): string[] {
+function checkLiteral(report: ProblemReport, node: StringNode): string[] {
   const { value, span } = node;
   if (REGIONS.includes(value) || SEPARATE_REGIONS.includes(value)) return [value];
   const near = didYouMean(value, REGIONS);

@@ -2,14 +2,14 @@ import { type Fix, quote, type Span } from "../../grammar/problem.ts";
 import { cleanName, cleanPath } from "../clean-text.ts";
 import { addition } from "../edits.ts";
 import { memberOf, type Node, type ObjectNode } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { resolve, type Schema } from "../shape.ts";
 import { emailFix, isEmail } from "./alerts.ts";
 
 /** Cloud names may have 64 characters, and the app's name becomes a part of them. */
 const MAX_NAME_LENGTH = 40;
 
-export function checkName(report: Report, name: Node | undefined) {
+export function checkAppName(report: ProblemReport, name: Node | undefined) {
   if (name?.type !== "string") return;
   const { value, span } = name;
   const wanted = "write lower-case letters, digits and -, beginning with a letter";
@@ -36,7 +36,7 @@ export function checkName(report: Report, name: Node | undefined) {
 }
 
 /** A backoff that begins above its end; a side that is not written is the default. */
-export function checkBackoff(report: Report, proxy: Node | undefined) {
+export function checkBackoff(report: ProblemReport, proxy: Node | undefined) {
   const backoff = memberOf(proxy, "backoff")?.value;
   if (backoff === undefined) return;
   const { properties } = resolve({ $ref: "#/definitions/backoff" });
@@ -91,7 +91,7 @@ function backoffFix(source: string, backoff: ObjectNode, { min, max }: { min: Si
   };
 }
 
-export function checkStaticPrefix(report: Report, settings: Node | undefined) {
+export function checkStaticPrefix(report: ProblemReport, settings: Node | undefined) {
   const prefix = memberOf(settings, "prefix")?.value;
   if (prefix?.type !== "string" || prefix.value === "") return;
   const bad = /[\s?#*:\\\u0000-\u001f]/.exec(prefix.value);
@@ -114,7 +114,7 @@ export function checkStaticPrefix(report: Report, settings: Node | undefined) {
 }
 
 /** Saved queries are called as `@name` on a command line. */
-export function checkQueryNames(report: Report, logs: Node | undefined) {
+export function checkQueryNames(report: ProblemReport, logs: Node | undefined) {
   const queries = memberOf(logs, "queries")?.value;
   if (queries?.type !== "object") return;
   for (const { key } of queries.members) {
@@ -127,7 +127,7 @@ export function checkQueryNames(report: Report, logs: Node | undefined) {
 }
 
 /** The variables that the built-in page reads; templates of the project may read them as they like. */
-export function checkErrorPageVariables(report: Report, errorPages: Node | undefined) {
+export function checkErrorPageVariables(report: ProblemReport, errorPages: Node | undefined) {
   if (memberOf(errorPages, "dir") !== undefined) return;
   const variables = memberOf(errorPages, "variables")?.value;
   for (const name of ["color", "support_email"]) {

@@ -1,9 +1,9 @@
 import { quote } from "../../grammar/problem.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import type { Directory } from "../directory.ts";
-import { type Decision, decide, parseIgnore, ROOT } from "../ignore/index.ts";
+import { decide, type IgnoreDecision, parseIgnore, ROOT } from "../ignore/index.ts";
 import { memberOf, type ObjectNode } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import type { AppType } from "./static.ts";
 
 /** "Served files are limited to 6 MB each" (specification, "static"): 6 MiB, as the platform counts an answer. */
@@ -16,7 +16,7 @@ const MAX_ENTRIES = 50_000;
  * A static site: whether it has a file, and none that cannot be served. In a server app the same of its own static
  * directory, as warnings: the app itself may be all that anybody asks.
  */
-export function checkSite(report: Report, root: ObjectNode, directory: Directory, type: AppType) {
+export function checkSite(report: ProblemReport, root: ObjectNode, directory: Directory, type: AppType) {
   if (directory.size === undefined) return;
   const settings = memberOf(root, "static");
   const dir = memberOf(settings?.value, "dir")?.value;
@@ -46,7 +46,7 @@ export function checkSite(report: Report, root: ObjectNode, directory: Directory
       },
     );
   }
-  // What a build makes is not there yet.
+  // The output of a build is not there yet.
   const hooks = memberOf(root, "hooks")?.value;
   const isBuilt = ["prebuild", "build", "postbuild"].some((name) => memberOf(hooks, name) !== undefined);
   if (served === 0 && !isBuilt && type === "static") {
@@ -71,7 +71,7 @@ function lookAt(directory: Directory, top: readonly string[]) {
   const outside: string[] = [];
   let served = 0;
   let left = MAX_ENTRIES;
-  const walk = (folder: Decision) => {
+  const walk = (folder: IgnoreDecision) => {
     for (const { name, kind, isLink } of directory.list?.(folder.names.join("/") || ".") ?? []) {
       if (--left < 0) return;
       const decision = decide(folder, name, kind === "directory", { rules });

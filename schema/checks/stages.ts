@@ -2,11 +2,11 @@ import { quote } from "../../grammar/problem.ts";
 import { cleanName, cleanPath } from "../clean-text.ts";
 import { removal } from "../edits.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { domainProblem } from "./domain.ts";
 import { checkFunction, type FunctionContext } from "./function.ts";
 
-export function checkStages(report: Report, stages: Node | undefined, settings: FunctionContext) {
+export function checkStages(report: ProblemReport, stages: Node | undefined, settings: FunctionContext) {
   if (stages?.type !== "object") return;
   const places = new Map<string, string>();
   for (const { key, value: stage } of stages.members) {
@@ -47,13 +47,13 @@ export function checkStages(report: Report, stages: Node | undefined, settings: 
   }
 }
 
-/** What `tool env -s` calls all stages together. */
+/** The name that `tool env -s` has for all stages together. */
 const ALL_STAGES = "all";
 
 /** A name to suggest for a stage that is called so. */
 const INSTEAD_OF_ALL = "shared";
 
-function checkName(report: Report, key: StringNode) {
+function checkName(report: ProblemReport, key: StringNode) {
   if (key.value === ALL_STAGES) {
     report.error("config/stage-name", key.span, `no stage can be called ${quote(ALL_STAGES)}`, {
       hint: `\`tool env -s ${ALL_STAGES}\` means all stages: choose another name; settings for all stages are written outside of stages`,
@@ -68,7 +68,7 @@ function checkName(report: Report, key: StringNode) {
   }
 }
 
-function checkBasePath(report: Report, node: StringNode) {
+function checkBasePath(report: ProblemReport, node: StringNode) {
   // Segments of the characters that the gateway allows in a base path.
   if (/^\/?([A-Za-z0-9$_.+!*'()~-]+(\/[A-Za-z0-9$_.+!*'()~-]+)*\/?)?$/.test(node.value)) return;
   report.error("config/stage-path", node.span, `${quote(node.value)} is not a base path`, {
@@ -77,7 +77,7 @@ function checkBasePath(report: Report, node: StringNode) {
   });
 }
 
-function checkZone(report: Report, stage: ObjectNode, domain: Node | undefined) {
+function checkZone(report: ProblemReport, stage: ObjectNode, domain: Node | undefined) {
   const member = memberOf(stage, "zone");
   const zone = member?.value;
   if (member === undefined || zone === undefined) return;

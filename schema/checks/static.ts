@@ -1,18 +1,18 @@
 import { quote, type Span, type TextEdit } from "../../grammar/problem.ts";
 import type { Directory } from "../directory.ts";
-import { type Decision, decide, type IgnoreOptions, parseIgnore, ROOT } from "../ignore/index.ts";
+import { decide, type IgnoreDecision, type IgnoreOptions, parseIgnore, ROOT } from "../ignore/index.ts";
 import { memberOf, type Node, type ObjectNode } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { privateKind } from "../served-files.ts";
 
 export type AppType = "server" | "static";
 
-/** What the fix names, and what most frameworks call the folder of files for everyone. */
+/** The folder that the fix names, as most frameworks call the folder of files for everyone. */
 const USUAL_DIR = "public";
 
-/** What a static folder shows to everyone. `type` is undefined if neither tool.json nor the files tell it. */
+/** Checks what a static folder shows to everyone. `type` is undefined if neither tool.json nor the files tell it. */
 export function checkServedFiles(
-  report: Report,
+  report: ProblemReport,
   root: ObjectNode,
   type: AppType | undefined,
   directory: Directory | undefined,
@@ -31,7 +31,7 @@ export function checkServedFiles(
   warnPrivateFiles(report, at ?? { start: root.span.start, end: root.span.start + 1 }, dir?.value ?? ".", directory);
 }
 
-function warnProjectFolder(report: Report, settings: ObjectNode, key: Span, dir: Node | undefined): void {
+function warnProjectFolder(report: ProblemReport, settings: ObjectNode, key: Span, dir: Node | undefined): void {
   report.warning(
     "config/static-root",
     dir?.span ?? key,
@@ -50,7 +50,7 @@ function dirEdit(settings: ObjectNode, dir: Node | undefined): TextEdit {
   if (first !== undefined) {
     return { span: { start: first.key.span.start, end: first.key.span.start }, text: `${written}, ` };
   }
-  // What is between the braces of an empty object is blank.
+  // The text between the braces of an empty object is blank.
   return { span: { start: settings.span.start + 1, end: settings.span.end - 1 }, text: ` ${written} ` };
 }
 
@@ -59,14 +59,14 @@ const MAX_NAMES = 2_000;
 const MAX_DEPTH = 4;
 
 /** A message that names all of them would be a listing. */
-const MAX_SHOWN = 3;
+const MAX_LABELS = 3;
 
-function warnPrivateFiles(report: Report, at: Span, dir: string, directory: Directory): void {
-  const found = privateFiles(dir.replace(/^(\.\/+)+/, "").replace(/\/+$/, ""), directory);
-  if (found.length === 0) return;
-  const shown = found.slice(0, MAX_SHOWN).map(({ path, kind }) => `${path} (${kind})`);
-  if (found.length > MAX_SHOWN) shown.push(`${found.length - MAX_SHOWN} more`);
-  report.warning("config/private-file", at, `everyone can read the files in ${quote(dir)}: ${shown.join(", ")}`, {
+function warnPrivateFiles(report: ProblemReport, at: Span, dir: string, directory: Directory): void {
+  const files = privateFiles(dir.replace(/^(\.\/+)+/, "").replace(/\/+$/, ""), directory);
+  if (files.length === 0) return;
+  const labels = files.slice(0, MAX_LABELS).map(({ path, kind }) => `${path} (${kind})`);
+  if (files.length > MAX_LABELS) labels.push(`${files.length - MAX_LABELS} more`);
+  report.warning("config/private-file", at, `everyone can read the files in ${quote(dir)}: ${labels.join(", ")}`, {
     hint: "move it out of the directory, or exclude it in .toolignore",
   });
 }
@@ -77,13 +77,13 @@ function privateFiles(dir: string, directory: Directory): { readonly path: strin
   const start = dir === "." || dir === "" ? [] : dir.split("/");
   let folder = ROOT;
   for (const name of start) folder = decide(folder, name, true, options);
-  const found: { path: string; kind: string }[] = [];
-  const queue: { folder: Decision; depth: number }[] = [{ folder, depth: 0 }];
+  const files: { path: string; kind: string }[] = [];
+  const queue: { folder: IgnoreDecision; depth: number }[] = [{ folder, depth: 0 }];
   let names = 0;
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     for (const listed of directory.list?.(next.folder.names.join("/") || ".") ?? []) {
       names += 1;
-      if (names > MAX_NAMES) return found;
+      if (names > MAX_NAMES) return files;
       const { name } = listed;
       const isFolder = listed.kind === "directory";
       if (name.startsWith(".") || name === "node_modules") continue;
@@ -93,8 +93,8 @@ function privateFiles(dir: string, directory: Directory): { readonly path: strin
         continue;
       }
       const kind = privateKind(name);
-      if (kind !== undefined && decision.reason === undefined) found.push({ path: decision.names.join("/"), kind });
+      if (kind !== undefined && decision.reason === undefined) files.push({ path: decision.names.join("/"), kind });
     }
   }
-  return found;
+  return files;
 }

@@ -1,17 +1,17 @@
 import { quote } from "../../grammar/problem.ts";
 import type { Node } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 
 /** 50 for a resource ("Tag naming limits and requirements"), two of which are the tool's own. */
 const MAX_TAGS = 48;
 const MAX_NAME_LENGTH = 128;
 const MAX_VALUE_LENGTH = 256;
 
-/** What every service takes. */
+/** The characters that every service takes. */
 const ALLOWED = /^[\p{L}\p{N}\p{Z}_.:/=+@-]*$/u;
 const WORDS = "letters, digits, spaces and _ . : / = + - @";
 
-export function checkTags(report: Report, tags: Node | undefined) {
+export function checkTags(report: ProblemReport, tags: Node | undefined) {
   if (tags?.type !== "object") return;
   for (const [i, { key, value }] of tags.members.entries()) {
     const name = key.value;

@@ -3,7 +3,7 @@ import { type Problem, quote } from "../../grammar/problem.ts";
 import type { Expr, Path, Template, TemplateNode } from "../../grammar/template/index.ts";
 import type { ObjectNode } from "../json.ts";
 
-/** What `.` is at a place: the root, the variables, or something that nobody knows. */
+/** The meaning of `.` at a place: the root, the variables, or something that nobody knows. */
 type Dot = "root" | "variables" | "unknown";
 
 /**
@@ -11,7 +11,7 @@ type Dot = "root" | "variables" | "unknown";
  * whether there is one, so there, and in what it guards, only a slip of a name that is defined counts.
  */
 export function unknownVariables({ nodes }: Template, variables: ObjectNode | undefined): Problem[] {
-  const known = variables?.members.map(({ key }) => key.value) ?? [];
+  const variableNames = variables?.members.map(({ key }) => key.value) ?? [];
   const problems: Problem[] = [];
   walk(nodes, "root", DOCUMENTED);
   return problems;
@@ -19,7 +19,7 @@ export function unknownVariables({ nodes }: Template, variables: ObjectNode | un
   function walk(list: readonly TemplateNode[], dot: Dot, guarded: ReadonlySet<string>) {
     for (const node of list) {
       if (node.kind === "output")
-        read(node.expr, dot, hasFallback(node.expr) ? asked(node.expr, dot, guarded) : guarded);
+        read(node.expr, dot, hasFallback(node.expr) ? guardedNames(node.expr, dot, guarded) : guarded);
       else if (node.kind === "if") {
         for (const { condition, body } of node.branches) walk(body, dot, guard(condition, dot, guarded));
         walk(node.otherwise, dot, guarded);
@@ -33,7 +33,7 @@ export function unknownVariables({ nodes }: Template, variables: ObjectNode | un
 
   /** Reads a condition, and answers the names that are asked for from there on. */
   function guard(expr: Expr, dot: Dot, guarded: ReadonlySet<string>): ReadonlySet<string> {
-    const inner = asked(expr, dot, guarded);
+    const inner = guardedNames(expr, dot, guarded);
     read(expr, dot, inner);
     return inner;
   }
@@ -41,15 +41,15 @@ export function unknownVariables({ nodes }: Template, variables: ObjectNode | un
   function read(expr: Expr, dot: Dot, guarded: ReadonlySet<string>) {
     for (const path of paths(expr)) {
       const name = variableOf(path, dot);
-      if (name === undefined || known.includes(name.text)) continue;
-      const near = didYouMean(name.text, known);
+      if (name === undefined || variableNames.includes(name.text)) continue;
+      const near = didYouMean(name.text, variableNames);
       if (near === undefined && guarded.has(name.text)) continue;
       const hint =
         near !== undefined
           ? `did you mean ${quote(near)}?`
-          : known.length === 0
+          : variableNames.length === 0
             ? `add it to "variables" of "error_pages" in tool.json`
-            : `"variables" of "error_pages" has ${known.map(quote).join(", ")}`;
+            : `"variables" of "error_pages" has ${variableNames.map(quote).join(", ")}`;
       // The name's own span may begin with its dot.
       const span = { start: name.span.end - name.text.length, end: name.span.end };
       problems.push({
@@ -71,7 +71,7 @@ const DOCUMENTED: ReadonlySet<string> = new Set(["color", "support_email"]);
 /** `{{or .Variables.title "Sorry"}}` does without the variable. */
 const hasFallback = (expr: Expr) => expr.kind === "call" && /^(?:and|or|not)$/.test(expr.name.text);
 
-function asked(expr: Expr, dot: Dot, guarded: ReadonlySet<string>): ReadonlySet<string> {
+function guardedNames(expr: Expr, dot: Dot, guarded: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...guarded, ...paths(expr).flatMap((path) => variableOf(path, dot)?.text ?? [])]);
 }
 

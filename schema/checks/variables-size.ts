@@ -1,9 +1,9 @@
 import { memberOf, type Node } from "../json.ts";
-import type { Report } from "../report.ts";
+import type { ProblemReport } from "../report.ts";
 import { DEFAULT_STAGES } from "../stages.ts";
 import { largestVariables, MAX_VARIABLES_BYTES, variablesSize, withCommas } from "../variables-size.ts";
 
-/** What a deploy adds; a commit is an abbreviated SHA or a tag, so its length is a guess. */
+/** The variables that a deploy adds; a commit is an abbreviated SHA or a tag, so its length is a guess. */
 const PROVIDED = {
   TOOL_COMMIT: "x".repeat(20),
   TOOL_RESPONSE_MODE: "stream",
@@ -11,7 +11,7 @@ const PROVIDED = {
 };
 
 /** Whether all variables together fit into a function. */
-export function checkVariablesSize(report: Report, root: Node) {
+export function checkVariablesSize(report: ProblemReport, root: Node) {
   const environment = memberOf(root, "environment");
   if (environment?.value?.type !== "object") return;
   const stages = memberOf(root, "stages")?.value;

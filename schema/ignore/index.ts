@@ -1,8 +1,8 @@
 // .toolignore: which files are part of a deployment. One definition for the build and for editors.
 export { explainPattern, lineAt, readPattern } from "./line.ts";
 export {
-  type Decision,
   decide,
+  type IgnoreDecision,
   type IgnoreOptions,
   type IgnoreRule,
   mayHold,

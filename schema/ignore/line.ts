@@ -29,7 +29,7 @@ export function readPattern({ text, start }: Line): IgnorePattern | undefined {
   return { text: pattern, isNegated, start: from, end: from + pattern.length };
 }
 
-/** What a pattern does, in words. */
+/** The effect of a pattern, in words. */
 export function explainPattern({ text, isNegated }: IgnorePattern): string {
   const inProject = /^\.?\//.exec(text);
   const path = text.slice(inProject?.[0].length ?? 0);

@@ -26,7 +26,7 @@ export function compilePattern({ text, isNegated }: Pick<IgnorePattern, "text" |
   const isForFolders = path.endsWith("/");
   // An empty name, as in `a//b`, means nothing.
   const segments = path.replace(/\/$/, "").split("/").map(compileName).filter(isNoRepeat);
-  // What a folder holds, not the folder.
+  // A pattern that ends so matches the contents of a folder, not the folder.
   if (segments.at(-1) === ANY_DEPTH) segments.push([ANY_TEXT]);
   // Other than in a .gitignore with a slash in the middle too: any path that contains it.
   if (!isAnchored && segments[0] !== ANY_DEPTH) segments.unshift(ANY_DEPTH);
@@ -102,7 +102,7 @@ function isNoRepeat(segment: Segment, at: number, all: readonly Segment[]): bool
 
 function behindDepths(reached: ReadonlySet<number>, segments: readonly Segment[]): Set<number> {
   const all = new Set(reached);
-  // What is added while a set is walked is walked too.
+  // Elements that are added while a set is walked are walked too.
   for (const at of all) if (segments[at] === ANY_DEPTH) all.add(at + 1);
   return all;
 }
@@ -183,9 +183,9 @@ function readSet(chars: readonly string[], start: number): { accepts(char: strin
       return { accepts: (one) => accepts.some((test) => test(one)) !== isInverse, end: i };
     }
     const named = char === "[" ? /^\[:(\w+):\]/.exec(chars.slice(i).join("")) : null;
-    const known = named && CLASSES[named[1]!];
-    if (known) {
-      accepts.push((one) => known.test(one));
+    const characterClass = named && CLASSES[named[1]!];
+    if (characterClass) {
+      accepts.push((one) => characterClass.test(one));
       i += named[0].length - 1;
       continue;
     }

@@ -22,13 +22,13 @@ export function parseIgnore(source: string): IgnoreRule[] {
   const text = source.replace(/^\ufeff/, "");
   const rules: IgnoreRule[] = [];
   for (let at = 0, line = 1; at <= text.length; line++) {
-    const found = lineAt(text, at);
-    const pattern = readPattern(found);
+    const content = lineAt(text, at);
+    const pattern = readPattern(content);
     if (pattern !== undefined) {
       const written = `${pattern.isNegated ? "!" : ""}${pattern.text}`;
       rules.push({ ...compilePattern(pattern), line, text: written });
     }
-    at = found.end + (text.startsWith("\r\n", found.end) ? 2 : 1);
+    at = content.end + (text.startsWith("\r\n", content.end) ? 2 : 1);
   }
   return rules;
 }
@@ -40,7 +40,7 @@ export type Reason =
   | { readonly kind: "dotfile"; readonly name: string };
 
 /** The decision about a path. Paths below an excluded folder are excluded too, unless it `mayHold` others. */
-export interface Decision {
+export interface IgnoreDecision {
   readonly names: readonly string[];
   /** Undefined: it is included. */
   readonly reason: Reason | undefined;
@@ -49,7 +49,7 @@ export interface Decision {
   readonly path: readonly PathName[];
 }
 
-export const ROOT: Decision = { names: [], reason: undefined, broughtBack: undefined, path: [] };
+export const ROOT: IgnoreDecision = { names: [], reason: undefined, broughtBack: undefined, path: [] };
 
 export interface IgnoreOptions {
   readonly rules: readonly IgnoreRule[];
@@ -62,12 +62,17 @@ export interface IgnoreOptions {
  * nothing is re-included below an excluded folder. Unlike in a .gitignore, a lone `*` leaves folders open, so that later
  * lines can re-include files in them; and names that begin with a dot are excluded unless a line that negates names them.
  */
-export function decide(parent: Decision, name: string, isFolder: boolean, options: IgnoreOptions): Decision {
+export function decide(
+  parent: IgnoreDecision,
+  name: string,
+  isFolder: boolean,
+  options: IgnoreOptions,
+): IgnoreDecision {
   const names = [...parent.names, name];
   const isNeeded = options.isNeeded?.(names) ?? false;
   const isHidden = name.startsWith(".") && !isNeeded;
   const path = [...parent.path, { name, isPlain: !isHidden, isOpen: !isHidden }];
-  const decided = (reason: Reason | undefined, broughtBack?: IgnoreRule): Decision => ({
+  const decided = (reason: Reason | undefined, broughtBack?: IgnoreRule): IgnoreDecision => ({
     names,
     reason,
     broughtBack,
@@ -86,7 +91,7 @@ export function decide(parent: Decision, name: string, isFolder: boolean, option
  * Whether something below an excluded folder may be included: below one that a lone `*` excludes, files that later lines
  * re-include; in one whose name begins with a dot, files that a line names.
  */
-export function mayHold({ reason, path }: Decision, { rules }: IgnoreOptions): boolean {
+export function mayHold({ reason, path }: IgnoreDecision, { rules }: IgnoreOptions): boolean {
   if (reason === undefined) return true;
   if (reason.kind === "rule" && reason.rule.text !== "*") return false;
   const first = reason.kind === "rule" ? rules.indexOf(reason.rule) + 1 : 0;
@@ -94,7 +99,7 @@ export function mayHold({ reason, path }: Decision, { rules }: IgnoreOptions): b
 }
 
 /** A line that would re-include something below a folder that stays excluded, and names that folder. */
-export function vainRule(folder: Decision, options: IgnoreOptions): IgnoreRule | undefined {
+export function vainRule(folder: IgnoreDecision, options: IgnoreOptions): IgnoreRule | undefined {
   if (folder.reason === undefined || mayHold(folder, options)) return undefined;
   const name = folder.names.at(-1)!;
   return options.rules.find((rule) => rule.isNegated && namesFolder(rule, name) && reachesBelow(rule, folder.path));

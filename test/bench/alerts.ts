@@ -37,7 +37,7 @@ const records = await openRecords(directory);
 const events = await openEventsStore({ directory: join(directory, "events"), nowMs });
 const failures: string[] = [];
 const failed = (message: string, error: unknown) => failures.push(`${message}: ${error}`);
-const evaluator = new Evaluator({ records, events, clock: clockAt(nowMs), told() {}, failed });
+const evaluator = new Evaluator({ records, events, clock: clockAt(nowMs), deliveriesAdded() {}, failed });
 
 let made = 0;
 const eventAt = (timeMs: number) => {

@@ -9,7 +9,13 @@ import { KIND } from "../../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../../language-server/service/completion/complete.ts";
 import type { DiagnosticData } from "../../language-server/service/diagnostics.ts";
 import { hover } from "../../language-server/service/hover.ts";
-import { type DocumentKind, diagnose, kindOf, methods, ToolDocument } from "../../language-server/service/index.ts";
+import {
+  type DocumentKind,
+  diagnose,
+  documentKindOf,
+  methods,
+  ToolDocument,
+} from "../../language-server/service/index.ts";
 import { errorPagesUri } from "../../language-server/service/project.ts";
 import { signatureHelp } from "../../language-server/service/signature-help.ts";
 import { checkConfig } from "../../schema/index.ts";
@@ -446,7 +452,7 @@ t.test("which files are ours", (t) => {
   ];
   for (const [path, language, text, expected] of table) {
     const project = projectOf(FILES, config(text));
-    t.equal(kindOf(`file:///work/orders-api/${path}`, language, project), expected, `${path} beside ${text}`);
+    t.equal(documentKindOf(`file:///work/orders-api/${path}`, language, project), expected, `${path} beside ${text}`);
   }
   t.equal(errorPagesUri({}), undefined, "no project, no error pages");
   t.end();

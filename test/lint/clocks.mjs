@@ -14,10 +14,11 @@ const SOURCE = /^(?:grammar|schema|language-server|runtime|cli|logservice)\/.*\.
 const TEST = /^test\/.*\.ts$/;
 /** The one real clock; the browser's page, which has its own; what runs before anything is built, or is no part of the product. */
 const EXEMPT =
-  /^grammar\/units\/clock\.ts$|^logservice\/ui\/|^cli\/build\/|\.generated\.|^test\/(?:bench|apps|fixtures|mutate|pictures|loop|lint)\/|^test\/support\/until\.ts$/;
+  /^grammar\/units\/clock\.ts$|^logservice\/ui\/|^cli\/build\/|\.generated\.|^test\/(?:bench|apps|fixtures|mutate|pictures|loop|lint)\/|^test\/(?:support\/until|lint\.test)\.ts$/;
 
 const READS = /\bperformance\.now\b|\bDate\.now\b|\bnew Date\(\)|\bhrtime\b/;
-const WAITS = /(?<![.\w])(?:setTimeout|setInterval)\(|\bsetTimeout\b.*\bfrom "node:timers\/promises"/;
+const WAITS =
+  /(?<![.\w])(?:setTimeout|setInterval)\(|\bAbortSignal\.timeout\(|\bsetTimeout\b.*\bfrom "node:timers\/promises"/;
 /** A duration that was measured, held against a bound. */
 const BOUND =
   /(?:performance\.now\(\)|Date\.now\(\)|hrtime\(?\)?) *(?:-|[<>]=?)[^;]*[<>]|[<>]=? *(?:performance\.now|Date\.now)|\b(?:ms|took\w*|elapsed\w*|\w*tookMs|durationMs|cancelledMs) *[<>]=? *[\d_]{2,}/;

@@ -6,7 +6,7 @@ import { newToken } from "../../logservice/access/token.ts";
 import { operations } from "../../logservice/rpc/operations.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
-import { ANY_SCOPE, PERSON_SCOPE, PUBLIC_SCOPE, resolved, type ValueSchema } from "../../schema/rpc-schema.ts";
+import { ANY_SCOPE, PERSON_SCOPE, PUBLIC_SCOPE, resolveRef, type ValueSchema } from "../../schema/rpc-schema.ts";
 import { BODIES, makeWorld, type Name } from "../support/operation-bodies.ts";
 import { SCOPES, startTestService, type TestService } from "../support/service.ts";
 
@@ -40,7 +40,7 @@ const OTHER_ANSWERS: Partial<Record<Name, readonly [status: number, type: string
 
 function outputOf(name: Name): ValueSchema | undefined {
   const { output } = rpcSchema.operations[name]!;
-  return output && resolved(output, rpcSchema);
+  return output && resolveRef(output, rpcSchema);
 }
 
 t.test("every operation has a scope, a handler and a row here", (t) => {
@@ -107,7 +107,7 @@ function placesOf(name: Name): Place[] {
   const places: Place[] = [];
   const visit = (schema: ValueSchema, path: readonly string[], isChange: boolean) => {
     for (const [key, member] of Object.entries(schema.properties ?? {})) {
-      const own = resolved(member, rpcSchema);
+      const own = resolveRef(member, rpcSchema);
       places.push({ path: [...path, key], schema: own, isRequired: schema.required?.includes(key) ?? false, isChange });
       if (own.properties !== undefined) visit(own, [...path, key], member.$ref?.endsWith("Update") ?? false);
     }

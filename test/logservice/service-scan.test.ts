@@ -3,8 +3,8 @@ import t from "tap";
 import { RpcError } from "../../logservice/error.ts";
 import { type EncodedEvent, encodeEvent } from "../../logservice/events/journal/line.ts";
 import { LIMITS } from "../../logservice/limits.ts";
-import { parseJson } from "../../logservice/rpc/parse-json.ts";
-import { readEvents } from "../../logservice/rpc/read-events.ts";
+import { parseExactJson } from "../../logservice/rpc/parse-json.ts";
+import { readNewEvents } from "../../logservice/rpc/read-events.ts";
 import { readInput } from "../../logservice/rpc/read-input.ts";
 import { type ScannedBatch, scanEvents } from "../../logservice/rpc/scan-events.ts";
 import { bodyText, eventText } from "../support/events/body-fuzz.ts";
@@ -15,9 +15,9 @@ const NOW_MS = Date.parse("2024-05-01T14:00:00.123Z");
 /** What the service did of a body before there was a scan. */
 function parsed(body: Buffer): ScannedBatch | RpcError {
   try {
-    const input = readInput("add_events", parseJson(body.toString()));
+    const input = readInput("add_events", parseExactJson(body.toString()));
     const { strict: isStrict = false, partial: isPartial = false } = input;
-    const { events, errors } = readEvents(input.events, NOW_MS, { isStrict, isPartial });
+    const { events, errors } = readNewEvents(input.events, NOW_MS, { isStrict, isPartial });
     // A batch with something wrong in it is not scanned, whether it is partial or not.
     if (errors.length > 0) return new RpcError("invalid", errors[0]!.message);
     return { project: input.project_id, events: events.map(encodeEvent), isPartial };
@@ -268,7 +268,7 @@ t.test("an encoded event is the event, in its parts and in its size", async (t) 
     const scan = scanEvents(Buffer.from(bodyOf(text)), NOW_MS);
     if (scan === undefined) continue;
     const [encoded] = scan.events;
-    const [read] = readEvents([parseJson(text)], NOW_MS).events;
+    const [read] = readNewEvents([parseExactJson(text)], NOW_MS).events;
     const { id, timestamp, level, message, fields, truncated } = encoded!;
     const cut = truncated && { truncated };
     const parts = { ...(id !== undefined && { id }), timestamp, level, message, fields, ...cut };

@@ -45,16 +45,30 @@ function grow(tree) {
   }
 }
 
+/**
+ * Whether a process is a terminal, or its child. script(1) of util-linux never learns of the exit of a child of which it
+ * has not yet read that it was stopped, and waits for ever. What that child runs is stopped.
+ */
+const isTerminal = (pid) => [pid, Number(statOf(pid)?.[1])].some((one) => commandOf(one) === "script");
+
 function signal(tree, name) {
   for (const [pid, start] of tree) {
     // Another process may have its number by now.
     if (startOf(pid) !== start) tree.delete(pid);
-    else
+    else if (!isTerminal(pid))
       try {
         process.kill(pid, name);
       } catch {
         tree.delete(pid);
       }
+  }
+}
+
+function commandOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return undefined;
   }
 }
 

@@ -7,7 +7,15 @@ import { join } from "node:path";
 import t from "tap";
 import type { Entry } from "../../grammar/entry.ts";
 import { type Running, startTool } from "../support/cli.ts";
-import { checkLogs, checkResponse, httpSuites, type Suite, sendRow, titleOf } from "../support/http-rows.ts";
+import {
+  checkLogs,
+  checkResponse,
+  httpSuites,
+  inRealTime,
+  type Suite,
+  sendRow,
+  titleOf,
+} from "../support/http-rows.ts";
 import { ask, commandOf, configOf, type File, writeFiles, writtenConfig } from "../support/runtime.ts";
 import { until } from "../support/until.ts";
 
@@ -27,7 +35,7 @@ t.teardown(async () => {
 for (const [index, suite] of httpSuites().entries()) {
   t.test(suite.name, async (t) => {
     await become(suite, `suite-${index}`);
-    for (const row of suite.rows) {
+    for (const row of suite.rows.map(inRealTime)) {
       await t.test(titleOf(row), async (t) => {
         if (row.logs === undefined) return checkResponse(t, row, await sendRow(port, row));
         const before = await marked();

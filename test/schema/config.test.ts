@@ -16,7 +16,7 @@ import {
   inferRuntime,
   maskProblems,
   maskSecrets,
-  migrate,
+  migrateConfig,
   servesStatic,
   toolSchema,
   variableNameProblem,
@@ -329,7 +329,9 @@ t.test("what config prints is what validate takes", (t) => {
     ...vectors.check.map(({ text }) => text.join("\n")),
     ...vectors.defaults.map(({ text }) => text.join("\n")),
     ...vectors.stages.map(({ text }) => text.join("\n")),
-    ...(hasCorpus ? readdirSync(corpus).map((file) => migrate(readFileSync(join(corpus, file), "utf8")).text) : []),
+    ...(hasCorpus
+      ? readdirSync(corpus).map((file) => migrateConfig(readFileSync(join(corpus, file), "utf8")).text)
+      : []),
     ...Array.from({ length: 30 }, (_, seed) => richConfig(randomOf(seed))),
   ];
   let count = 0;
@@ -483,10 +485,10 @@ t.test("inference", (t) => {
 t.test("migration", (t) => {
   for (const row of vectors.migration) {
     const before = row.before.join("\n");
-    const { text, notes } = migrate(before);
+    const { text, notes } = migrateConfig(before);
     record(row, { after: text.split("\n"), notes });
     t.same({ text: text.split("\n"), notes }, { text: row.after, notes: row.notes }, row.name);
-    t.same(migrate(text), { text, notes: [] }, `${row.name}: once is enough`);
+    t.same(migrateConfig(text), { text, notes: [] }, `${row.name}: once is enough`);
     const old = checkConfig(text).problems.filter(({ code }) => code.startsWith("config/deprecated-"));
     t.same(old, [], `${row.name}: nothing of the older dialect is left`);
   }
@@ -501,7 +503,7 @@ t.test("real files in the older dialect", { skip: hasCorpus ? false : `no corpus
     const source = readFileSync(join(corpus, file), "utf8");
     const others = checkConfig(source).problems.filter(({ code }) => !code.startsWith("config/deprecated-"));
     t.same(others.map(name), [], `${file} has only the dialect's problems`);
-    const { text, notes } = migrate(source);
+    const { text, notes } = migrateConfig(source);
     t.same(checkConfig(text).problems.map(name), [], `${file} migrated has none`);
     t.equal(text === source, notes.length === 0, `${file} is changed where a note says so`);
     t.equal(text.split("\n").length <= source.split("\n").length, true, `${file} keeps its lines`);
@@ -552,7 +554,7 @@ t.test("never throws, and what it says is sound, on damaged files", slow(), (t) 
         const had = problems.filter(({ code }) => code === problem.code).length;
         if (left >= had) throw new Error(`${problem.fix.title} does not fix ${name(problem)} in ${text}`);
       }
-      migrate(text);
+      migrateConfig(text);
     }),
     { seed: 2, numRuns: 2000 },
   );
@@ -581,11 +583,11 @@ t.test("migration leaves nothing of the older dialect and adds no problem", (t) 
         const codes = checkConfig(source, { triesFixes: false }).problems.map(({ code }) => code);
         return { old: codes.filter((code) => code.startsWith("config/deprecated-")).length, all: codes.length };
       };
-      const migrated = migrate(text);
+      const migrated = migrateConfig(text);
       const before = count(text);
       const after = count(migrated.text);
       // What cannot be migrated (an "enable" that is no boolean, a "lambda" that is no object) stays, and says so.
-      if (after.old > 0 && migrate(migrated.text).text !== migrated.text) throw new Error(`not at once: ${text}`);
+      if (after.old > 0 && migrateConfig(migrated.text).text !== migrated.text) throw new Error(`not at once: ${text}`);
       if (after.all > before.all) throw new Error(`${before.all} problems became ${after.all}: ${text}`);
       if (before.old > 0 && migrated.notes.length === 0 && migrated.text !== text) throw new Error(`unsaid: ${text}`);
     }),

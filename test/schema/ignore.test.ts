@@ -4,9 +4,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import {
-  type Decision,
   decide,
   explainPattern,
+  type IgnoreDecision,
   lineAt,
   mayHold,
   parseIgnore,
@@ -29,7 +29,7 @@ function walk(ignore: string, files: readonly string[], isNeeded?: (names: reado
   const options = { rules: parseIgnore(ignore), ...(isNeeded && { isNeeded }) };
   const closed = new Set<string>();
   const kept = files.filter((file) => {
-    let decision: Decision = ROOT;
+    let decision: IgnoreDecision = ROOT;
     const names = file.split("/");
     for (const [i, name] of names.entries()) {
       const isFolder = i < names.length - 1;

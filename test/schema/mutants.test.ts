@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { applyEdits, type Problem } from "../../grammar/problem.ts";
 import { parseQuery } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
-import { checkConfig, migrate } from "../../schema/index.ts";
+import { checkConfig, migrateConfig } from "../../schema/index.ts";
 import { root } from "../support/cli.ts";
 import { type Base, kindsFor, type Mutant, mutate } from "../support/mutants.ts";
 import { type Random, randomOf } from "../support/random.ts";
@@ -187,7 +187,7 @@ const corpus = join(root, "../shared/corpus/older-dialect");
 const real = existsSync(corpus)
   ? readdirSync(corpus)
       .filter((file) => file.endsWith(".json"))
-      .map((file) => config(file, migrate(readFileSync(join(corpus, file), "utf8")).text))
+      .map((file) => config(file, migrateConfig(readFileSync(join(corpus, file), "utf8")).text))
       .filter((base) => problemsOf(base).length === 0)
   : [];
 if (real.length === 0 && process.env.TOOL_TEST_REQUIRE === "all") t.fail(`no corpus at ${corpus}`);

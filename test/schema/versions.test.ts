@@ -15,7 +15,7 @@ import {
   substitute,
 } from "../../grammar/route/index.ts";
 import { diagnose, type Project, ToolDocument } from "../../language-server/service/index.ts";
-import { Lines } from "../../language-server/service/lines.ts";
+import { LinePositions } from "../../language-server/service/lines.ts";
 import { methods } from "../../language-server/service/methods.ts";
 import { Beginnings } from "../../schema/checks/beginnings.ts";
 import { checkConfig } from "../../schema/index.ts";
@@ -370,7 +370,7 @@ t.test("texts meet where one begins with the other", (t) => {
 t.test("positions are those of the protocol's library", (t) => {
   const text = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "\r\n", "\ud83d\ude00"), maxLength: 30 });
   const property = fc.property(text, fc.array(fc.integer({ min: -2, max: 40 }), { maxLength: 12 }), (text, numbers) => {
-    const lines = new Lines(text);
+    const lines = new LinePositions(text);
     const plain = TextDocument.create("", "", 0, text);
     for (const [i, number] of numbers.entries()) {
       const position = { line: number, character: numbers[i - 1] ?? 0 };

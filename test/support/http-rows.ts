@@ -40,6 +40,12 @@ export interface Row {
   readonly appBytes?: number;
   /** Level and message of the entries that the request made, besides its own two. */
   readonly logs?: string[];
+  /** A field of one of these entries. */
+  readonly logHas?: Record<string, unknown>;
+  /** Milliseconds that pass on the proxy's clock while it waits for the app. */
+  readonly elapsed?: number;
+  /** The row in its place when the proxy is another process, whose clock nobody can turn. */
+  readonly realTime?: Partial<Omit<Row, "realTime" | "elapsed">>;
   /** What holds behind gateways of the function platform in its place. */
   readonly platform?: readonly Elsewhere[];
 }
@@ -73,6 +79,13 @@ export function httpSuites(): Suite[] {
 
 export function titleOf({ name, request }: Row): string {
   return name ?? (typeof request === "string" ? request : textOf(request[0]!));
+}
+
+/** The row as another process can be asked it, by the time of the machine. */
+export function inRealTime({ realTime, elapsed: _elapsed, ...row }: Row): Row {
+  if (realTime === undefined) return row;
+  const { answer: _answer, ...same } = row;
+  return { ...same, ...realTime };
 }
 
 /** Asks as the row says, on a connection of its own. */
@@ -117,6 +130,7 @@ export function checkLogs(t: Test, row: Row, entries: readonly Entry[]): void {
     own.map(({ level, message }) => `${level} ${message}`),
     row.logs,
   );
+  if (row.logHas !== undefined) t.match(own.at(-1)?.fields, row.logHas);
 }
 
 const DECODE = { br: brotliDecompressSync, gzip: gunzipSync };

@@ -5,7 +5,7 @@ import { type FilterPattern, parseFilterPattern } from "../../cli/sandbox/cloud/
 import type { Entry } from "../../grammar/entry.ts";
 import { filterPatterns, textPattern } from "../../grammar/query/cloudwatch/filter-patterns.ts";
 import { compilePredicate, printQuery } from "../../grammar/query/index.ts";
-import { lineOf } from "../../runtime/entries.ts";
+import { entryLine } from "../../runtime/entries.ts";
 import { queries } from "./query-arbitrary.ts";
 import { generator, NOW_MS, nearLines } from "./scan-fuzz.ts";
 
@@ -39,7 +39,7 @@ export function compareFilterPatterns(count: number, seed: number): Weakened {
       const selects = compilePredicate(query, { nowMs: NOW_MS });
       for (const text of nearLines(query, random)) {
         const { entry } = readEntryLine(text);
-        const line = lineOf(entry);
+        const line = entryLine(entry);
         pairs++;
         if (patterns.length === 0) continue;
         asked++;

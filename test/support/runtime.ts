@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Entry } from "../../grammar/entry.ts";
 import { renderProblem } from "../../grammar/problem.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
-import { type RunningServer, type ServeOptions, serve } from "../../runtime/index.ts";
+import { type ProxyServerOptions, type RunningServer, serve } from "../../runtime/index.ts";
 import { type Config, checkConfig, type ResolvedConfig, withDefaults } from "../../schema/index.ts";
 import { TestClock } from "./test-clock.ts";
 import { until } from "./until.ts";
@@ -33,7 +33,7 @@ export interface Project {
 
 export interface Running extends RunningServer {
   /** What it was started with, for a change of some of it. */
-  readonly options: ServeOptions;
+  readonly options: ProxyServerOptions;
   readonly directory: string;
   readonly entries: Entry[];
   /** Waits until the entries hold one that this accepts. */
@@ -86,7 +86,7 @@ export async function start(t: Test, project: Project): Promise<Running> {
   const directory = makeProject(project.files);
   const entries: Entry[] = [];
   const command = commandOf(project);
-  const options: ServeOptions = {
+  const options: ProxyServerOptions = {
     config: configOf(project),
     directory,
     stage: "development",

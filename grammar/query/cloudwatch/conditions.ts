@@ -1,17 +1,17 @@
 // Conditions of a JSON filter pattern, `{ $.level = "error" && $.fields.status >= 500 }`, as a tree.
 
-export type Condition =
+export type PatternCondition =
   /** Every event. */
   | { readonly kind: "all" }
   | { readonly kind: "leaf"; readonly text: string }
-  | { readonly kind: "and" | "or"; readonly terms: readonly Condition[] };
+  | { readonly kind: "and" | "or"; readonly terms: readonly PatternCondition[] };
 
-export const ALL: Condition = { kind: "all" };
+export const ANY_EVENT: PatternCondition = { kind: "all" };
 
-export const leaf = (text: string): Condition => ({ kind: "leaf", text });
+export const leaf = (text: string): PatternCondition => ({ kind: "leaf", text });
 
 /** All of them; conditions that every event satisfies are left out. */
-export function both(terms: readonly Condition[]): Condition {
+export function allOf(terms: readonly PatternCondition[]): PatternCondition {
   return join(
     "and",
     terms.filter(({ kind }) => kind !== "all"),
@@ -19,11 +19,11 @@ export function both(terms: readonly Condition[]): Condition {
 }
 
 /** Any of them; if every event satisfies one, every event satisfies the whole. */
-export function either(terms: readonly Condition[]): Condition {
-  return terms.some(({ kind }) => kind === "all") ? ALL : join("or", terms);
+export function anyOf(terms: readonly PatternCondition[]): PatternCondition {
+  return terms.some(({ kind }) => kind === "all") ? ANY_EVENT : join("or", terms);
 }
 
-function join(kind: "and" | "or", terms: readonly Condition[]): Condition {
+function join(kind: "and" | "or", terms: readonly PatternCondition[]): PatternCondition {
   const flat = terms.flatMap((term) => (term.kind === kind ? term.terms : [term]));
   const texts = new Set<string>();
   // A level in two terms, or a wildcard that two values share.
@@ -31,12 +31,12 @@ function join(kind: "and" | "or", terms: readonly Condition[]): Condition {
     const text = print(term);
     return !texts.has(text) && texts.add(text);
   });
-  if (distinct.length === 0) return ALL;
+  if (distinct.length === 0) return ANY_EVENT;
   return distinct.length === 1 ? distinct[0]! : { kind, terms: distinct };
 }
 
 /** `&&` binds tighter than `||`; an `||` within an `&&` gets parentheses. */
-export function print(condition: Condition): string {
+export function print(condition: PatternCondition): string {
   switch (condition.kind) {
     case "all":
       return "";

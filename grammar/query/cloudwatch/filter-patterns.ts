@@ -1,10 +1,10 @@
 import { type Comparison, type Expr, type Field, type Query, target, type Value } from "../ast.ts";
 import { LEVEL_SPELLINGS, LEVELS, type Level, levelOf, lower, severity } from "../levels.ts";
-import { ALL, both, type Condition, either, leaf } from "./conditions.ts";
+import { ANY_EVENT, allOf, anyOf, leaf, type PatternCondition } from "./conditions.ts";
 import { fit, MAX_PATTERN_LENGTH } from "./fit.ts";
 import { toPatternRegex } from "./regex.ts";
 
-/** What CloudWatch Logs is asked for in place of a query. If both lists are empty, every event. */
+/** The request to CloudWatch Logs in place of a query. If both lists are empty, every event. */
 export interface FilterPatterns {
   /** Filter patterns, `{ $.level = "error" }`, of which one matches where the query's values are plain. */
   readonly patterns: readonly string[];
@@ -47,7 +47,7 @@ export const textPattern = (expressions: readonly string[]) => `%${expressions.j
 /** Room for what else is looked for by text, such as the platform's own lines. */
 const MAX_OTHER_EXPRESSIONS = 200;
 
-/** What is not a plain value begins with a bracket. Regular expressions of patterns have no groups, and hardly a symbol. */
+/** A value that is not plain begins with a bracket. Expressions of patterns have no groups and hardly a symbol. */
 function containers(keys: ReadonlyMap<string, boolean>): string[] {
   return [...keys].flatMap(([key, takesObjects]) =>
     (takesObjects ? ["\\[", "\\{"] : ["\\["]).map((bracket) => `\\x22${key}\\x22\\s*\\x3a\\s*${bracket}`),
@@ -65,12 +65,12 @@ const MAX_REGEXES = 2;
 
 interface Translation {
   /** True of every entry that the expression is true of (false of, where it is negated), of plain values. */
-  readonly condition: Condition;
+  readonly condition: PatternCondition;
   /** And of no other. */
   readonly isExact: boolean;
 }
 
-const UNKNOWN: Translation = { condition: ALL, isExact: false };
+const UNKNOWN: Translation = { condition: ANY_EVENT, isExact: false };
 
 function translate(expr: Expr, isPositive: boolean, context: Context): Translation {
   switch (expr.kind) {
@@ -79,7 +79,7 @@ function translate(expr: Expr, isPositive: boolean, context: Context): Translati
       const terms = (isPositive ? joinLevels(expr) : expr.terms).map((term) =>
         "kind" in term ? translate(term, isPositive, context) : levels(term, true, context),
       );
-      const join = (expr.kind === "and") === isPositive ? both : either;
+      const join = (expr.kind === "and") === isPositive ? allOf : anyOf;
       return {
         condition: join(terms.map(({ condition }) => condition)),
         isExact: terms.every(({ isExact }) => isExact),
@@ -102,14 +102,14 @@ function onField(expr: FieldExpr, isPositive: boolean, context: Context): Transl
   const place: Place | undefined =
     expr.kind === "stage" ? { selectors: ["$.fields.stage"], isString: false, key: "stage" } : placeOf(expr.field);
   if (place === undefined) return UNKNOWN;
-  const found = test(expr, place, isPositive, context);
-  if (found.condition.kind !== "all" && place.key !== undefined) {
+  const translation = test(expr, place, isPositive, context);
+  if (translation.condition.kind !== "all" && place.key !== undefined) {
     // An object equals nothing, so that it differs from everything; and it is true.
     const takesObjects = !isPositive || expr.kind === "truthy" || (expr.kind === "comparison" && expr.op === "!=");
     context.keys.set(place.key, takesObjects || context.keys.get(place.key) === true);
   }
   // `id` is read in two places, and a condition cannot say that the first hides the second.
-  return place.selectors.length === 1 ? found : { ...found, isExact: false };
+  return place.selectors.length === 1 ? translation : { ...translation, isExact: false };
 }
 
 function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Context): Translation {
@@ -122,7 +122,7 @@ function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Conte
       return isPositive ? UNKNOWN : { condition: missing(place), isExact: true };
     case "truthy":
       return isPositive
-        ? { condition: onEach(place, (s) => either([leaf(`${s} = *`), leaf(`${s} IS TRUE`)])), isExact: false }
+        ? { condition: onEach(place, (s) => anyOf([leaf(`${s} = *`), leaf(`${s} IS TRUE`)])), isExact: false }
         : UNKNOWN;
     case "comparison":
       if (expr.op === "=") {
@@ -133,14 +133,14 @@ function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Conte
       }
       return ordering(expr, place, isPositive, context);
     case "in": {
-      const known = isPositive ? levelsOf(expr) : undefined;
-      if (known !== undefined) return levels(known, true, context);
+      const levelValues = isPositive ? levelsOf(expr) : undefined;
+      if (levelValues !== undefined) return levels(levelValues, true, context);
       const terms = expr.values.map((value) =>
         isPositive ? equal(place, value, context) : differs(place, value, context),
       );
-      const condition = (isPositive ? either : both)(terms.map(({ condition }) => condition));
-      const found = { condition, isExact: terms.every(({ isExact }) => isExact) };
-      return isPositive ? found : orMissing(place, found);
+      const condition = (isPositive ? anyOf : allOf)(terms.map(({ condition }) => condition));
+      const translation = { condition, isExact: terms.every(({ isExact }) => isExact) };
+      return isPositive ? translation : orMissing(place, translation);
     }
     case "contains": {
       const chunks = ["", expr.text.chunks.join("*"), ""];
@@ -186,13 +186,13 @@ function placeOf(field: Field): Place | undefined {
   return key === undefined || key === "fields" ? undefined : { selectors: [selector], isString: false, key };
 }
 
-const onEach = (place: Place, test: (selector: string) => Condition) => either(place.selectors.map(test));
+const onEach = (place: Place, test: (selector: string) => PatternCondition) => anyOf(place.selectors.map(test));
 
-const missing = (place: Place) => both(place.selectors.map((selector) => leaf(`${selector} NOT EXISTS`)));
+const missing = (place: Place) => allOf(place.selectors.map((selector) => leaf(`${selector} NOT EXISTS`)));
 
 function orMissing(place: Place, { condition, isExact }: Translation): Translation {
   // An entry has its level, message and timestamp.
-  return { condition: place.isString ? condition : either([missing(place), condition]), isExact };
+  return { condition: place.isString ? condition : anyOf([missing(place), condition]), isExact };
 }
 
 /** `!=` is false of these three. */
@@ -212,7 +212,7 @@ function equal(place: Place, value: Value, context: Context): Translation {
       const asText = value.unit === undefined && value.text !== number;
       return {
         condition: onEach(place, (selector) =>
-          either([leaf(`${selector} = ${number}`), ...(asText ? [leaf(`${selector} = "${value.text}"`)] : [])]),
+          anyOf([leaf(`${selector} = ${number}`), ...(asText ? [leaf(`${selector} = "${value.text}"`)] : [])]),
         ),
         isExact: value.unit === undefined && !asText && isPlain(number),
       };
@@ -242,7 +242,7 @@ function differs(place: Place, value: Value, context: Context): Translation {
       const isExact = value.unit === undefined && value.text === number;
       return {
         condition: onEach(place, (selector) =>
-          either([
+          anyOf([
             leaf(`${selector} != ${number}`),
             // The number's own spelling as a text differs from it.
             ...(isExact ? [] : [leaf(`${selector} = "${number}"`)]),
@@ -266,7 +266,7 @@ function ordering(expr: Comparison, place: Place, isPositive: boolean, context: 
     const of = levelsOf(expr);
     return of === undefined ? UNKNOWN : levels(of, isPositive, context);
   }
-  // What is not a number has no order, so that the opposite of an ordering is more than the opposite operator.
+  // A value that is not a number has no order, so that the opposite of an ordering is more than the opposite operator.
   if (place.isString || value.kind !== "number" || !isPositive) return UNKNOWN;
   return { condition: onEach(place, (selector) => leaf(`${selector} ${op} ${numeral(value.value)}`)), isExact: true };
 }
@@ -323,12 +323,12 @@ function joinLevels(expr: Extract<Expr, { kind: "and" | "or" }>): readonly (Expr
 function levels(of: readonly Level[], isPositive: boolean, context: Context): Translation {
   const spellings = of.flatMap((level) => LEVEL_SPELLINGS[level]);
   // `level < debug`: no entry, which no pattern has to say.
-  if (spellings.length === 0) return isPositive ? UNKNOWN : { condition: ALL, isExact: true };
+  if (spellings.length === 0) return isPositive ? UNKNOWN : { condition: ANY_EVENT, isExact: true };
   if (!isPositive) {
     // The guide does not say that `!=` takes an expression. Levels in mixed case are returned, and then filtered by the
     // query.
     const written = spellings.flatMap((spelling) => [spelling, spelling.toUpperCase()]);
-    return { condition: both(written.map((spelling) => leaf(`$.level != "${spelling}"`))), isExact: false };
+    return { condition: allOf(written.map((spelling) => leaf(`$.level != "${spelling}"`))), isExact: false };
   }
   if (context.regexes >= MAX_REGEXES) return UNKNOWN;
   context.regexes++;
@@ -344,15 +344,15 @@ function levelText(chunks: readonly string[], isPositive: boolean, context: Cont
   if (chunks.length === 1 && levelOf(chunks[0]!) !== undefined) {
     return levels([levelOf(chunks[0]!)!], isPositive, context);
   }
-  const found = wildcard("$.level", chunks, isPositive);
-  if (found === undefined || (!isPositive && !found.isExact)) return UNKNOWN;
+  const asText = wildcard("$.level", chunks, isPositive);
+  if (asText === undefined || (!isPositive && !asText.isExact)) return UNKNOWN;
   const inLower = chunks.map(lower);
   const passing = LEVELS.filter((level) => LEVEL_SPELLINGS[level].some((spelling) => matches(spelling, inLower)));
-  if (passing.length === 0) return found;
-  const known = levels(passing, isPositive, context);
+  if (passing.length === 0) return asText;
+  const asLevels = levels(passing, isPositive, context);
   return {
-    condition: (isPositive ? either : both)([known.condition, found.condition]),
-    isExact: known.isExact && found.isExact,
+    condition: (isPositive ? anyOf : allOf)([asLevels.condition, asText.condition]),
+    isExact: asLevels.isExact && asText.isExact,
   };
 }
 
@@ -363,9 +363,9 @@ function matches(text: string, chunks: readonly string[]): boolean {
   if (!text.startsWith(first)) return false;
   let at = first.length;
   for (const chunk of rest) {
-    const found = text.indexOf(chunk, at);
-    if (found < 0) return false;
-    at = found + chunk.length;
+    const index = text.indexOf(chunk, at);
+    if (index < 0) return false;
+    at = index + chunk.length;
   }
   return text.length - last.length >= at && text.endsWith(last);
 }
@@ -386,23 +386,23 @@ function textual(
   selectors: readonly string[],
   { isString, chunks, isPositive, orAbsent = true }: TextTest,
 ): Translation {
-  const found = selectors.map((selector) => wildcard(selector, chunks, isPositive));
+  const translations = selectors.map((selector) => wildcard(selector, chunks, isPositive));
   let isExact = true;
-  const conditions: Condition[] = [];
-  for (const [i, one] of found.entries()) {
+  const conditions: PatternCondition[] = [];
+  for (const [i, one] of translations.entries()) {
     if (one === undefined) return UNKNOWN;
     // Patterns compare the digits of a number as if they were a text; ours do not.
     const takesNumbers = !isString && NUMERIC.test(chunks.join(""));
     if (!isPositive && (takesNumbers || !one.isExact)) return UNKNOWN;
     isExact &&= one.isExact && !takesNumbers;
-    conditions.push(isPositive || isString ? one.condition : either([one.condition, ...notText(selectors[i]!)]));
+    conditions.push(isPositive || isString ? one.condition : anyOf([one.condition, ...notText(selectors[i]!)]));
   }
-  const condition = either(conditions);
+  const condition = anyOf(conditions);
   if (isPositive || isString || !orAbsent) return { condition, isExact };
-  return { condition: either([both(selectors.map((selector) => leaf(`${selector} NOT EXISTS`))), condition]), isExact };
+  return { condition: anyOf([allOf(selectors.map((selector) => leaf(`${selector} NOT EXISTS`))), condition]), isExact };
 }
 
-/** What a number's digits may hold. */
+/** The characters that a number may be written with. */
 const NUMERIC = /^[-+.eE\d]*$/;
 
 /**
@@ -415,7 +415,7 @@ function wildcard(selector: string, chunks: readonly string[], isPositive: boole
   if (chunks.length === 1 && whole !== "" && !UNSAFE.test(whole!) && !/^\*|\*$/.test(whole!)) {
     return { condition: leaf(`${selector} ${op} "${whole}"`), isExact: true };
   }
-  const conditions: Condition[] = [];
+  const conditions: PatternCondition[] = [];
   let isExact = true;
   for (const [i, chunk] of chunks.entries()) {
     if (chunk === "") {
@@ -434,7 +434,7 @@ function wildcard(selector: string, chunks: readonly string[], isPositive: boole
   }
   if (conditions.length === 0) return undefined;
   // Several pieces in any order, or one over the other, are more than the text itself.
-  return { condition: (isPositive ? both : either)(conditions), isExact: isExact && conditions.length === 1 };
+  return { condition: (isPositive ? allOf : anyOf)(conditions), isExact: isExact && conditions.length === 1 };
 }
 
 // How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs are written as

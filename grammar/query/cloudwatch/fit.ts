@@ -1,4 +1,4 @@
-import { ALL, both, type Condition, either, print } from "./conditions.ts";
+import { ANY_EVENT, allOf, anyOf, type PatternCondition, print } from "./conditions.ts";
 
 /** "Length Constraints: Minimum length of 0. Maximum length of 1024": FilterLogEvents, filterPattern. */
 export const MAX_PATTERN_LENGTH = 1024;
@@ -10,7 +10,7 @@ const MAX_PATTERNS = 8;
  * The condition as patterns that are short enough: an event that satisfies it is matched by at least one. A long `||` is
  * cut into several patterns; where that does not help, conditions are left out. Empty if only "every event" is left.
  */
-export function fit(condition: Condition): { readonly patterns: readonly string[]; readonly isWhole: boolean } {
+export function fit(condition: PatternCondition): { readonly patterns: readonly string[]; readonly isWhole: boolean } {
   let whole = condition;
   for (let isWhole = true; ; isWhole = false) {
     if (whole.kind === "all") return { patterns: [], isWhole };
@@ -20,11 +20,11 @@ export function fit(condition: Condition): { readonly patterns: readonly string[
   }
 }
 
-const pattern = (condition: Condition) => `{ ${print(condition)} }`;
-const fits = (condition: Condition) => pattern(condition).length <= MAX_PATTERN_LENGTH;
+const pattern = (condition: PatternCondition) => `{ ${print(condition)} }`;
+const fits = (condition: PatternCondition) => pattern(condition).length <= MAX_PATTERN_LENGTH;
 
 /** Conditions that fit and of which one holds where the whole does; undefined if nothing can be cut. */
-function split(condition: Condition): readonly Condition[] | undefined {
+function split(condition: PatternCondition): readonly PatternCondition[] | undefined {
   if (fits(condition)) return [condition];
   if (condition.kind === "or") return splitOr(condition.terms);
   if (condition.kind !== "and") return undefined;
@@ -32,29 +32,29 @@ function split(condition: Condition): readonly Condition[] | undefined {
   const longest = longestOf(condition.terms.filter(({ kind }) => kind === "or"));
   if (longest?.kind !== "or") return undefined;
   const rest = condition.terms.filter((term) => term !== longest);
-  const parts: Condition[] = [];
-  let group: Condition[] = [];
+  const parts: PatternCondition[] = [];
+  let group: PatternCondition[] = [];
   for (const term of longest.terms) {
-    if (group.length > 0 && !fits(both([either([...group, term]), ...rest]))) {
-      parts.push(both([either(group), ...rest]));
+    if (group.length > 0 && !fits(allOf([anyOf([...group, term]), ...rest]))) {
+      parts.push(allOf([anyOf(group), ...rest]));
       group = [];
     }
     group.push(term);
   }
-  parts.push(both([either(group), ...rest]));
+  parts.push(allOf([anyOf(group), ...rest]));
   if (parts.length > MAX_PATTERNS || parts.length === 1) return undefined;
   return all(parts.map(split));
 }
 
-function splitOr(terms: readonly Condition[]): readonly Condition[] | undefined {
-  const parts: Condition[] = [];
-  let group: Condition[] = [];
+function splitOr(terms: readonly PatternCondition[]): readonly PatternCondition[] | undefined {
+  const parts: PatternCondition[] = [];
+  let group: PatternCondition[] = [];
   const close = () => {
-    if (group.length > 0) parts.push(either(group));
+    if (group.length > 0) parts.push(anyOf(group));
     group = [];
   };
   for (const term of terms) {
-    if (fits(either([...group, term]))) {
+    if (fits(anyOf([...group, term]))) {
       group.push(term);
       continue;
     }
@@ -70,33 +70,33 @@ function splitOr(terms: readonly Condition[]): readonly Condition[] | undefined 
   return parts;
 }
 
-function all(parts: readonly (readonly Condition[] | undefined)[]): readonly Condition[] | undefined {
-  const found: Condition[] = [];
+function all(parts: readonly (readonly PatternCondition[] | undefined)[]): readonly PatternCondition[] | undefined {
+  const conditions: PatternCondition[] = [];
   for (const part of parts) {
     if (part === undefined) return undefined;
-    found.push(...part);
+    conditions.push(...part);
   }
-  return found;
+  return conditions;
 }
 
 /** Something that more events satisfy and that is shorter. */
-function weaken(condition: Condition): Condition {
+function weaken(condition: PatternCondition): PatternCondition {
   if (condition.kind === "and") {
     const longest = longestOf(condition.terms);
     const rest = condition.terms.filter((term) => term !== longest);
-    return rest.length === 0 ? ALL : both(rest);
+    return rest.length === 0 ? ANY_EVENT : allOf(rest);
   }
   if (condition.kind === "or") {
     const longest = longestOf(condition.terms);
     return longest?.kind === "and"
-      ? either(condition.terms.map((term) => (term === longest ? weaken(longest) : term)))
-      : ALL;
+      ? anyOf(condition.terms.map((term) => (term === longest ? weaken(longest) : term)))
+      : ANY_EVENT;
   }
-  return ALL;
+  return ANY_EVENT;
 }
 
-function longestOf(conditions: readonly Condition[]): Condition | undefined {
-  let longest: Condition | undefined;
+function longestOf(conditions: readonly PatternCondition[]): PatternCondition | undefined {
+  let longest: PatternCondition | undefined;
   for (const one of conditions) if (longest === undefined || print(one).length > print(longest).length) longest = one;
   return longest;
 }

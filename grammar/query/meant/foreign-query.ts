@@ -10,16 +10,16 @@ import { tokenize } from "../tokens.ts";
  * selects can be translated. Undefined for anything else. This removes the text around the condition; the condition is
  * then fixed like any other text (slips.ts), until `parse` accepts it.
  */
-export function foreignQuery(source: string, parse: (source: string) => Parsed<Query>): Problem | undefined {
+export function foreignQueryProblem(source: string, parse: (source: string) => Parsed<Query>): Problem | undefined {
   const text = source.trim();
-  if (text.length > MAX_LENGTH) return undefined;
+  if (text.length > MAX_FOREIGN_LENGTH) return undefined;
   for (const { language, condition } of LANGUAGES) {
-    const found = condition(text);
-    if (found === undefined) continue;
+    const translation = condition(text);
+    if (translation === undefined) continue;
     const start = source.indexOf(text);
     const span = { start, end: start + text.length };
-    const write = found.text.trim() === "" ? undefined : mend(found.text, parse);
-    const dropped = found.dropped.length === 0 ? "" : `; left out: ${found.dropped.join(", ")}`;
+    const write = translation.text.trim() === "" ? undefined : mend(translation.text, parse);
+    const dropped = translation.dropped.length === 0 ? "" : `; left out: ${translation.dropped.join(", ")}`;
     const hint = write === undefined ? "write the condition alone, such as status >= 500" : `write ${write}${dropped}`;
     return problems.foreignQuery(span, language, write, hint);
   }
@@ -33,7 +33,7 @@ const OPENERS =
   /^[ \t\r\n]*(?:where|filter|select|fields|search|e?grep|rg)[ \t\r\n]+(?![=<>~!]|(?:in|contains|and|or|not|AND|OR|NOT|IN|CONTAINS)\b)/i;
 
 // Longer than what anyone copies from elsewhere; bounds the time of the expressions below.
-export const MAX_LENGTH = 2000;
+export const MAX_FOREIGN_LENGTH = 2000;
 
 /** Applies fixes until the text is a query. Undefined if one is missing. */
 export function mend(text: string, parse: (source: string) => Parsed<unknown>): string | undefined {
@@ -51,7 +51,7 @@ export function mend(text: string, parse: (source: string) => Parsed<unknown>): 
 // Each round mends up to five slips.
 const MAX_ROUNDS = 8;
 
-export interface Condition {
+export interface TranslatedCondition {
   readonly text: string;
   /** The parts that select nothing, such as a sort. */
   readonly dropped: readonly string[];
@@ -59,12 +59,12 @@ export interface Condition {
 
 interface Language {
   readonly language: string;
-  readonly condition: (text: string) => Condition | undefined;
+  readonly condition: (text: string) => TranslatedCondition | undefined;
 }
 
 const LANGUAGES: readonly Language[] = [
   { language: "a JSON object", condition: json },
-  { language: "SQL", condition: sql },
+  { language: "SQL", condition: sqlCondition },
   { language: "a query of Loki", condition: loki },
   { language: "a filter pattern of CloudWatch", condition: filterPattern },
   { language: "a filter of jq", condition: jq },
@@ -73,7 +73,7 @@ const LANGUAGES: readonly Language[] = [
 ];
 
 /** `{"status": 500}` */
-function json(text: string): Condition | undefined {
+function json(text: string): TranslatedCondition | undefined {
   if (!/^\{\s*"/.test(text)) return undefined;
   let value: unknown;
   try {
@@ -90,7 +90,7 @@ function json(text: string): Condition | undefined {
   return { text: terms.join(" and "), dropped: [] };
 }
 
-export function sql(text: string): Condition | undefined {
+export function sqlCondition(text: string): TranslatedCondition | undefined {
   if (/^select\s[\s\S]*\sfrom\s/i.test(text) && !/\swhere\s/i.test(text)) return { text: "", dropped: [] };
   const match =
     /^(?:select\s[\s\S]*?\s)?where\s+([\s\S]+?)((?:\s+(?:group|order)\s+by\s[\s\S]*|\s+limit\s+\d+)?)\s*;?$/i.exec(
@@ -103,7 +103,7 @@ export function sql(text: string): Condition | undefined {
 }
 
 /** `{app="web", env!="dev"} |= "timeout" != "retry" |~ "5.." | json | status >= 500` */
-export function loki(whole: string): Condition | undefined {
+export function loki(whole: string): TranslatedCondition | undefined {
   // sum by (path) (rate({app="web"} |= "x" [5m])): the streams that are counted
   const metric = /^(?:\w+\s*(?:(?:by|without)\s*\([^()]*\)\s*)?\(\s*)+(\{[\s\S]*?)\s*\[\d+\w*\]\s*\)[\s\S]*$/.exec(
     whole,
@@ -137,7 +137,7 @@ export function loki(whole: string): Condition | undefined {
 }
 
 /** `{ $.status = 500 && $.path = "/x*" }` */
-function filterPattern(text: string): Condition | undefined {
+function filterPattern(text: string): TranslatedCondition | undefined {
   const match = /^\{\s*([!(\s]*\$\.[\s\S]*)\}$/.exec(text);
   if (match === null) return undefined;
   const condition = outsideQuotes(match[1]!, (part) =>
@@ -156,7 +156,7 @@ function filterPattern(text: string): Condition | undefined {
 }
 
 /** `.[] | select(.status >= 500 and (.path | test("x")))` */
-export function jq(text: string): Condition | undefined {
+export function jq(text: string): TranslatedCondition | undefined {
   const match = /^(?:\.(?:\[\])?\s*\|\s*)?(?:map\(\s*)?select\(([\s\S]*)\)\s*((?:\|[\s\S]*)?)$/.exec(text);
   if (match === null) return undefined;
   let inner = match[1]!;
@@ -181,7 +181,7 @@ export function jq(text: string): Condition | undefined {
 const plainPaths = (part: string) => part.replace(/(^|[\s(!])\.(?=[A-Za-z_@$])/g, "$1");
 
 /** `fields @timestamp, @message | filter status = 500 and @message like /x/ | sort @timestamp desc` */
-function insights(text: string): Condition | undefined {
+function insights(text: string): TranslatedCondition | undefined {
   const pipes = topLevel(text, "|").map((pipe) => pipe.trim());
   if (!/^(?:fields|filter|stats|display|parse|source)\s/i.test(pipes[0]!)) return undefined;
   if (/^\w+\s*(?:[=<>~!.[:]|in\b|contains\b|and\b|or\b)/i.test(pipes[0]!)) return undefined;
@@ -191,7 +191,7 @@ function insights(text: string): Condition | undefined {
 }
 
 /** KQL and Splunk: `logs | where status >= 500 | take 10`, `index=main status=500 | stats count` */
-function pipeline(text: string): Condition | undefined {
+function pipeline(text: string): TranslatedCondition | undefined {
   const pipes = topLevel(text, "|").map((pipe) => pipe.trim());
   const verb =
     /^(?:where|search|filter|take|top|limit|head|tail|sort|order|project|extend|summarize|stats|table|fields|count|dedup|eval|timechart|e?grep|rg|jq|wc|less|more|uniq|cut|awk)\b/i;
@@ -214,7 +214,7 @@ function pipeline(text: string): Condition | undefined {
   return pipesOf([...first, ...pipes.slice(1)]);
 }
 
-function pipesOf(pipes: readonly string[]): Condition {
+function pipesOf(pipes: readonly string[]): TranslatedCondition {
   const conditions: string[] = [];
   const dropped: string[] = [];
   for (const pipe of pipes) {

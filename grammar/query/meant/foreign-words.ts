@@ -1,14 +1,14 @@
 import { parseDuration } from "../../units/duration.ts";
 import {
   beginsTerm,
-  isName,
-  type Operand,
+  type ForeignValue,
+  isNameToken,
   operandAt,
-  type Place,
   plainWord,
   type Slip,
   slashed,
   starEscaped,
+  type TokenPlace,
   tokensUpTo,
 } from "../place.ts";
 import * as problems from "../problems.ts";
@@ -18,9 +18,9 @@ export const isForeignWord = (name: string) =>
   OPERATORS.has(plainWord(name)) || FUNCTIONS.has(plainWord(name)) || AGGREGATES.test(plainWord(name));
 
 /** `path like "/x%"`, `user is not null`, `status between 1 and 5`, `path startswith "/x"`, `path !contains "x"` */
-export function wordOperator({ source, tokens, at }: Place): Slip | undefined {
+export function wordOperator({ source, tokens, at }: TokenPlace): Slip | undefined {
   const written = tokens[at]!;
-  if (!beginsTerm(tokens, at) || !isName(written)) return undefined;
+  if (!beginsTerm(tokens, at) || !isNameToken(written)) return undefined;
   // Elsewhere what every entry has begins with @.
   const field = { ...written, text: written.text.replace(/^@(?=(?:message|timestamp|level)$)/, "") };
   let length = 1;
@@ -42,7 +42,7 @@ export function wordOperator({ source, tokens, at }: Place): Slip | undefined {
   const operand = operandAt(source, tokens, at + length);
   if (operand === undefined) return undefined;
   length += operand.length;
-  let second: Operand | undefined;
+  let second: ForeignValue | undefined;
   if (word === "between") {
     second = tokens[at + length]?.kind === "and" ? operandAt(source, tokens, at + length + 1) : undefined;
     if (second !== undefined) length += second.length + 1;
@@ -58,9 +58,9 @@ export function wordOperator({ source, tokens, at }: Place): Slip | undefined {
 }
 
 /** `status isn't 500`, `path doesn't contain "/x"`, `user does not exist`, with and without the apostrophe. */
-export function spokenNegation({ source, tokens, at }: Place): Slip | undefined {
+export function spokenNegation({ source, tokens, at }: TokenPlace): Slip | undefined {
   const field = tokens[at]!;
-  if (!beginsTerm(tokens, at) || !isName(field)) return undefined;
+  if (!beginsTerm(tokens, at) || !isNameToken(field)) return undefined;
   NEGATION.lastIndex = field.end;
   const [whole, spoken, verb] = NEGATION.exec(source) ?? [];
   if (whole === undefined) return undefined;
@@ -82,7 +82,7 @@ export function spokenNegation({ source, tokens, at }: Place): Slip | undefined 
 const NEGATION =
   /\s+((?:is|was|are|were)n['\u2018\u2019`]?t|(?:does|do|did)(?:n['\u2018\u2019`]?t|\s+not)\s+(equals?|contains?|includes?|have|has|match(?:es)?|(?:start|begin|end)s?\s+with|exists?))(?![\p{L}\p{M}0-9_'\u2019])/iuy;
 
-type Write = (field: string, operand: Operand, negated: boolean, second?: Operand) => string | undefined;
+type Write = (field: string, operand: ForeignValue, negated: boolean, second?: ForeignValue) => string | undefined;
 
 const compare =
   (operator: string, opposite: string): Write =>
@@ -133,7 +133,7 @@ const between: Write = (field, { text }, negated, second) => {
     : `${field} >= ${text} and ${field} <= ${second.text}`;
 };
 
-/** What a negated verb means. */
+/** The meanings of negated verbs. */
 const NEGATED: readonly (readonly [verb: RegExp, write: Write])[] = [
   [/^(?:is|equal)/i, is],
   [/^(?:contain|include|ha)/i, substring],
@@ -178,7 +178,7 @@ const OPERATORS: ReadonlyMap<string, Write> = new Map<string, Write>([
 ]);
 
 /** `contains(path, "x")`, `path.startsWith("/x")`, `ispresent(user)`, `exists(user)`, `timestamp > ago(1h)` */
-export function functionCall({ source, tokens, at }: Place): Slip | undefined {
+export function functionCall({ source, tokens, at }: TokenPlace): Slip | undefined {
   const name = tokens[at]!;
   const open = tokens[at + 1];
   if (open?.kind !== "open" || open.start !== name.end) return undefined;
@@ -225,7 +225,7 @@ export function functionCall({ source, tokens, at }: Place): Slip | undefined {
     return { problem: problems.unknownFunction(name, `${name.text}()`, { term, write: undefined, hint }), length };
   }
   const [first, second] = receiver === undefined ? inside : [undefined, inside[0]];
-  const field = receiver ?? (first !== undefined && isName(first) ? first.text : undefined);
+  const field = receiver ?? (first !== undefined && isNameToken(first) ? first.text : undefined);
   const operand = second === undefined ? undefined : operandAt(source, tokens, tokens.indexOf(second, at));
   const text = field === undefined ? undefined : write(field, operand);
   // exists (a, b) and the like stay with the grammar's own words.
@@ -239,7 +239,7 @@ const AGGREGATES =
   /^(?:rate|irate|count|countdistinct|sum|avg|average|mean|median|min|max|p\d\d?|percentile|quantile|stddev|distinct|unique|dc|topk|bottomk|\w+overtime|lower|upper|tolower|toupper|len|length|now|round|abs|bin|histogram|values)$/;
 const NOW_MINUS = /now\(\)\s*-\s*(?:interval\s*)?['"]?\s*(\d+)\s*(ms|[smhd]\w*)['"]?/iy;
 
-type WriteCall = (field: string, operand: Operand | undefined) => string | undefined;
+type WriteCall = (field: string, operand: ForeignValue | undefined) => string | undefined;
 
 const unary =
   (write: (field: string) => string): WriteCall =>

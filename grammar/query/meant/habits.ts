@@ -1,13 +1,14 @@
 import { digitPattern } from "../digit-patterns.ts";
 import { KNOWN_FIELDS, KNOWN_VALUES } from "../known-fields.ts";
 import { levelOf, STAGE_WORDS } from "../levels.ts";
-import { beginsTerm, isName, operandAt, type Place, plainWord, type Slip } from "../place.ts";
+import { beginsTerm, isNameToken, operandAt, plainWord, type Slip, type TokenPlace } from "../place.ts";
 import * as problems from "../problems.ts";
 import { parseMoment } from "../timestamp.ts";
 import type { Token, TokenKind } from "../tokens.ts";
 
-// What users write out of habit or as they speak: spans of time, limits, orders, words of a message. The grammar takes
-// most of these words for names of fields, so that without a message such a query would just find nothing.
+// Phrases that users write out of habit or as they speak: spans of time, limits, orders, words of a message. The
+// grammar takes most of these words for names of fields, so that without a message such a query would just find
+// nothing.
 
 /** A bare name that begins one of the phrases below, or stands for a value: `since`, `limit`, `GET`. */
 export const isHabit = (name: string) => PHRASES.test(name) || MODAL.test(name) || METHODS.has(name);
@@ -17,7 +18,7 @@ const PHRASES =
 const METHODS: ReadonlySet<unknown> = new Set(KNOWN_VALUES.method);
 
 /** `since 1h`, `last 15 minutes`, `in the last hour`, `30m ago`, `after 2024-05-01`, `earliest=-1h`, `yesterday` */
-export function timeSpan(place: Place): Slip | undefined {
+export function timeSpan(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   const first = tokens[at]!;
   if (!beginsTerm(tokens, at)) return undefined;
@@ -112,9 +113,9 @@ const TIME_SPAN =
 /** `15min`, `2 hours`, `1d` with a unit of ours. */
 function durationOf(text: string): string | undefined {
   const [, count, unit] = /^(\d+(?:\.\d+)?)([a-z]+)$/i.exec(text) ?? [];
-  const known = UNITS.find(([, pattern]) => unit !== undefined && pattern.test(unit));
-  if (known === undefined) return undefined;
-  return known[0] === "w" ? `${Number(count) * 7}d` : `${count}${known[0]}`;
+  const match = UNITS.find(([, pattern]) => unit !== undefined && pattern.test(unit));
+  if (match === undefined) return undefined;
+  return match[0] === "w" ? `${Number(count) * 7}d` : `${count}${match[0]}`;
 }
 
 const UNITS: readonly (readonly [unit: string, pattern: RegExp])[] = [
@@ -126,7 +127,7 @@ const UNITS: readonly (readonly [unit: string, pattern: RegExp])[] = [
 ];
 
 /** `LIMIT 10`, `head 20`, `order by timestamp desc`, `group by path`, `count by status` */
-export function clause(place: Place): Slip | undefined {
+export function clause(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   const first = tokens[at]!;
   if (first.kind !== "word" || !beginsTerm(tokens, at)) return undefined;
@@ -161,14 +162,14 @@ const ORDER =
   /(?:(?:order|sort|group|count|stats\s+count|count\(\))\s+by\s+[\w.@-]+(?:\s*,\s*[\w.@-]+)*(?:\s+(?:asc|desc))?)(?![\w.=(])/iy;
 
 /** `path starts with "/a"`, `has user.email`, `is error`, `error without "health"` */
-export function spokenOperator(place: Place): Slip | undefined {
+export function spokenOperator(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   const first = tokens[at]!;
   if (first.kind !== "word" || !beginsTerm(tokens, at) || isCompared(tokens, at)) return undefined;
   const word = plainWord(first.text);
   const next = tokens[at + 1];
   const edge = /^(start|end|begin)(?:s|ing|ning)?$/i.exec(next?.kind === "word" ? next.text : "")?.[1];
-  if (isName(first) && edge !== undefined && tokens[at + 2]?.text.toLowerCase() === "with") {
+  if (isNameToken(first) && edge !== undefined && tokens[at + 2]?.text.toLowerCase() === "with") {
     const operand = operandAt(source, tokens, at + 3);
     if (operand === undefined) return undefined;
     const inner = operand.inner.replaceAll("*", "\\*");
@@ -188,12 +189,12 @@ export function spokenOperator(place: Place): Slip | undefined {
   if (next === undefined || (next.kind !== "word" && next.kind !== "string") || isCompared(tokens, at + 1))
     return undefined;
   if (/^(?:without|exclude|excluding|except)$/.test(word)) {
-    const write = next.kind === "string" || isName(next) ? `not ${termOf(next)}` : undefined;
+    const write = next.kind === "string" || isNameToken(next) ? `not ${termOf(next)}` : undefined;
     return phrase(place, next.end, "not a term", { write });
   }
   if (word === "is" && levelOf(next.text) !== undefined)
     return phrase(place, next.end, "not a term", { write: next.text });
-  if (/^(?:has|have)$/.test(word) && isName(next))
+  if (/^(?:has|have)$/.test(word) && isNameToken(next))
     return phrase(place, next.end, "not a term", { write: `exists ${next.text}` });
   return undefined;
 }
@@ -204,7 +205,7 @@ const termOf = (token: Token) =>
     : `"*${token.text}*"`;
 
 /** `POST`, `GET /api`, `method = GET or POST`, `10.0.0.1`, `5xx`, `error 500`: values without their field. */
-export function bareValue(place: Place): Slip | undefined {
+export function bareValue(place: TokenPlace): Slip | undefined {
   const { tokens, at } = place;
   const first = tokens[at]!;
   if (first.kind !== "word" || !beginsTerm(tokens, at) || isCompared(tokens, at) || isInList(tokens, at))
@@ -212,7 +213,13 @@ export function bareValue(place: Place): Slip | undefined {
   const next = tokens[at + 1];
   if (METHODS.has(first.text)) {
     const [or, value, operator, field] = [1, 2, 3, 4].map((steps) => tokens[at - steps]);
-    if (or?.kind === "or" && value?.kind === "word" && operator?.text === "=" && field !== undefined && isName(field)) {
+    if (
+      or?.kind === "or" &&
+      value?.kind === "word" &&
+      operator?.text === "=" &&
+      field !== undefined &&
+      isNameToken(field)
+    ) {
       const write = `${field.text} in (${value.text}, ${first.text})`;
       const span = { start: field.start, end: first.end };
       return {
@@ -225,7 +232,7 @@ export function bareValue(place: Place): Slip | undefined {
     return phrase(place, (path ?? first).end, "a value without its field", { write });
   }
   const before = tokens[at - 1];
-  const isAfterName = before?.kind === "word" && isName(before) && !isWord(before.text);
+  const isAfterName = before?.kind === "word" && isNameToken(before) && !isWord(before.text);
   // A name before it is the field that was meant: status 500.
   if (isAfterName || before?.kind === "or") return undefined;
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(first.text))
@@ -243,14 +250,14 @@ export function bareValue(place: Place): Slip | undefined {
 const VALUE = "a value without its field";
 
 /** `-f`, `--since 1h`: options of the command between the quotes of the query. */
-export function option(place: Place): Slip | undefined {
+export function option(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   const first = tokens[at]!;
   if (!beginsTerm(tokens, at)) return undefined;
   OPTION.lastIndex = first.start;
-  const found = OPTION.exec(source)?.[0];
-  if (found === undefined) return undefined;
-  return phrase(place, first.start + found.length, "not a term", {
+  const option = OPTION.exec(source)?.[0];
+  if (option === undefined) return undefined;
+  return phrase(place, first.start + option.length, "not a term", {
     write: "",
     hint: "an option of tool logs goes outside the query's quotes",
   });
@@ -262,7 +269,7 @@ const OPTION =
 /**
  * `user signed in`, `connection refused`: words of a message. A name alone may be a field, several side by side never are.
  */
-export function prose(place: Place): Slip | undefined {
+export function prose(place: TokenPlace): Slip | undefined {
   const { source, tokens, at } = place;
   if (!beginsTerm(tokens, at) || !isProse(tokens[at]!)) return undefined;
   if (isNameBefore(tokens, at) || isInList(tokens, at)) return undefined;
@@ -282,8 +289,8 @@ export function prose(place: Place): Slip | undefined {
     } else break;
   }
   // Known fields side by side are fields.
-  const known = tokens.slice(at, last + 1).every(({ text }) => KNOWN_FIELDS.some(({ name }) => name === text));
-  if (names < 2 || known || tokens[last + 1]?.start === tokens[last]!.end) return undefined;
+  const areFields = tokens.slice(at, last + 1).every(({ text }) => KNOWN_FIELDS.some(({ name }) => name === text));
+  if (names < 2 || areFields || tokens[last + 1]?.start === tokens[last]!.end) return undefined;
   const span = { start: tokens[at]!.start, end: tokens[last]!.end };
   const text = source.slice(span.start, span.end);
   if (/[\r\n"\\*]/.test(text)) return undefined;
@@ -330,7 +337,12 @@ interface Wording {
 }
 
 /** A phrase from the token to `end`. */
-function phrase({ source, tokens, at }: Place, end: number, what: string, { write: term, hint = "" }: Wording): Slip {
+function phrase(
+  { source, tokens, at }: TokenPlace,
+  end: number,
+  what: string,
+  { write: term, hint = "" }: Wording,
+): Slip {
   const { start } = tokens[at]!;
   const text = source.slice(start, end);
   let length = 1;
@@ -338,11 +350,11 @@ function phrase({ source, tokens, at }: Place, end: number, what: string, { writ
   const rest = source.slice(0, start).trim() !== "" || source.slice(end).trim() !== "";
   // not binds tighter than and.
   const write = tokens[at - 1]?.kind === "not" && term?.includes(" and ") ? `(${term})` : term;
-  const told = write ? `write ${write}${hint}` : hint || "write a term, such as status >= 500";
+  const advice = write ? `write ${write}${hint}` : hint || "write a term, such as status >= 500";
   // A query of nothing is another query, and so is one that an operator is left over in.
   const isJoined = [at - 1, at + length].some((at) => JOINS.has(tokens[at]?.kind as TokenKind));
   const fix = write === undefined || (write === "" && (!rest || isJoined)) ? undefined : write;
-  return { problem: problems.foreignTerm({ start, end }, text, what, { write: fix, hint: told }), length };
+  return { problem: problems.foreignTerm({ start, end }, text, what, { write: fix, hint: advice }), length };
 }
 
 const JOINS: ReadonlySet<TokenKind> = new Set(["and", "or", "not"]);

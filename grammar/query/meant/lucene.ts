@@ -4,9 +4,9 @@ import {
   isMessageWord,
   NAME,
   operandAt,
-  type Place,
   REGEX,
   type Slip,
+  type TokenPlace,
   tokensUpTo,
   VALUES,
 } from "../place.ts";
@@ -14,7 +14,7 @@ import * as problems from "../problems.ts";
 import type { Token, TokenKind } from "../tokens.ts";
 
 /** Lucene's terms: `status:500`, `status:[400 TO 499]`, `status:>=500`, `-method:GET`, `_exists_:user`, `+error` */
-export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
+export function luceneTerm({ source, tokens, at }: TokenPlace): Slip | undefined {
   const first = tokens[at]!;
   const colon = tokens[at + 1];
   if (first.kind === "string" && colon?.start === first.end && colon.text.startsWith(":") && beginsTerm(tokens, at)) {

@@ -6,7 +6,7 @@ import { LEVEL_KEYS, levelText } from "../loggers.ts";
 import { compilePredicate } from "../predicate.ts";
 import { printField } from "../print.ts";
 
-// What may have been meant by a valid query that finds nothing. The caller has the entries and tries the guesses on them.
+// Guesses at the meaning of a valid query that finds nothing. The caller has the entries and tries the guesses on them.
 
 /** A field that a query reads. */
 export interface ReadField {
@@ -41,15 +41,15 @@ export interface NearQuery {
 
 /** The query with one term changed to what is often meant by it: a part of a message, a number, another case. */
 export function nearQueries(query: Query): readonly NearQuery[] {
-  const found: NearQuery[] = [];
+  const queries: NearQuery[] = [];
   forEachTerm(query.expr, (expr) => {
-    for (const term of nearTerms(expr)) found.push(withTerm(query, expr, term));
+    for (const term of nearTerms(expr)) queries.push(withTerm(query, expr, term));
   });
   // Programs that write plain text have the level in it.
   forEachTerm(query.expr, (expr) => {
-    if (expr.kind === "level") found.push(withTerm(query, expr, `message ~ /${expr.word.toLowerCase()}/i`));
+    if (expr.kind === "level") queries.push(withTerm(query, expr, `message ~ /${expr.word.toLowerCase()}/i`));
   });
-  return found;
+  return queries;
 }
 
 function withTerm({ source }: Query, { span }: Expr, term: string): NearQuery {
@@ -71,7 +71,7 @@ export interface SoughtText {
 
 /** The texts that a query looks for in the messages, and the words that it tests as fields; none after a `not`. */
 export function soughtTexts(query: Query): readonly SoughtText[] {
-  const found: SoughtText[] = [];
+  const texts: SoughtText[] = [];
   const visit = (expr: Expr | undefined): void => {
     if (expr?.kind === "and" || expr?.kind === "or") for (const term of expr.terms) visit(term);
     else if (expr !== undefined && expr.kind !== "not") {
@@ -79,7 +79,7 @@ export function soughtTexts(query: Query): readonly SoughtText[] {
       if (text === undefined || text === "") return;
       const quoted = `"${encodeString([text], false)}"`;
       const within = (field: string) => `${field} contains ${quoted}`;
-      found.push({
+      texts.push({
         ...{ text, quoted },
         in: (field) => withTerm(query, expr, within(field)),
         is: (field) => withTerm(query, expr, `${field} = "${encodeString([text], true)}"`),
@@ -88,7 +88,7 @@ export function soughtTexts(query: Query): readonly SoughtText[] {
     }
   };
   visit(query.expr);
-  return found;
+  return texts;
 }
 
 function soughtText(expr: Expr): string | undefined {
@@ -117,13 +117,13 @@ function wordAlone(field: Field): string | undefined {
   return /^[\p{L}\p{M}\p{N}_-]+$/u.test(name) ? name : undefined;
 }
 
-/** What is often meant by a term, the likeliest first. */
+/** The terms that are often meant by a term, the likeliest first. */
 function nearTerms(expr: Expr): readonly string[] {
   switch (expr.kind) {
     case "message":
       return messageTerms(expr.text.chunks);
     case "contains":
-      return [inAnyCase(expr.field, ["", ...expr.text.chunks, ""])].filter(isGiven);
+      return [inAnyCase(expr.field, ["", ...expr.text.chunks, ""])].filter(isDefined);
     case "match":
       return expr.regex.flags === "" ? [`${printField(expr.field)} ~ /${expr.regex.source}/i`] : [];
     case "truthy": {
@@ -151,17 +151,17 @@ function comparisonTerms({ field, op, value }: Comparison): readonly string[] {
   if (range !== undefined && range !== "any") {
     return [`(${printField(field)} >= ${range.from} and ${printField(field)} < ${range.to})`];
   }
-  return [inAnyCase(field, value.chunks)].filter(isGiven);
+  return [inAnyCase(field, value.chunks)].filter(isDefined);
 }
 
-const isGiven = (term: string | undefined): term is string => term !== undefined;
+const isDefined = (term: string | undefined): term is string => term !== undefined;
 
 /** `level = panic`, `level = 50`, `severity = ERROR`: levels by the words, numbers and keys of loggers. */
 function levelTerm(field: Field, op: string, value: Value): string | undefined {
   const place = target(field);
   const isOwn = place.at === "entry" && place.name === "level";
   const name = printField(field).replace(/^fields\["([^"]*)"\]$/, "$1");
-  const key = LEVEL_KEYS.find((known) => known.key === name);
+  const key = LEVEL_KEYS.find((levelKey) => levelKey.key === name);
   if (!isOwn && key === undefined && !LEVEL_NAMES.test(name)) return undefined;
   const numbers = key === undefined ? "tens" : key.numbers;
   const written = value.kind === "string" || value.kind === "word" ? value.chunks.join("*") : undefined;
@@ -172,7 +172,7 @@ function levelTerm(field: Field, op: string, value: Value): string | undefined {
 /** A part of a message, and the same in any case. */
 function messageTerms(chunks: readonly string[]): readonly string[] {
   const open = chunks.length === 1 ? ["", ...chunks, ""] : chunks;
-  return [part(chunks), inAnyCase(MESSAGE, open)].filter(isGiven);
+  return [part(chunks), inAnyCase(MESSAGE, open)].filter(isDefined);
 }
 
 const MESSAGE: Field = {
@@ -212,7 +212,7 @@ export function meantField(name: string, seen: Iterable<string>): string | undef
 
 /** The query with a field that is not among those that there are changed to the one that was meant. */
 export function meantQueries(query: Query, seen: readonly string[]): readonly NearQuery[] {
-  const found: NearQuery[] = [];
+  const queries: NearQuery[] = [];
   forEachTerm(query.expr, (expr) => {
     if (!("field" in expr) || target(expr.field).at === "entry") return;
     const meant = isSeen(printField(expr.field), seen) ? undefined : meantField(printField(expr.field), seen);
@@ -220,9 +220,9 @@ export function meantQueries(query: Query, seen: readonly string[]): readonly Ne
     const { start, end } = expr.field.span;
     const change = (from: number, to: number) =>
       `${query.source.slice(from, start)}${meant}${query.source.slice(end, to)}`;
-    found.push({ term: change(expr.span.start, expr.span.end), source: change(0, query.source.length) });
+    queries.push({ term: change(expr.span.start, expr.span.end), source: change(0, query.source.length) });
   });
-  return found;
+  return queries;
 }
 
 /** Whether there is a field of this name, or one below it. */
@@ -240,7 +240,7 @@ const isLast = (name: string, other: string) => other.endsWith(`.${name}`) || na
 
 const LEVEL_NAMES = /^(?:@?(?:log[._]?)?level(?:name)?|lvl|severity(?:_?text)?|priority|loglevel)$/i;
 
-/** What other logs call a field. */
+/** The names that other logs have for a field. */
 const SYNONYMS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ["level", LEVEL_NAMES],
   ["message", /^@?(?:message|msg|text|log|body|event|_raw)$/i],

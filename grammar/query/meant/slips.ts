@@ -1,6 +1,6 @@
 import type { Problem, Span } from "../../problem.ts";
 import { levelOf } from "../levels.ts";
-import { beginsTerm, isName, one, operandAt, type Place, type Slip, slashed, VALUES } from "../place.ts";
+import { beginsTerm, isNameToken, one, operandAt, type Slip, slashed, type TokenPlace, VALUES } from "../place.ts";
 import * as problems from "../problems.ts";
 import type { Token, TokenKind } from "../tokens.ts";
 import { functionCall, spokenNegation, wordOperator } from "./foreign-words.ts";
@@ -14,24 +14,24 @@ import { luceneTerm } from "./lucene.ts";
  * Some of it the grammar accepts (`path like "/x"` is three terms side by side): `check` asks as well.
  */
 export function slips(source: string, tokens: readonly Token[]): Problem[] {
-  const found: Problem[] = [];
-  for (let at = 0; at < tokens.length && found.length < MAX_FOUND; ) {
+  const findings: Problem[] = [];
+  for (let at = 0; at < tokens.length && findings.length < MAX_PROBLEMS; ) {
     let slip: Slip | undefined;
     for (const recognize of RECOGNIZERS) {
       slip = recognize({ source, tokens, at });
       if (slip !== undefined) break;
     }
-    if (slip !== undefined) found.push(slip.problem);
+    if (slip !== undefined) findings.push(slip.problem);
     if (tokens[at]!.kind === "unclosed-string" || tokens[at]!.kind === "unclosed-regex") break;
     at += slip?.length ?? 1;
   }
-  return found;
+  return findings;
 }
 
 // If a text has this many, reporting the rest is not worth the time.
-const MAX_FOUND = 50;
+const MAX_PROBLEMS = 50;
 
-function character({ source, tokens, at }: Place): Slip | undefined {
+function character({ source, tokens, at }: TokenPlace): Slip | undefined {
   const token = tokens[at]!;
   switch (token.kind) {
     case "unclosed-string": {
@@ -65,7 +65,7 @@ function isQuotedName(tokens: readonly Token[], at: number): boolean {
 const NAME_IS_BEFORE: ReadonlySet<TokenKind> = new Set(["compare", "match", "contains", "in"]);
 
 /** `?ERROR ?WARN`: CloudWatch's way to say or. */
-function questionTerms({ source, tokens, at }: Place): Slip | undefined {
+function questionTerms({ source, tokens, at }: TokenPlace): Slip | undefined {
   if (tokens[at]!.text !== "?" || !beginsTerm(tokens, at)) return undefined;
   const terms: string[] = [];
   let last = at;
@@ -88,9 +88,9 @@ function questionTerms({ source, tokens, at }: Place): Slip | undefined {
 }
 
 /** `user exists` */
-function existsAfter({ source, tokens, at }: Place): Slip | undefined {
+function existsAfter({ source, tokens, at }: TokenPlace): Slip | undefined {
   const [name, exists, next] = [tokens[at]!, tokens[at + 1], tokens[at + 2]];
-  if (exists?.kind !== "exists" || !beginsTerm(tokens, at) || !isName(name)) return undefined;
+  if (exists?.kind !== "exists" || !beginsTerm(tokens, at) || !isNameToken(name)) return undefined;
   // Otherwise the name is a term of its own, and exists begins the next.
   if (next !== undefined && next.kind !== "and" && next.kind !== "or" && next.kind !== "close") return undefined;
   if (levelOf(name.text) !== undefined) return undefined;
@@ -101,7 +101,7 @@ function existsAfter({ source, tokens, at }: Place): Slip | undefined {
 }
 
 /** Operators of other languages, which the tokens have split: `=>`, `===`, `=~`, `!~`; and signs such as `≥`. */
-function symbol({ source, tokens, at }: Place): Slip | undefined {
+function symbol({ source, tokens, at }: TokenPlace): Slip | undefined {
   const first = tokens[at]!;
   if (!SYMBOLIC.has(first.kind)) return undefined;
   // a =~ /x/ reads as a = "~", and ends there.
@@ -129,7 +129,7 @@ function foreign(source: string, tokens: readonly Token[], at: number, length: n
   const text = source.slice(span.start, span.end);
   const write = FOREIGN.get(text)!;
   const field = tokens[at - 1];
-  const named = field !== undefined && isName(field);
+  const named = field !== undefined && isNameToken(field);
   if (write === "not ~") {
     const problem = problems.unknownOperator(span, text, `write not ${named ? field.text : "field"} ~ ...`);
     if (!named) return { problem, length };
@@ -204,7 +204,7 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** `in [a, b]`, `in a, b`, `= (a, b)`, `= (a or b)` */
-function list({ source, tokens, at }: Place): Slip | undefined {
+function list({ source, tokens, at }: TokenPlace): Slip | undefined {
   const operator = tokens[at]!;
   const equality = operator.kind === "compare" && /^(?:==?|!=)$/.test(operator.text);
   const next = tokens[at + 1];
@@ -253,14 +253,14 @@ function list({ source, tokens, at }: Place): Slip | undefined {
 
 function fieldBefore(tokens: readonly Token[], at: number): string | undefined {
   const token = tokens[at - 1]?.kind === "not" ? tokens[at - 2] : tokens[at - 1];
-  return token !== undefined && isName(token) ? token.text : undefined;
+  return token !== undefined && isNameToken(token) ? token.text : undefined;
 }
 
 /** `500 <= status` */
-function reversed({ source, tokens, at }: Place): Slip | undefined {
+function reversed({ source, tokens, at }: TokenPlace): Slip | undefined {
   const [value, operator, field, next] = [tokens[at]!, tokens[at + 1], tokens[at + 2], tokens[at + 3]];
   if (operator?.kind !== "compare" || field === undefined || !beginsTerm(tokens, at)) return undefined;
-  if (!NUMBER.test(value.text) || !isName(field)) return undefined;
+  if (!NUMBER.test(value.text) || !isNameToken(field)) return undefined;
   if (next?.kind === "compare") return undefined;
   const span = { start: value.start, end: field.end };
   const write = `${field.text} ${FLIPPED[operator.text] ?? operator.text} ${value.text}`;
@@ -275,10 +275,10 @@ function reversed({ source, tokens, at }: Place): Slip | undefined {
 const FLIPPED: Readonly<Record<string, string>> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=" };
 
 /** `.status`, `$.status`: a path of jq or JSONPath. */
-function jsonPath({ tokens, at }: Place): Slip | undefined {
+function jsonPath({ tokens, at }: TokenPlace): Slip | undefined {
   const token = tokens[at]!;
   if (token.kind !== "word" || !beginsTerm(tokens, at)) return undefined;
-  if (/^\$\.[\p{L}_@$]/u.test(token.text)) return one(problems.jsonPath(token, token.text));
+  if (/^\$\.[\p{L}_@$]/u.test(token.text)) return one(problems.jsonPathSyntax(token, token.text));
   if (!/^\.[\p{L}_@$]/u.test(token.text) || tokens[at - 1]?.end === token.start) return undefined;
   const name = token.text.slice(1);
   return one(
@@ -287,7 +287,7 @@ function jsonPath({ tokens, at }: Place): Slip | undefined {
 }
 
 /** `And`, `Or` */
-function keywordCase({ tokens, at }: Place): Slip | undefined {
+function keywordCase({ tokens, at }: TokenPlace): Slip | undefined {
   const token = tokens[at]!;
   if (token.kind !== "word" || !MIXED_KEYWORD.test(token.text)) return undefined;
   if (!beginsTerm(tokens, at) || tokens[at + 1]?.kind === "compare") return undefined;
@@ -296,7 +296,7 @@ function keywordCase({ tokens, at }: Place): Slip | undefined {
 
 const MIXED_KEYWORD = /^(?:and|or|not|in|contains|exists)$/i;
 
-const RECOGNIZERS: readonly ((place: Place) => Slip | undefined)[] = [
+const RECOGNIZERS: readonly ((place: TokenPlace) => Slip | undefined)[] = [
   option,
   timeSpan,
   clause,

@@ -3,14 +3,14 @@ import type { Packing, Unpacking } from "./packed.ts";
 import { DistinctSketch, PercentileSketch } from "./sketches.ts";
 import { type Cell, keyOf } from "./values.ts";
 
-/** What a function has seen of a group. */
+/** The state of a function for the values of a group. */
 export interface Accumulator {
   /**
    * A value of the argument, as the entry has it; undefined if it is missing, and for functions without one. `place` is
    * the entry's place in the input: the first has the least.
    */
   add(value: unknown, place: number): void;
-  /** What another one has seen of the same group. */
+  /** Adds the state of another one for the same group. */
   merge(other: this): void;
   /** All that it has seen, which `unpack` of a new one reads. */
   pack(packing: Packing): void;

@@ -1,8 +1,8 @@
 import type { Problem } from "../../problem.ts";
 import { type Aggregate, type Column, type Expr, type Field, type Pipe, type Pipeline, target } from "../ast.ts";
-import { check as checkQuery } from "../check.ts";
+import { checkQuery } from "../check.ts";
 import { isTimeUnit } from "../literals.ts";
-import { aggregateName, columnName, type Input, outputOf, placeOf, resultOf } from "./columns.ts";
+import { aggregateName, columnIndex, columnName, outputOf, type PipeInput, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import { aggregatesOf, columnsNamed } from "./pipe-facts.ts";
 import { printCall } from "./print.ts";
@@ -18,26 +18,26 @@ export function checkPipes(
   { source, pipes }: Pick<Pipeline, "source" | "pipes">,
   before: readonly Pipe[] = [],
 ): Problem[] {
-  const found: Problem[] = [];
-  let input: Input = resultOf(before);
+  const findings: Problem[] = [];
+  let input: PipeInput = resultOf(before);
   for (const pipe of pipes) {
-    const soFar = found.length;
-    checkPipe(pipe, { source, input, found });
+    const soFar = findings.length;
+    checkPipe(pipe, { source, input, findings });
     const after = outputOf(pipe, input);
-    if (found.length === soFar && after !== input) checkNames(pipe, after, found);
+    if (findings.length === soFar && after !== input) checkNames(pipe, after, findings);
     input = after;
   }
-  return found.sort((a, b) => a.span.start - b.span.start);
+  return findings.sort((a, b) => a.span.start - b.span.start);
 }
 
 interface Context {
   readonly source: string;
-  readonly input: Input;
-  readonly found: Problem[];
+  readonly input: PipeInput;
+  readonly findings: Problem[];
 }
 
 function checkPipe(pipe: Pipe, context: Context): void {
-  const { source, input, found } = context;
+  const { source, input, findings } = context;
   switch (pipe.kind) {
     case "count":
       checkColumns(pipe.by, context);
@@ -47,22 +47,22 @@ function checkPipe(pipe: Pipe, context: Context): void {
       checkColumns(pipe.by, context);
       return;
     case "timeseries": {
-      if (input.kind === "rows") found.push(problems.noEvents(pipe.word, "timeseries"));
+      if (input.kind === "rows") findings.push(problems.noEvents(pipe.word, "timeseries"));
       const { step } = pipe;
       if (step !== undefined) {
         const isTime = step.kind === "number" && step.unit !== undefined && isTimeUnit(step.unit);
-        if (!isTime || !isStep(step.value)) found.push(problems.badStep(step.span, textOf(source, step)));
+        if (!isTime || !isStep(step.value)) findings.push(problems.badStep(step.span, textOf(source, step)));
       }
       for (const aggregate of pipe.aggregates) checkAggregate(aggregate, context);
       checkColumns(pipe.by, context);
       return;
     }
     case "top":
-      if (pipe.count?.value === 0) found.push(problems.noRows(pipe.count.span, "top"));
+      if (pipe.count?.value === 0) findings.push(problems.noRows(pipe.count.span, "top"));
       checkColumns([pipe.column], context);
       return;
     case "limit":
-      if (pipe.count.value === 0) found.push(problems.noRows(pipe.count.span, "limit"));
+      if (pipe.count.value === 0) findings.push(problems.noRows(pipe.count.span, "limit"));
       return;
     case "sort":
       checkColumns(
@@ -82,7 +82,7 @@ function checkPipe(pipe: Pipe, context: Context): void {
         const [, count] = /\bcount(?:\(\))?\W+(\d+)k$/.exec(text.slice(0, one.span.end)) ?? [];
         const at = { start: one.span.end - 1 - (count ?? "").length, end: one.span.end };
         const isThousands = count !== undefined && input.kind === "rows";
-        found.push(isThousands ? problems.foreignForm(at, `${count}k`, `${count}000`) : one);
+        findings.push(isThousands ? problems.foreignForm(at, `${count}k`, `${count}000`) : one);
       }
       checkNamed(pipe.expr, context);
       return;
@@ -99,40 +99,40 @@ function checkColumns(columns: readonly Column[], context: Context): void {
   for (const column of columns) checkColumn(column, context);
 }
 
-function checkColumn(column: Field, { source, input, found }: Context): void {
+function checkColumn(column: Field, { source, input, findings }: Context): void {
   if (input.kind === "events") {
-    if (column.call !== undefined) found.push(problems.callInPredicate(column.span, textOf(source, column)));
+    if (column.call !== undefined) findings.push(problems.callInPredicate(column.span, textOf(source, column)));
     return;
   }
   const name = columnName(column);
-  if (placeOf(input.columns, name) < 0) found.push(problems.unknownColumn(column.span, name, input.columns));
+  if (columnIndex(input.columns, name) < 0) findings.push(problems.unknownColumn(column.span, name, input.columns));
 }
 
 function checkAggregate({ call }: Aggregate, context: Context): void {
-  const { input, found } = context;
+  const { input, findings } = context;
   const { name, nameSpan, argument } = call;
   const kind = functionOf(name);
   if (kind === undefined) {
-    found.push(problems.unknownFunction(nameSpan, name));
+    findings.push(problems.unknownFunction(nameSpan, name));
     return;
   }
   const facts = FUNCTIONS[kind.name];
-  if (argument === undefined && facts.argument === "needed") found.push(problems.missingArgument(call.span, name));
-  if (argument !== undefined && facts.argument === "none") found.push(problems.needlessArgument(call.span, name));
-  if (kind.name === "rate" && input.kind === "rows") found.push(problems.noEvents(call.span, "rate()"));
+  if (argument === undefined && facts.argument === "needed") findings.push(problems.missingArgument(call.span, name));
+  if (argument !== undefined && facts.argument === "none") findings.push(problems.needlessArgument(call.span, name));
+  if (kind.name === "rate" && input.kind === "rows") findings.push(problems.noEvents(call.span, "rate()"));
   if (argument === undefined) return;
   checkColumn(argument, context);
   const place = target(argument);
   if (facts.isOfNumbers && input.kind === "events" && place.at === "entry" && place.name !== "id")
-    found.push(problems.noNumbers(call.span, name, place.name));
+    findings.push(problems.noNumbers(call.span, name, place.name));
 }
 
 /** Names in a predicate of rows are columns. */
 function checkNamed(expr: Expr, context: Context): void {
-  const { source, input, found } = context;
+  const { source, input, findings } = context;
   const bare = (column: string) => {
-    if (input.kind === "rows" && placeOf(input.columns, column) < 0)
-      found.push(problems.noSuchTerm(expr.span, textOf(source, expr), column));
+    if (input.kind === "rows" && columnIndex(input.columns, column) < 0)
+      findings.push(problems.noSuchTerm(expr.span, textOf(source, expr), column));
   };
   switch (expr.kind) {
     case "or":
@@ -153,7 +153,7 @@ function checkNamed(expr: Expr, context: Context): void {
 }
 
 /** Two columns of one name. */
-function checkNames(pipe: Pipe, output: Input, found: Problem[]): void {
+function checkNames(pipe: Pipe, output: PipeInput, findings: Problem[]): void {
   if (output.kind !== "rows") return;
   const seen = new Set<string>();
   const aggregates = aggregatesOf(pipe);
@@ -167,7 +167,7 @@ function checkNames(pipe: Pipe, output: Input, found: Problem[]): void {
   const at = aggregate?.span ?? column?.span ?? pipe.word;
   const canName = aggregate !== undefined && aggregate.as === undefined;
   const other = freeName(canName ? aggregate.call.name.replace(/[^\w]/g, "_") : "other", seen);
-  found.push(
+  findings.push(
     problems.duplicateColumn(at, canName ? printCall(aggregate.call) : double.name, {
       insertAt: canName ? at.end : undefined,
       needless: before && { start: before.span.end, end: at.end },

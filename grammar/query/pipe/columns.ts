@@ -3,7 +3,7 @@ import { type FieldType, KNOWN_FIELDS } from "../known-fields.ts";
 import { printField } from "../print.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 
-export type ColumnType = "number" | "level" | "time" | "value";
+export type RowColumnType = "number" | "level" | "time" | "value";
 export type Unit = "ms" | "bytes" | "per second";
 
 /** A column of the rows that a stage gives. */
@@ -11,7 +11,7 @@ export interface RowColumn {
   /** As later stages and outputs name it. */
   readonly name: string;
   /** "value" for what may be anything. */
-  readonly type: ColumnType;
+  readonly type: RowColumnType;
   readonly unit?: Unit;
   /** Whether its values tell groups apart. */
   readonly isGroup: boolean;
@@ -23,8 +23,8 @@ export const aboutColumn = ({ type, unit }: RowColumn) => {
   return unit === undefined ? values : `${values}, ${unit}`;
 };
 
-/** What a stage reads: events, or the rows of the stage before. */
-export type Input = { readonly kind: "events" } | { readonly kind: "rows"; readonly columns: readonly RowColumn[] };
+/** The input of a stage: events, or the rows of the stage before. */
+export type PipeInput = { readonly kind: "events" } | { readonly kind: "rows"; readonly columns: readonly RowColumn[] };
 
 /** The name of the column of steps. */
 const TIME_COLUMN = "time";
@@ -39,19 +39,19 @@ export const aggregateName = ({ call, as }: Aggregate) =>
  * The place of a column of rows, by its name; -1 if there is none. `count` finds `count()` too, if nothing else has that
  * name.
  */
-export function placeOf(columns: readonly RowColumn[], name: string): number {
+export function columnIndex(columns: readonly RowColumn[], name: string): number {
   const exact = columns.findIndex((column) => column.name === name);
   return exact >= 0 ? exact : columns.findIndex((column) => column.name === `${name}()`);
 }
 
-/** What the stages give of what comes to the first of them, if nothing is wrong with them. */
-export const resultOf = (pipes: readonly Pipe[], input = EVENTS): Input => pipes.reduce(after, input);
+/** The output of the stages for the input of the first of them, if nothing is wrong with them. */
+export const resultOf = (pipes: readonly Pipe[], input = EVENTS): PipeInput => pipes.reduce(after, input);
 
-const EVENTS: Input = { kind: "events" };
-const after = (input: Input, pipe: Pipe) => outputOf(pipe, input);
+const EVENTS: PipeInput = { kind: "events" };
+const after = (input: PipeInput, pipe: Pipe) => outputOf(pipe, input);
 
-/** What the stage gives, if nothing is wrong with it. */
-export function outputOf(pipe: Pipe, input: Input): Input {
+/** The output of the stage, if nothing is wrong with it. */
+export function outputOf(pipe: Pipe, input: PipeInput): PipeInput {
   switch (pipe.kind) {
     case "where":
     case "sort":
@@ -76,21 +76,21 @@ export function outputOf(pipe: Pipe, input: Input): Input {
 const COUNT: RowColumn = { name: COUNT_COLUMN, type: "number", isGroup: false };
 const TIME: RowColumn = { name: TIME_COLUMN, type: "time", isGroup: true };
 
-const rows = (columns: readonly RowColumn[]): Input => ({ kind: "rows", columns });
+const rows = (columns: readonly RowColumn[]): PipeInput => ({ kind: "rows", columns });
 
-const groups = (by: readonly Column[], input: Input): RowColumn[] =>
+const groups = (by: readonly Column[], input: PipeInput): RowColumn[] =>
   by.map((column) => ({ ...columnOf(column, input), isGroup: true }));
 
 /** A column for a field of events, or the column of the rows. */
-function columnOf(column: Column, input: Input): RowColumn {
+function columnOf(column: Column, input: PipeInput): RowColumn {
   const name = columnName(column);
   if (input.kind === "rows") {
-    const found = input.columns[placeOf(input.columns, name)];
-    return found ?? { name, type: "value", isGroup: false };
+    const rowColumn = input.columns[columnIndex(input.columns, name)];
+    return rowColumn ?? { name, type: "value", isGroup: false };
   }
   const place = target(column);
-  const known = KNOWN_FIELDS.find((field) => field.name === name)?.type;
-  const unit = unitOf(known);
+  const fieldType = KNOWN_FIELDS.find((field) => field.name === name)?.type;
+  const unit = unitOf(fieldType);
   const type =
     place.at !== "entry" ? "value" : place.name === "level" ? "level" : place.name === "timestamp" ? "time" : "value";
   return { name, type, ...(unit && { unit }), isGroup: false };
@@ -99,7 +99,7 @@ function columnOf(column: Column, input: Input): RowColumn {
 const unitOf = (type: FieldType | undefined): Unit | undefined =>
   type === "duration" ? "ms" : type === "bytes" ? "bytes" : undefined;
 
-function aggregated(aggregate: Aggregate, input: Input): RowColumn {
+function aggregated(aggregate: Aggregate, input: PipeInput): RowColumn {
   const { call } = aggregate;
   const name = aggregateName(aggregate);
   const kind = functionOf(call.name)?.name;

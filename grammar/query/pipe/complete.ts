@@ -3,7 +3,7 @@ import type { FieldType } from "../known-fields.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import type { Token } from "../tokens.ts";
 import { checkPipes } from "./check.ts";
-import { type ColumnType, type Input, placeOf, type RowColumn, resultOf } from "./columns.ts";
+import { columnIndex, type PipeInput, type RowColumn, type RowColumnType, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import { isOfFunctions } from "./pipe-facts.ts";
 
@@ -15,7 +15,7 @@ export interface PipeCursor {
   readonly tokens: readonly Token[];
   /** The stages before it that can be read. */
   readonly before: readonly Pipe[];
-  readonly input: Input;
+  readonly input: PipeInput;
 }
 
 /** Undefined before the first bar. `tokens` are those before the cursor. */
@@ -66,8 +66,8 @@ export function columnsAt(cursor: PipeCursor): OfferedColumn[] | undefined {
   if (call === undefined) return columns.map((column) => ({ text: column.name, column }));
   if (!call.isComputed) {
     const begin = `${call.name}(`;
-    const found = columns.filter(({ name }) => name.startsWith(begin));
-    return found.map((column) => ({ text: column.name.slice(begin.length), column }));
+    const matches = columns.filter(({ name }) => name.startsWith(begin));
+    return matches.map((column) => ({ text: column.name.slice(begin.length), column }));
   }
   const isOfNumbers = takesNumbers(cursor);
   // The function of a function is named by as; count() is found by the name count.
@@ -86,8 +86,8 @@ export function takesNumbers(cursor: PipeCursor | undefined): boolean {
 }
 
 /** The column that an operand of the rows names. */
-export function columnOf({ input }: PipeCursor, name: string): RowColumn | undefined {
-  return input.kind === "rows" ? input.columns[placeOf(input.columns, name)] : undefined;
+export function rowColumnOf({ input }: PipeCursor, name: string): RowColumn | undefined {
+  return input.kind === "rows" ? input.columns[columnIndex(input.columns, name)] : undefined;
 }
 
 /** The type by which operators and units are chosen. */
@@ -97,7 +97,7 @@ export function fieldTypeOf({ type, unit }: RowColumn): FieldType | undefined {
   return TYPES[type];
 }
 
-const TYPES: Readonly<Record<ColumnType, FieldType | undefined>> = {
+const TYPES: Readonly<Record<RowColumnType, FieldType | undefined>> = {
   number: "number",
   level: "level",
   time: "timestamp",

@@ -35,11 +35,11 @@ export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm
   if (word === "where") return inWhere(source, first, end);
   const one = glued(source, tokens, end);
   if (one !== undefined) return [one];
-  const found = isOfFunctions(word) ? inAggregates(word, rest) : [inPipe(word, first, rest) ?? []].flat();
-  return found.length > 0 ? found : [problems.wrongPipe(spanOf(tokens), word)];
+  const findings = isOfFunctions(word) ? inAggregates(word, rest) : [inPipe(word, first, rest) ?? []].flat();
+  return findings.length > 0 ? findings : [problems.wrongPipe(spanOf(tokens), word)];
 }
 
-/** What may be wrong in any stage: a condition, an order, a parenthesis or comma that is left over. */
+/** A problem that any stage may have: a condition, an order, a parenthesis or comma that is left over. */
 function glued(source: string, tokens: readonly Token[], end: number): Problem | undefined {
   const [first, next] = tokens as [Token, Token | undefined];
   const text = source.slice(first.start, end).trim();
@@ -105,7 +105,7 @@ function inWhere(source: string, word: Token, end: number): Problem[] {
   });
   const parsed = parseQuery(" ".repeat(word.end) + named);
   if (parsed.ok) return [problems.wrongPipe(word, "where")];
-  const inOurs = (told: string) => [...names].reduce((one, [plain, call]) => one.replaceAll(plain, call), told);
+  const inOurs = (text: string) => [...names].reduce((one, [plain, call]) => one.replaceAll(plain, call), text);
   return parsed.problems.map((problem) => renamed(problem, inOurs));
 }
 
@@ -215,7 +215,7 @@ function inPipe(word: PipeWord, first: Token, rest: readonly Token[]): Problem |
   }
   if (word === "limit" || word === "top") {
     if (next === undefined) return word === "limit" ? problems.missingRowCount(first, word) : undefined;
-    // What follows the number of a limit is none of it.
+    // The text after the number of a limit is no part of it.
     const isNumber = /^\d+$/.test(next.text);
     const wrong = word === "limit" ? rest : /^[-+.\d]/.test(next.text) && !isNumber ? [next] : undefined;
     if (wrong !== undefined)
@@ -277,13 +277,13 @@ function inList(rest: readonly Token[]): Problem | undefined {
 function inAggregates(word: PipeWord, rest: readonly Token[]): Problem[] {
   const step = word === "timeseries" ? stepIn(rest) : undefined;
   if (step !== undefined) return [step];
-  const found = rest.flatMap((_, index) => inAggregate(rest, index) ?? []);
+  const findings = rest.flatMap((_, index) => inAggregate(rest, index) ?? []);
   const by = rest.findIndex(({ text }) => text === "by");
-  const groups = found.length > 0 || by < 0 ? undefined : inList(rest.slice(by + 1));
-  return groups === undefined ? found : [groups];
+  const groups = findings.length > 0 || by < 0 ? undefined : inList(rest.slice(by + 1));
+  return groups === undefined ? findings : [groups];
 }
 
-/** What is wrong with the word at `index`, and what follows it. */
+/** The problem of the word at `index` and of what follows it. */
 function inAggregate(rest: readonly Token[], index: number): Problem | undefined {
   const [before, token, next] = [rest[index - 1], rest[index]!, rest[index + 1]];
   const { kind, text, start, end } = token;
@@ -342,7 +342,7 @@ function percentileAt(tokens: readonly Token[], at: number): { span: Span; write
 }
 
 /** `count by path`, `error count by path`: a stage that lacks its bar. */
-export function missingBar(source: string): Problem | undefined {
+export function findMissingBar(source: string): Problem | undefined {
   const operators = source.includes("||") ? tokenize(source).filter(({ text }) => text === "||") : [];
   for (const { start, end } of operators.slice(0, MOST_TRIES)) {
     if (parsers.Pipe(source, end, source.length) === NO_MATCH) continue;

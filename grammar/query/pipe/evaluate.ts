@@ -11,29 +11,29 @@ import {
 import { levelOf } from "../levels.ts";
 import { compilePredicate, reader } from "../predicate.ts";
 import { readTime } from "../timestamp.ts";
-import { columnName, type Input, outputOf, placeOf, type RowColumn, resultOf } from "./columns.ts";
+import { columnIndex, columnName, outputOf, type PipeInput, type RowColumn, resultOf } from "./columns.ts";
 import { type FunctionKind, functionOf } from "./functions.ts";
 import {
-  Aggregate,
-  type Aggregated,
+  AggregateCollector,
   Budget,
+  type CellRow,
   type Collector,
+  type ComputedColumn,
   Grouped,
   type Grouping,
   Kept,
   Limit,
   type MutableNotes,
+  type QueryRange,
   type Read,
-  type Row,
-  Select,
+  SelectColumns,
   type Sink,
   Sort,
-  type TimeRange,
   Timeseries,
   Unique,
   Where,
 } from "./operators.ts";
-import type { Packed } from "./packed.ts";
+import type { PackedState } from "./packed.ts";
 import { factsOf, isAggregate } from "./pipe-facts.ts";
 import type { Table } from "./table.ts";
 
@@ -41,12 +41,12 @@ export interface PipesOptions {
   /** The clock that `timestamp > 1h` counts back from, in milliseconds since 1970. */
   readonly nowMs: number;
   /** The range that was asked for, which steps of time cover and rates divide by; otherwise that of the entries. */
-  readonly range?: TimeRange;
+  readonly range?: QueryRange;
   /** Memory for groups and values, in bytes. */
   readonly budgetBytes?: number;
 }
 
-/** What stages give in the end. */
+/** The final result of the stages. */
 export type PipesResult =
   /** Entries, if there is no stage that makes rows. */
   { readonly kind: "entries"; readonly entries: readonly Entry[] } | ({ readonly kind: "table" } & Table);
@@ -92,23 +92,23 @@ export class PipesRun {
     return this.#chain.takenBytes;
   }
 
-  /** What was collected, as plain data that `merge` of another run of these stages adds to its own. */
-  pack(): Packed {
+  /** The collected state, as plain data that `merge` of another run of these stages adds to its own. */
+  pack(): PackedState {
     return this.#chain.grouped.pack();
   }
 
-  merge(packed: Packed): void {
+  merge(packed: PackedState): void {
     this.#chain.grouped.merge(packed);
   }
 
   /** Whether there are no groups. */
   get isEmpty(): boolean {
     const { grouped } = this.#chain;
-    return grouped instanceof Aggregate && grouped.isEmpty;
+    return grouped instanceof AggregateCollector && grouped.isEmpty;
   }
 
   /** `rows` are those of the first aggregate, if they were collected elsewhere, and this run `isEmpty`. */
-  result(rows?: readonly Row[]): PipesResult {
+  result(rows?: readonly CellRow[]): PipesResult {
     this.#notes.leftOut.clear();
     this.#notes.estimates.clear();
     return this.#chain.result(rows);
@@ -126,7 +126,7 @@ export class PipesRun {
 export const isStreaming = ({ pipes }: Pick<Pipeline, "pipes">) =>
   pipes.every((pipe) => !factsOf(pipe).collects) && resultOf(pipes).kind === "rows";
 
-/** What stages give of rows that earlier ones gave. Throws `TooManyGroups` as `PipesRun` does. */
+/** The result of stages for rows that earlier ones gave. Throws `TooManyGroups` as `PipesRun` does. */
 export function pipesOver(
   pipes: readonly Pipe[],
   { columns, rows }: Pick<Table, "columns" | "rows">,
@@ -153,7 +153,7 @@ export function isMergeable({ pipes }: Pick<Pipeline, "pipes">): boolean {
 
 interface ChainOptions {
   readonly nowMs: number;
-  readonly range: TimeRange;
+  readonly range: QueryRange;
   readonly notes: MutableNotes;
   readonly budgetBytes: number;
 }
@@ -165,18 +165,18 @@ type Item = never;
 class Chain {
   readonly #first: Sink<Item>;
   readonly #collector: Collector<Item, unknown>;
-  readonly #output: Input;
+  readonly #output: PipeInput;
   readonly #rest: readonly Pipe[];
   readonly #limit: number;
   readonly #options: ChainOptions;
   readonly #budget: Budget;
 
-  constructor(pipes: readonly Pipe[], input: Input, options: ChainOptions) {
+  constructor(pipes: readonly Pipe[], input: PipeInput, options: ChainOptions) {
     const budget = new Budget(options.budgetBytes);
     this.#budget = budget;
     const at = pipes.findIndex((pipe) => factsOf(pipe).collects);
     const passing = at < 0 ? pipes : pipes.slice(0, at);
-    const inputs: Input[] = [input];
+    const inputs: PipeInput[] = [input];
     for (const pipe of passing) inputs.push(outputOf(pipe, inputs.at(-1)!));
     const collecting = pipes[at];
     const last = inputs.at(-1)!;
@@ -222,14 +222,14 @@ class Chain {
     if (this.#collector instanceof Kept) this.#collector.clear();
   }
 
-  result(rows?: readonly Row[]): PipesResult {
-    const isElsewhere = rows !== undefined && this.#collector instanceof Aggregate;
-    const all = isElsewhere ? this.#collector.givenFrom(rows) : this.#collector.given();
-    const given = all.length > this.#limit ? all.slice(0, this.#limit) : all;
+  result(rows?: readonly CellRow[]): PipesResult {
+    const isElsewhere = rows !== undefined && this.#collector instanceof AggregateCollector;
+    const all = isElsewhere ? this.#collector.resultsOf(rows) : this.#collector.results();
+    const items = all.length > this.#limit ? all.slice(0, this.#limit) : all;
     const stepMs = this.#collector instanceof Timeseries ? this.#collector.stepMs : undefined;
     if (this.#rest.length > 0) {
       const rest = new Chain(this.#rest, this.#output, this.#options);
-      for (const item of given) {
+      for (const item of items) {
         if (rest.isDone) break;
         rest.push(item as Item);
       }
@@ -237,14 +237,20 @@ class Chain {
       return result.kind === "table" && stepMs !== undefined ? { stepMs, ...result } : result;
     }
     const { notes } = this.#options;
-    if (this.#output.kind === "events") return { kind: "entries", entries: given as readonly Entry[] };
+    if (this.#output.kind === "events") return { kind: "entries", entries: items as readonly Entry[] };
     const { columns } = this.#output;
-    return { kind: "table", columns, rows: given as readonly Row[], ...(stepMs !== undefined && { stepMs }), notes };
+    return {
+      kind: "table",
+      columns,
+      rows: items as readonly CellRow[],
+      ...(stepMs !== undefined && { stepMs }),
+      notes,
+    };
   }
 }
 
 interface Making {
-  readonly input: Input;
+  readonly input: PipeInput;
   readonly budget: Budget;
   readonly nowMs: number;
 }
@@ -254,14 +260,14 @@ const limitOf = (pipe: Pipe | undefined) => (pipe?.kind === "limit" ? pipe.count
 interface Collecting extends Making {
   /** How many of the first items are wanted. */
   readonly most: number;
-  readonly output: Input;
+  readonly output: PipeInput;
   readonly notes: MutableNotes;
-  readonly range: TimeRange;
+  readonly range: QueryRange;
 }
 
 function passingOf(pipe: Pipe, making: Making, next: Sink<Item>): Sink<Item> {
   const { input, budget } = making;
-  const rows = next as Sink<Row>;
+  const rows = next as Sink<CellRow>;
   const read = (column: Column) => readOf(column, input);
   switch (pipe.kind) {
     case "where":
@@ -269,9 +275,9 @@ function passingOf(pipe: Pipe, making: Making, next: Sink<Item>): Sink<Item> {
     case "limit":
       return new Limit(pipe.count.value, next);
     case "fields":
-      return new Select(pipe.columns.map(read), rows);
+      return new SelectColumns(pipe.columns.map(read), rows);
     case "unique":
-      return new Select(pipe.columns.map(read), new Unique(budget, rows));
+      return new SelectColumns(pipe.columns.map(read), new Unique(budget, rows));
     case "count":
     case "stats":
     case "timeseries":
@@ -296,11 +302,11 @@ function collectorOf(pipe: Pipe, making: Collecting): Collector<Item, unknown> {
         making.most,
       );
     case "count":
-      return new Aggregate(groupingOf(pipe.by, [], making));
+      return new AggregateCollector(groupingOf(pipe.by, [], making));
     case "top":
-      return new Aggregate(groupingOf([pipe.column], [], making));
+      return new AggregateCollector(groupingOf([pipe.column], [], making));
     case "stats":
-      return new Aggregate(groupingOf(pipe.by, pipe.aggregates, making));
+      return new AggregateCollector(groupingOf(pipe.by, pipe.aggregates, making));
     case "timeseries": {
       const stepMs = pipe.step?.kind === "number" ? pipe.step.value : undefined;
       return new Timeseries(groupingOf(pipe.by, pipe.aggregates, making), stepMs);
@@ -320,9 +326,9 @@ const TOP_ROWS = 10;
 function groupingOf(by: readonly Column[], aggregates: readonly AggregateNode[], making: Collecting): Grouping<Item> {
   const { input, output, range, budget, notes } = making;
   const columns = output.kind === "rows" ? output.columns.slice(-Math.max(1, aggregates.length)) : [];
-  const counted: Aggregated<Item>[] = [{ kind: COUNT, read: undefined, column: columns[0]! }];
+  const counted: ComputedColumn<Item>[] = [{ kind: COUNT, read: undefined, column: columns[0]! }];
   const named = aggregates.map(
-    ({ call }, at): Aggregated<Item> => ({
+    ({ call }, at): ComputedColumn<Item> => ({
       // checkStages has refused unknown ones.
       kind: functionOf(call.name)!,
       read: call.argument === undefined ? undefined : readOf(call.argument, input),
@@ -343,10 +349,10 @@ const COUNT: FunctionKind = { name: "count", percent: 0 };
 
 const timeOfEntry = ({ timestamp }: Entry) => (typeof timestamp === "string" ? readTime(timestamp) : undefined);
 
-function readOf(column: Column, input: Input): Read<Item> {
+function readOf(column: Column, input: PipeInput): Read<Item> {
   if (input.kind === "events") return readOfField(column) as Read<Item>;
-  const place = placeOf(input.columns, columnName(column));
-  return ((row: Row) => row[place]) as Read<Item>;
+  const place = columnIndex(input.columns, columnName(column));
+  return ((row: CellRow) => row[place]) as Read<Item>;
 }
 
 /** All spellings of a level are one value. */
@@ -364,18 +370,18 @@ function testOf(expr: Expr, { input, nowMs }: Making): (item: Item) => boolean {
   if (input.kind === "events") return compilePredicate({ source: "", expr }, { nowMs }) as (item: Item) => boolean;
   const { columns } = input;
   const test = compilePredicate({ source: "", expr: overColumns(expr, columns) }, { nowMs });
-  return ((row: Row) => test(entryOf(row, columns))) as (item: Item) => boolean;
+  return ((row: CellRow) => test(entryOf(row, columns))) as (item: Item) => boolean;
 }
 
 /** Properties of entries that predicates know by name keep it; other columns are fields by their place. */
 const OWN = new Set(["level", "message", "timestamp", "id", "stage"]);
 
-function entryOf(row: Row, columns: readonly RowColumn[]): Entry {
+function entryOf(row: CellRow, columns: readonly RowColumn[]): Entry {
   const own: Record<string, unknown> = {};
   const fields: Record<string, unknown> = {};
   for (const [at, { name }] of columns.entries()) {
     const value = row[at];
-    // What is missing is null in a row.
+    // A missing value is null in a row.
     if (value === null) continue;
     if (name === "stage") fields[name] = value;
     else if (OWN.has(name)) own[name] = value;
@@ -399,7 +405,7 @@ function overColumns(expr: Expr, columns: readonly RowColumn[]): Expr {
       const name = columnName(expr.field);
       if (OWN.has(name)) return expr;
       const { span } = expr.field;
-      const key = `${placeOf(columns, name)}`;
+      const key = `${columnIndex(columns, name)}`;
       return { ...expr, field: { path: [{ kind: "key", key, span }], span } };
     }
   }

@@ -4,9 +4,9 @@ import type { Aggregate, Call, Column, Expr, Field, Pipe, Pipeline } from "../as
 import { type Explanation, explain, explainAt, fieldDocs } from "../explain.ts";
 import { KEYWORD_DOCS, PIPE_DOCS } from "../pipe-words.ts";
 import { printField } from "../print.ts";
-import { aboutColumn, aggregateName, columnName, placeOf, resultOf } from "./columns.ts";
+import { aboutColumn, aggregateName, columnIndex, columnName, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
-import { aggregatesOf, columnsNamed, conditionOf, givesRows, isAggregate } from "./pipe-facts.ts";
+import { aggregatesOf, columnsNamed, givesRows, isAggregate, pipeCondition } from "./pipe-facts.ts";
 import { printPipe } from "./print.ts";
 
 /** Each stage in plain words, a sentence each. */
@@ -68,7 +68,7 @@ function aggregate({ call, as }: Aggregate): string {
   }
 }
 
-/** What the stage, function, column or word at an offset means. Undefined before the first stage. */
+/** Explains the stage, function, column or word at an offset. Undefined before the first stage. */
 export function explainPipeAt({ source, pipes }: Pipeline, offset: number): Explanation | undefined {
   const place = pipes.findIndex(({ span }) => holds(span, offset));
   const pipe = pipes[place];
@@ -88,7 +88,7 @@ const holds = ({ start, end }: Span, offset: number) => offset >= start && offse
 function partAt(pipe: Pipe, place: Place): Explanation | undefined {
   const { source, offset, before } = place;
   if (holds(pipe.word, offset)) return { span: pipe.word, text: `${inWords(pipe)}. ${PIPE_DOCS[pipe.kind]}` };
-  const condition = conditionOf(pipe);
+  const condition = pipeCondition(pipe);
   if (condition !== undefined) return conditionAt(condition, place);
   for (const one of aggregatesOf(pipe)) {
     const { call, as } = one;
@@ -131,12 +131,12 @@ function fieldAt(expr: Expr, offset: number): Field | undefined {
 function columnDocs(column: Column, before: readonly Pipe[]): string {
   const input = resultOf(before);
   if (input.kind === "events") return fieldDocs(column);
-  const found = input.columns[placeOf(input.columns, columnName(column))];
-  if (found === undefined) return fieldDocs(column);
-  return `The column ${found.name} (${aboutColumn(found)}): ${originOf(found.name, before)}.`;
+  const rowColumn = input.columns[columnIndex(input.columns, columnName(column))];
+  if (rowColumn === undefined) return fieldDocs(column);
+  return `The column ${rowColumn.name} (${aboutColumn(rowColumn)}): ${originOf(rowColumn.name, before)}.`;
 }
 
-/** What a column of the rows comes from. */
+/** The origin of a column of the rows. */
 function originOf(name: string, pipes: readonly Pipe[]): string {
   const at = pipes.findLastIndex(givesRows);
   const pipe = pipes[at]!;

@@ -1,13 +1,13 @@
 import type { Span } from "../../problem.ts";
 import type { Column, Expr, Pipe, Pipeline } from "../ast.ts";
 import { aggregateName, columnName } from "./columns.ts";
-import { aggregatesOf, columnsNamed, conditionOf, factsOf } from "./pipe-facts.ts";
+import { aggregatesOf, columnsNamed, factsOf, pipeCondition } from "./pipe-facts.ts";
 
 /** A column of rows, and every place of the query that names it. */
 export interface NamedColumn {
   readonly name: string;
   /** Whether `as` gave the name, so that it can be another. */
-  readonly isGiven: boolean;
+  readonly isAlias: boolean;
   /** In the order of the text; the first is where the column comes from. */
   readonly places: readonly Span[];
 }
@@ -37,7 +37,7 @@ function find(rows: readonly Named[], column: Column): Named | undefined {
 function after(pipe: Pipe, rows: readonly Named[] | undefined): readonly Named[] | undefined {
   const { gives } = factsOf(pipe);
   if (gives === "input") return rows;
-  const named = (name: string, span: Span, isGiven = false): Named => ({ name, isGiven, places: [span] });
+  const named = (name: string, span: Span, isAlias = false): Named => ({ name, isAlias, places: [span] });
   const kept = (columns: readonly Column[]) =>
     columns.map((column) => (rows && find(rows, column)) ?? named(columnName(column), column.span));
   const groups = kept(columnsNamed(pipe));
@@ -50,7 +50,7 @@ function after(pipe: Pipe, rows: readonly Named[] | undefined): readonly Named[]
 
 /** Every column that a stage names: outside of functions, and as their arguments. */
 function columnsIn(pipe: Pipe): Column[] {
-  const condition = conditionOf(pipe);
+  const condition = pipeCondition(pipe);
   const computed = aggregatesOf(pipe).flatMap(({ call }) => call.argument ?? []);
   return [...(condition === undefined ? [] : operandsOf(condition)), ...computed, ...columnsNamed(pipe)];
 }

@@ -1,10 +1,10 @@
-// What stages do with the items that come: events, or rows. Some pass them on at once (Sink), others hold them, or what
-// they add up to, and can be asked at any time what they give of what has come so far (Collector).
+// The work of stages on the items that come: events, or rows. Some pass them on at once (Sink), others hold them, or
+// what they add up to, and can be asked at any time what they give of what has come so far (Collector).
 
 import { type Accumulator, accumulator } from "./accumulators.ts";
 import type { RowColumn } from "./columns.ts";
 import type { FunctionKind } from "./functions.ts";
-import { type Packed, Packing, Unpacking } from "./packed.ts";
+import { type PackedState, Packing, Unpacking } from "./packed.ts";
 import { LADDER_MS, stepCount, stepFor, stepStart, stepsOf } from "./steps.ts";
 import { TooManyGroups } from "./table.ts";
 import { type Cell, compareCells, keyOf } from "./values.ts";
@@ -15,12 +15,12 @@ export interface Sink<Item> {
   readonly isDone: boolean;
 }
 
-export interface Collector<Item, Given> extends Sink<Item> {
+export interface Collector<Item, Result> extends Sink<Item> {
   /** Changes nothing: more may come afterwards. */
-  given(): readonly Given[];
+  results(): readonly Result[];
 }
 
-export type Row = readonly Cell[];
+export type CellRow = readonly Cell[];
 export type Read<Item> = (item: Item) => unknown;
 
 abstract class Operator<In, Out> implements Sink<In> {
@@ -67,7 +67,7 @@ export class Limit<Item> extends Operator<Item, Item> {
   }
 }
 
-/** What a question may hold in memory, all stages together. */
+/** The memory that a query may use, all stages together. */
 export class Budget {
   readonly #bytes: number;
   #left: number;
@@ -90,7 +90,7 @@ export class Budget {
   }
 }
 
-/** What an item that is kept takes, or a row's cells. */
+/** The memory that an item that is kept takes, or a row's cells. */
 const KEPT_BYTES = 200;
 
 export interface SortKeyRead<Item> {
@@ -113,7 +113,7 @@ export class Kept<Item> implements Collector<Item, Item> {
     this.#items.push(item);
   }
 
-  given(): readonly Item[] {
+  results(): readonly Item[] {
     return this.#items;
   }
 
@@ -126,7 +126,7 @@ export class Kept<Item> implements Collector<Item, Item> {
 
 interface Sortable<Item> {
   readonly item: Item;
-  readonly cells: Row;
+  readonly cells: CellRow;
 }
 
 /** `most`: no more of the first items are wanted. */
@@ -151,7 +151,7 @@ export class Sort<Item> implements Collector<Item, Item> {
     this.#items = this.#sorted();
   }
 
-  given(): readonly Item[] {
+  results(): readonly Item[] {
     return this.#sorted().map(({ item }) => item);
   }
 
@@ -173,10 +173,10 @@ export class Sort<Item> implements Collector<Item, Item> {
 const CUT_EVERY = 1000;
 
 /** Rows of some columns. */
-export class Select<Item> extends Operator<Item, Row> {
+export class SelectColumns<Item> extends Operator<Item, CellRow> {
   readonly #reads: readonly Read<Item>[];
 
-  constructor(reads: readonly Read<Item>[], next: Sink<Row>) {
+  constructor(reads: readonly Read<Item>[], next: Sink<CellRow>) {
     super(next);
     this.#reads = reads;
   }
@@ -187,16 +187,16 @@ export class Select<Item> extends Operator<Item, Row> {
 }
 
 /** The first row of each combination of cells. */
-export class Unique extends Operator<Row, Row> {
+export class Unique extends Operator<CellRow, CellRow> {
   readonly #seen = new Set<string>();
   readonly #budget: Budget;
 
-  constructor(budget: Budget, next: Sink<Row>) {
+  constructor(budget: Budget, next: Sink<CellRow>) {
     super(next);
     this.#budget = budget;
   }
 
-  push(row: Row): void {
+  push(row: CellRow): void {
     const key = joined(row.map(keyOf));
     const before = this.#seen.size;
     if (this.#seen.add(key).size === before) return;
@@ -209,7 +209,7 @@ export class Unique extends Operator<Row, Row> {
 const joined = (keys: readonly string[]) =>
   keys.length === 1 ? keys[0]! : keys.map((key) => `${key.length}:${key}`).join("");
 
-export interface Aggregated<Item> {
+export interface ComputedColumn<Item> {
   readonly kind: FunctionKind;
   readonly read: Read<Item> | undefined;
   readonly column: RowColumn;
@@ -217,16 +217,16 @@ export interface Aggregated<Item> {
 
 export interface Grouping<Item> {
   readonly by: readonly Read<Item>[];
-  readonly aggregates: readonly Aggregated<Item>[];
+  readonly aggregates: readonly ComputedColumn<Item>[];
   /** The time of an item, in milliseconds since 1970; undefined if it has none. */
   readonly timeOf: (item: Item) => number | undefined;
-  /** What is known of the range that was asked for. */
-  readonly range: TimeRange;
+  /** The bounds of the period of the query, as far as they are known. */
+  readonly range: QueryRange;
   readonly budget: Budget;
   readonly notes: MutableNotes;
 }
 
-export interface TimeRange {
+export interface QueryRange {
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
 }
@@ -239,7 +239,7 @@ export interface MutableNotes {
 
 interface Group {
   /** Those of the first entry: equal objects may have their members in another order. */
-  cells: Row;
+  cells: CellRow;
   /** The place of the first entry. */
   place: number;
   readonly values: readonly Accumulator[];
@@ -302,7 +302,7 @@ class Groups<Item> {
     }
   }
 
-  groupOf(cells: Row, place: number): Group {
+  groupOf(cells: CellRow, place: number): Group {
     const key = joined(cells.map(keyOf));
     let group = this.byKey.get(key);
     if (group === undefined) {
@@ -332,8 +332,8 @@ class Groups<Item> {
 const ACCUMULATOR_BYTES = 80;
 
 /** The cells of an item's groups: with a list among them, one for each different element; with two, their product. */
-export function combinations(values: readonly unknown[]): Row[] {
-  let rows: Row[] = [[]];
+export function combinations(values: readonly unknown[]): CellRow[] {
+  let rows: CellRow[] = [[]];
   for (const value of values) {
     const cells = Array.isArray(value) ? elementsOf(value) : [value ?? null];
     rows =
@@ -345,21 +345,21 @@ export function combinations(values: readonly unknown[]): Row[] {
 }
 
 function elementsOf(list: readonly unknown[]): Cell[] {
-  const found = new Map<string, Cell>();
+  const elements = new Map<string, Cell>();
   const lists: (readonly unknown[])[] = [list];
   for (let at = 0; at < lists.length; at++) {
     for (const element of lists[at]!) {
       if (Array.isArray(element)) lists.push(element);
-      else found.set(keyOf(element), element ?? null);
+      else elements.set(keyOf(element), element ?? null);
     }
   }
-  return found.size === 0 ? [null] : [...found.values()];
+  return elements.size === 0 ? [null] : [...elements.values()];
 }
 
 /** How often the bytes of values are counted: adding up takes as long as there are groups. */
 const COUNT_EVERY = 4096;
 
-export abstract class Grouped<Item> implements Collector<Item, Row> {
+export abstract class Grouped<Item> implements Collector<Item, CellRow> {
   readonly isDone = false;
   /** The place of the next item in the input; each comes after the one before, if nothing else is said. */
   nextPlace = 0;
@@ -375,15 +375,15 @@ export abstract class Grouped<Item> implements Collector<Item, Row> {
   }
 
   abstract push(item: Item): void;
-  abstract given(): readonly Row[];
+  abstract results(): readonly CellRow[];
 
   protected place(): number {
     if (++this.#pushed >= this.#nextCount) this.#countBytes();
     return this.nextPlace++;
   }
 
-  /** What was collected, for `merge` of a collector of the same stage. */
-  pack(): Packed {
+  /** The collected state, for `merge` of a collector of the same stage. */
+  pack(): PackedState {
     const packing = new Packing();
     packing.number(this.firstMs);
     packing.number(this.lastMs);
@@ -392,7 +392,7 @@ export abstract class Grouped<Item> implements Collector<Item, Row> {
   }
 
   /** Adds what another one has collected, from other places of the input. */
-  merge(packed: Packed): void {
+  merge(packed: PackedState): void {
     const unpacking = new Unpacking(packed);
     const [firstMs, lastMs] = [unpacking.number(), unpacking.number()];
     // Not so if no item had a time.
@@ -414,7 +414,7 @@ export abstract class Grouped<Item> implements Collector<Item, Row> {
     this.#nextCount = this.#pushed + Math.max(COUNT_EVERY, groups);
   }
 
-  /** What all values hold, beyond what was taken for their groups. */
+  /** The size of all values, beyond the memory that was taken for their groups. */
   protected abstract held(): { readonly bytes: number; readonly groups: number };
 
   protected see(timeMs: number): void {
@@ -451,7 +451,7 @@ export abstract class Grouped<Item> implements Collector<Item, Row> {
 }
 
 /** `count`, `stats` and `top`: a row for each group, the greatest first value first. */
-export class Aggregate<Item> extends Grouped<Item> {
+export class AggregateCollector<Item> extends Grouped<Item> {
   readonly #groups: Groups<Item>;
   readonly #needsTime: boolean;
 
@@ -482,7 +482,7 @@ export class Aggregate<Item> extends Grouped<Item> {
     return { bytes: this.#groups.bytes, groups: this.#groups.byKey.size };
   }
 
-  given(): readonly Row[] {
+  results(): readonly CellRow[] {
     const { fromMs, toMs } = this.range;
     const seconds = toMs > fromMs ? (toMs - fromMs) / 1000 : 0;
     const groups = this.grouping.by.length;
@@ -495,7 +495,7 @@ export class Aggregate<Item> extends Grouped<Item> {
   }
 
   /** The rows of groups that were collected elsewhere, in the order of all rows. */
-  givenFrom(rows: readonly Row[]): readonly Row[] {
+  resultsOf(rows: readonly CellRow[]): readonly CellRow[] {
     return inOrder(rows, this.grouping.by.length);
   }
 
@@ -505,35 +505,35 @@ export class Aggregate<Item> extends Grouped<Item> {
 }
 
 /** The greatest first value first, then by groups. */
-function inOrder(rows: readonly Row[], groups: number): readonly Row[] {
-  // What is infinite would be equal to null.
+function inOrder(rows: readonly CellRow[], groups: number): readonly CellRow[] {
+  // An infinite value would be equal to null.
   const isOfNumbers = rows.every((row) => row[groups] === null || Number.isFinite(row[groups]));
   if (isOfNumbers) return byNumber(rows, groups);
   return [...rows].sort((a, b) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups));
 }
 
 /** Sorts the numbers alone and then finds the place of each row, which is many times as fast as comparing rows. */
-function byNumber(rows: readonly Row[], groups: number): readonly Row[] {
+function byNumber(rows: readonly CellRow[], groups: number): readonly CellRow[] {
   const { length } = rows;
-  const numberIn = (row: Row) => (row[groups] as number | null) ?? Number.NEGATIVE_INFINITY;
+  const numberIn = (row: CellRow) => (row[groups] as number | null) ?? Number.NEGATIVE_INFINITY;
   const numbers = new Float64Array(length);
   for (let at = 0; at < length; at++) numbers[at] = numberIn(rows[at]!);
   numbers.sort();
   const taken = new Uint32Array(length);
-  const found: Row[] = new Array(length);
+  const sorted: CellRow[] = new Array(length);
   for (const row of rows) {
     const at = firstAt(numbers, numberIn(row));
-    found[length - 1 - at - taken[at]!++] = row;
+    sorted[length - 1 - at - taken[at]!++] = row;
   }
   for (let start = 0; start < length; ) {
-    const number = numberIn(found[start]!);
+    const number = numberIn(sorted[start]!);
     let end = start + 1;
-    while (end < length && numberIn(found[end]!) === number) end++;
-    const same = end - start === 1 ? [] : found.slice(start, end).sort((a, b) => byGroups(a, b, groups));
-    for (const [at, row] of same.entries()) found[start + at] = row;
+    while (end < length && numberIn(sorted[end]!) === number) end++;
+    const same = end - start === 1 ? [] : sorted.slice(start, end).sort((a, b) => byGroups(a, b, groups));
+    for (const [at, row] of same.entries()) sorted[start + at] = row;
     start = end;
   }
-  return found;
+  return sorted;
 }
 
 /** The first place of a number in sorted numbers that have it. */
@@ -547,7 +547,7 @@ function firstAt(numbers: Float64Array, number: number): number {
   return low;
 }
 
-function byGroups(a: Row, b: Row, groups: number): number {
+function byGroups(a: CellRow, b: CellRow, groups: number): number {
   for (let at = 0; at < groups; at++) {
     const order = compareCells(a[at], b[at]);
     if (order !== 0) return order;
@@ -647,21 +647,21 @@ export class Timeseries<Item> extends Grouped<Item> {
     return this.#stepMs;
   }
 
-  given(): readonly Row[] {
+  results(): readonly CellRow[] {
     const { fromMs, toMs } = this.range;
     if (!(fromMs <= toMs)) return [];
     if (!this.#isWritten) this.#widen(Math.max(this.#stepMs, stepFor(fromMs, toMs, MOST_STEPS)));
     if (stepCount(fromMs, toMs, this.#stepMs) > MOST_WRITTEN_STEPS)
       throw new TooManyGroups(MOST_WRITTEN_STEPS, stepsOf(this.#stepMs));
     const { by, aggregates } = this.grouping;
-    const all = new Map<string, Row>();
+    const all = new Map<string, CellRow>();
     if (by.length === 0) all.set("", []);
     for (const { byKey } of this.#steps.values()) for (const [key, { cells }] of byKey) all.set(key, cells);
     const groups = [...all].sort(([, a], [, b]) => byGroups(a, b, by.length));
     const seconds = this.#stepMs / 1000;
-    // What a function says of nothing.
+    // The result of a function for no values.
     const nothing = aggregates.map(({ kind, read }) => accumulator(kind, read !== undefined));
-    const rows: Row[] = [];
+    const rows: CellRow[] = [];
     for (let start = stepStart(fromMs, this.#stepMs); start <= toMs; start += this.#stepMs) {
       const step = this.#steps.get(start);
       const time = new Date(start).toISOString();

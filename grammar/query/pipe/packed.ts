@@ -1,7 +1,7 @@
-// What stages have collected as plain data, for other threads: one list of numbers, and one of everything else. Both are
-// read in the order in which they were written.
+// The collected state of stages as plain data, for other threads: one list of numbers, and one of everything else. Both
+// are read in the order in which they were written.
 
-export interface Packed {
+export interface PackedState {
   readonly numbers: Float64Array<ArrayBuffer>;
   readonly values: readonly unknown[];
 }
@@ -36,17 +36,17 @@ export class Packing {
     this.#numbers = larger;
   }
 
-  packed(): Packed {
+  packed(): PackedState {
     return { numbers: this.#numbers.slice(0, this.#count), values: this.#values };
   }
 }
 
 export class Unpacking {
-  readonly #packed: Packed;
+  readonly #packed: PackedState;
   #number = 0;
   #value = 0;
 
-  constructor(packed: Packed) {
+  constructor(packed: PackedState) {
     this.#packed = packed;
   }
 

@@ -1,14 +1,14 @@
 import type { Parsed, Problem } from "../../problem.ts";
 import type { ReadPipeline } from "../actions.ts";
 import type { Pipe, Pipeline } from "../ast.ts";
-import { MAX_LENGTH } from "../bounds.ts";
-import { foreignQuery, MAX_LENGTH as MAX_FOREIGN, mend } from "../meant/foreign-query.ts";
+import { MAX_QUERY_LENGTH } from "../bounds.ts";
+import { foreignQueryProblem, MAX_FOREIGN_LENGTH, mend } from "../meant/foreign-query.ts";
 import { deepest, parseQuery } from "../parse.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import { type Token, tokenize } from "../tokens.ts";
 import { checkPipes } from "./check.ts";
-import { missingBar, whatIsWrong } from "./diagnose.ts";
+import { findMissingBar, whatIsWrong } from "./diagnose.ts";
 import { foreignPipeline } from "./meant/foreign-pipeline.ts";
 import * as problems from "./problems.ts";
 
@@ -19,20 +19,20 @@ import * as problems from "./problems.ts";
  */
 export function parsePipeline(source: string, before: readonly Pipe[] = []): Parsed<Pipeline> {
   const read = readPipeline(source, before);
-  if (read.ok || source.length > MAX_FOREIGN) return read;
+  if (read.ok || source.length > MAX_FOREIGN_LENGTH) return read;
   const parse = (text: string) => readPipeline(text, before);
   const foreign = foreignPipeline(source, parse);
   // Slips that lead to a query one by one say more than the whole does.
   if (foreign?.isCertain) return failed([foreign.problem]);
   if (mend(source, parse) !== undefined) return read;
-  const whole = foreign?.problem ?? (source.includes("|") ? foreignQuery(source, parseQuery) : undefined);
+  const whole = foreign?.problem ?? (source.includes("|") ? foreignQueryProblem(source, parseQuery) : undefined);
   // Where the other language has stages, too, each is told by itself.
   return whole === undefined || (foreign === undefined && whole.message.includes("in stages")) ? read : failed([whole]);
 }
 
 /** As `parsePipeline`, but each slip by itself. */
 function readPipeline(source: string, before: readonly Pipe[]): Parsed<Pipeline> {
-  if (source.length > MAX_LENGTH) return failed([queryProblems.tooLong(source.length, MAX_LENGTH)]);
+  if (source.length > MAX_QUERY_LENGTH) return failed([queryProblems.tooLong(source.length, MAX_QUERY_LENGTH)]);
   if (!source.includes("|")) return withoutPipes(source);
   const bars = barsOf(source);
   if (bars.length === 0) return withoutPipes(source);
@@ -45,18 +45,18 @@ function readPipeline(source: string, before: readonly Pipe[]): Parsed<Pipeline>
     return failed(wrong({ source, bars, before }, selected.ok ? [] : selected.problems));
   const query = { source, expr: selected.value.expr };
   const { pipes } = read as ReadPipeline;
-  const found = wrongNames(source, pipes, before);
-  return found.length > 0 ? failed(found.slice(0, MOST_TOLD)) : { ok: true, value: { source, query, pipes } };
+  const findings = wrongNames(source, pipes, before);
+  return findings.length > 0 ? failed(findings.slice(0, MAX_PROBLEMS)) : { ok: true, value: { source, query, pipes } };
 }
 
 /** More would be no query that a person wrote. */
 const MAX_PIPES = 64;
 
 /** The most problems of stages that are told: more would tell a person nothing. */
-const MOST_TOLD = 5;
+const MAX_PROBLEMS = 5;
 
 function withoutPipes(source: string): Parsed<Pipeline> {
-  const bar = missingBar(source);
+  const bar = findMissingBar(source);
   if (bar !== undefined) return failed([bar]);
   const query = parseQuery(source);
   return query.ok ? { ok: true, value: { source, query: query.value, pipes: [] } } : query;
@@ -76,16 +76,16 @@ function barsOf(source: string): Token[] {
   );
 }
 
-/** What is wrong with stages that the grammar accepts: to it, `where a = 1 count by b` has terms only. */
+/** The problems of stages that the grammar accepts: to it, `where a = 1 count by b` has terms only. */
 function wrongNames(source: string, pipes: readonly Pipe[], before: readonly Pipe[]): readonly Problem[] {
-  let found = checkPipes({ source, pipes }, before);
+  let findings = checkPipes({ source, pipes }, before);
   for (const { kind, word, span } of pipes) {
-    const others = found.filter((one) => one.span.start < word.end || one.span.start >= span.end);
-    if (kind !== "where" || others.length === found.length) continue;
-    const bar = missingBar(" ".repeat(word.end) + source.slice(word.end, span.end));
-    if (bar !== undefined) found = [...others, bar];
+    const others = findings.filter((one) => one.span.start < word.end || one.span.start >= span.end);
+    if (kind !== "where" || others.length === findings.length) continue;
+    const bar = findMissingBar(" ".repeat(word.end) + source.slice(word.end, span.end));
+    if (bar !== undefined) findings = [...others, bar];
   }
-  return found;
+  return findings;
 }
 
 /** The problems of the query, if it has any, and of each stage. */
@@ -98,23 +98,23 @@ function wrong(
     return [problems.tooManyPipes({ start, end }, MAX_PIPES)];
   }
   // count by path | sort count
-  const bar = ofQuery.length === 0 ? undefined : missingBar(source.slice(0, bars[0]!.start));
-  const found: Problem[] = [];
+  const bar = ofQuery.length === 0 ? undefined : findMissingBar(source.slice(0, bars[0]!.start));
+  const findings: Problem[] = [];
   const isTerm = source.slice(0, bars[0]!.start).trim() !== "";
   let read: readonly Pipe[] = [];
   for (const [index, bar] of bars.entries()) {
     const end = bars[index + 1]?.start ?? source.length;
     const pipe = parsers.Pipe(source, bar.end, end);
-    if (pipe === NO_MATCH) found.push(...whatIsWrong(source, bar, end, isTerm && read.length === 0));
-    // What later stages may name depends on all before them.
+    if (pipe === NO_MATCH) findings.push(...whatIsWrong(source, bar, end, isTerm && read.length === 0));
+    // The names that later stages may use depend on all before them.
     else if (read.length === index) read = [...read, pipe as Pipe];
   }
-  found.push(...wrongNames(source, read, before));
-  found.sort((a, b) => a.span.start - b.span.start);
-  return [...(bar === undefined ? ofQuery : [bar]), ...found.slice(0, MOST_TOLD)];
+  findings.push(...wrongNames(source, read, before));
+  findings.sort((a, b) => a.span.start - b.span.start);
+  return [...(bar === undefined ? ofQuery : [bar]), ...findings.slice(0, MAX_PROBLEMS)];
 }
 
-const failed = (found: readonly Problem[]): { readonly ok: false; readonly problems: readonly Problem[] } => ({
+const failed = (findings: readonly Problem[]): { readonly ok: false; readonly problems: readonly Problem[] } => ({
   ok: false,
-  problems: found,
+  problems: findings,
 });

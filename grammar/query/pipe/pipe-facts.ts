@@ -2,8 +2,8 @@ import type { Aggregate, Column, Expr, Pipe } from "../ast.ts";
 
 export interface PipeFacts {
   /**
-   * What it gives: what comes to it, unchanged; rows of the columns that it names; a row for each group, or for each step of
-   * time and group.
+   * The output: the input, unchanged; rows of the columns that it names; a row for each group, or for each step of time
+   * and group.
    */
   readonly gives: "input" | "columns" | "groups" | "steps";
   /** How much of what comes is in what it gives: all, the first ones, some, or nothing but what was computed of it. */
@@ -20,7 +20,7 @@ const PASSING = { gives: "input", collects: false, reorders: false, takesFunctio
 const CHOOSING = { gives: "columns", collects: false, reorders: false, takesFunctions: false } as const;
 const GROUPING = { gives: "groups", keeps: "none", collects: true, reorders: true } as const;
 
-/** What each stage is, for all that treats stages alike. What differs for each is a switch over all kinds elsewhere. */
+/** Facts of each stage, for code that treats stages alike. What differs is a switch over all kinds elsewhere. */
 export const PIPE_FACTS = {
   count: { ...GROUPING, takesFunctions: false },
   stats: { ...GROUPING, takesFunctions: true },
@@ -94,7 +94,7 @@ export function columnsNamed(pipe: Pipe): readonly Column[] {
 export const aggregatesOf = (pipe: Pipe): readonly Aggregate[] => ("aggregates" in pipe ? pipe.aggregates : []);
 
 /** The condition of a stage that does nothing but select. */
-export const conditionOf = (pipe: Pipe): Expr | undefined => ("expr" in pipe ? pipe.expr : undefined);
+export const pipeCondition = (pipe: Pipe): Expr | undefined => ("expr" in pipe ? pipe.expr : undefined);
 
 /** Whether it depends on the time of entries, or on the period that was asked for. */
 export const isTimed = (pipe: Pipe) =>

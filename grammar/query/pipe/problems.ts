@@ -121,7 +121,7 @@ export const oneField = (at: Span, pipe: Span, write: string) =>
 export const needlessPipe = (at: Span) =>
   problem("needless-stage", at, "this stage changes nothing", { hint: "leave it out", fix: replace(at, "") });
 
-// What is named
+// Names
 
 export const unknownFunction = (at: Span, name: string) => {
   // p999 is the usual name of p99.9.
@@ -160,9 +160,9 @@ export const callInPredicate = (at: Span, text: string) =>
 export const unknownColumn = (at: Span, name: string, columns: readonly RowColumn[]) => {
   const names = columns.map((column) => column.name);
   const near = didYouMean(name, names) ?? names.find((one) => name === `${one}()`);
-  const known = `the columns here are ${names.join(", ")}`;
+  const columnList = `the columns here are ${names.join(", ")}`;
   return problem("unknown-column", at, `there is no column ${quote(name)} here`, {
-    hint: near === undefined ? known : `did you mean ${near}? ${known}`,
+    hint: near === undefined ? columnList : `did you mean ${near}? ${columnList}`,
     fix: near === undefined ? undefined : replace(at, near),
   });
 };

@@ -2,7 +2,7 @@ import type { Column, Expr, Field, Pipe, Pipeline } from "../ast.ts";
 import { type ReadField, readFields } from "../meant/near.ts";
 import { addExpr, addField, type MutableReads, type Reads, readsOf } from "../reads.ts";
 import { resultOf } from "./columns.ts";
-import { aggregatesOf, columnsNamed, conditionOf, givesRows, isTimed } from "./pipe-facts.ts";
+import { aggregatesOf, columnsNamed, givesRows, isTimed, pipeCondition } from "./pipe-facts.ts";
 
 /** The properties of an entry that a query and its stages look at; undefined if whole entries come out in the end. */
 export function readsOfPipeline({ query, pipes }: Pipeline): Reads | undefined {
@@ -11,7 +11,7 @@ export function readsOfPipeline({ query, pipes }: Pipeline): Reads | undefined {
   const reads: MutableReads = { entry: new Set(ofQuery.entry), fields: new Set(ofQuery.fields) };
   for (const pipe of pipes) {
     addPipe(pipe, reads);
-    // What comes after rows reads columns.
+    // Stages after rows read columns.
     if (givesRows(pipe)) break;
   }
   return reads;
@@ -23,7 +23,7 @@ export function fieldsNamed({ query, pipes }: Pipeline): readonly ReadField[] {
   const exprs: Expr[] = query.expr === undefined ? [] : [query.expr];
   for (const pipe of pipes) {
     columns.push(...columnsOf(pipe));
-    const condition = conditionOf(pipe);
+    const condition = pipeCondition(pipe);
     if (condition !== undefined) exprs.push(condition);
     if (givesRows(pipe)) break;
   }
@@ -34,12 +34,12 @@ export function fieldsNamed({ query, pipes }: Pipeline): readonly ReadField[] {
 
 function addPipe(pipe: Pipe, reads: MutableReads): void {
   for (const column of columnsOf(pipe)) addField(column, reads);
-  const condition = conditionOf(pipe);
+  const condition = pipeCondition(pipe);
   if (condition !== undefined) addExpr(condition, reads);
   if (isTimed(pipe)) reads.entry.add("timestamp");
 }
 
-/** What a stage names, conditions aside. */
+/** The columns that a stage names, conditions aside. */
 const columnsOf = (pipe: Pipe): readonly Column[] => [
   ...columnsNamed(pipe),
   ...aggregatesOf(pipe).flatMap(({ call }) => call.argument ?? []),

@@ -1,4 +1,4 @@
-// What stands for many values in bounded memory, once there are more than are kept.
+// Sketches stand for many values in bounded memory, once there are more than are kept.
 
 import type { Packing, Unpacking } from "./packed.ts";
 

@@ -33,7 +33,7 @@ export function stepFor(firstMs: number, lastMs: number, most: number): number {
   return LADDER_MS.find((stepMs) => stepCount(firstMs, lastMs, stepMs) <= most) ?? WEEK;
 }
 
-/** What there are too many of: nothing is longer than a week. */
+/** The word for the steps that there are too many of: no step is longer than a week. */
 export const stepsOf = (stepMs: number) => (stepMs === WEEK ? "weeks" : "steps");
 
 /** Whether a written step divides a day, as the beginnings of steps are to be the same on all days. */

@@ -1,7 +1,7 @@
 import type { RowColumn } from "./columns.ts";
 import type { Cell } from "./values.ts";
 
-/** What the stages of a query give. */
+/** The rows that the stages of a query give. */
 export interface Table {
   readonly columns: readonly RowColumn[];
   readonly rows: readonly (readonly Cell[])[];
@@ -10,7 +10,7 @@ export interface Table {
   readonly notes: TableNotes;
 }
 
-/** What a reader of the rows should know. */
+/** Notes for a reader of the rows. */
 export interface TableNotes {
   /** By the column: how many values were no numbers and were left out. */
   readonly leftOut: ReadonlyMap<string, number>;
@@ -34,7 +34,7 @@ export class TooManyGroups extends Error {
     this.what = what;
   }
 
-  /** What to do about it. */
+  /** Advice on how to stay below the limit. */
   get hint(): string {
     if (this.what === "groups") return "narrow the query or the period, or group by a field with fewer values";
     return `narrow the period${this.what === "steps" ? ", or write a longer step" : ""}`;

@@ -1,6 +1,6 @@
 // Values of groups and columns: JSON values with their type, so that 5 and "5" are two. Missing and null are one.
 
-/** What a row has in a column. Never undefined: what is missing is null. */
+/** The value of a row in a column. Never undefined: a missing value is null. */
 export type Cell = unknown;
 
 /** A text that is the same for equal values only. */

@@ -20,7 +20,7 @@ export interface EventColumns {
 }
 
 /** The quoted name of the column of a path. Only paths that `canBeColumn` have one. */
-export function columnOf(path: readonly (string | number)[], type: ColumnType): string {
+export function sqlColumnOf(path: readonly (string | number)[], type: ColumnType): string {
   return `"${type}:${path.join(".")}"`;
 }
 

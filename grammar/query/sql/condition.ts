@@ -14,26 +14,26 @@ export interface Sql {
 }
 
 /**
- * What SQL can express of a query: every selected event satisfies `upper`, and every event that satisfies `lower` is
- * selected. They are the same object if SQL expresses the query exactly; else the predicate decides about the events
- * between them.
+ * The part of a query that SQL can express: every selected event satisfies `upper`, and every event that satisfies
+ * `lower` is selected. They are the same object if SQL expresses the query exactly; else the predicate decides about
+ * the events between them.
  */
-export interface Condition {
+export interface SqlCondition {
   readonly upper: Sql;
   readonly lower: Sql;
 }
 
 export const sql = (text: string, ...values: SqlValue[]): Sql => ({ text, where: text, values });
 
-export const TRUE = sql("true");
-export const FALSE = sql("false");
+export const SQL_TRUE = sql("true");
+export const SQL_FALSE = sql("false");
 
-export const exactly = (condition: Sql): Condition => ({ upper: condition, lower: condition });
+export const exactly = (condition: Sql): SqlCondition => ({ upper: condition, lower: condition });
 
-export const ALL = exactly(TRUE);
-export const NONE = exactly(FALSE);
+export const EVERY_EVENT = exactly(SQL_TRUE);
+export const NO_EVENT = exactly(SQL_FALSE);
 /** SQL knows nothing of it. */
-export const UNKNOWN: Condition = { upper: TRUE, lower: FALSE };
+export const UNKNOWN: SqlCondition = { upper: SQL_TRUE, lower: SQL_FALSE };
 
 /** An operand that is NULL where there is nothing to test: false. */
 export const orFalse = (text: string, ...values: SqlValue[]): Sql => ({
@@ -42,19 +42,19 @@ export const orFalse = (text: string, ...values: SqlValue[]): Sql => ({
   values,
 });
 
-export function not({ upper, lower }: Condition): Condition {
+export function not({ upper, lower }: SqlCondition): SqlCondition {
   return pair(negated(lower), negated(upper), upper === lower);
 }
 
-export function both(terms: readonly Condition[]): Condition {
-  return joinPair(terms, "and", FALSE, TRUE);
+export function both(terms: readonly SqlCondition[]): SqlCondition {
+  return joinPair(terms, "and", SQL_FALSE, SQL_TRUE);
 }
 
-export function either(terms: readonly Condition[]): Condition {
-  return joinPair(terms, "or", TRUE, FALSE);
+export function either(terms: readonly SqlCondition[]): SqlCondition {
+  return joinPair(terms, "or", SQL_TRUE, SQL_FALSE);
 }
 
-function joinPair(terms: readonly Condition[], word: "and" | "or", decides: Sql, neutral: Sql): Condition {
+function joinPair(terms: readonly SqlCondition[], word: "and" | "or", decides: Sql, neutral: Sql): SqlCondition {
   const isExact = terms.every(({ upper, lower }) => upper === lower);
   const of = (side: "upper" | "lower") =>
     joinSql(
@@ -63,14 +63,14 @@ function joinPair(terms: readonly Condition[], word: "and" | "or", decides: Sql,
       decides,
       neutral,
     );
-  return pair(of("upper"), isExact ? TRUE : of("lower"), isExact);
+  return pair(of("upper"), isExact ? SQL_TRUE : of("lower"), isExact);
 }
 
 /** Both conditions at once, each as one side of a query. */
-export const bothSql = (...terms: readonly Sql[]): Sql => joinSql(terms, "and", FALSE, TRUE);
+export const bothSql = (...terms: readonly Sql[]): Sql => joinSql(terms, "and", SQL_FALSE, SQL_TRUE);
 
 /** Any of the conditions, as one side of a query. */
-export const eitherSql = (terms: readonly Sql[]): Sql => joinSql(terms, "or", TRUE, FALSE);
+export const eitherSql = (terms: readonly Sql[]): Sql => joinSql(terms, "or", SQL_TRUE, SQL_FALSE);
 
 function joinSql(terms: readonly Sql[], word: "and" | "or", decides: Sql, neutral: Sql): Sql {
   if (terms.includes(decides)) return decides;
@@ -84,10 +84,10 @@ function joinSql(terms: readonly Sql[], word: "and" | "or", decides: Sql, neutra
 }
 
 function negated(condition: Sql): Sql {
-  if (condition === TRUE) return FALSE;
-  if (condition === FALSE) return TRUE;
+  if (condition === SQL_TRUE) return SQL_FALSE;
+  if (condition === SQL_FALSE) return SQL_TRUE;
   return sql(`(not ${condition.text})`, ...condition.values);
 }
 
-const pair = (upper: Sql, lower: Sql, isExact: boolean): Condition =>
+const pair = (upper: Sql, lower: Sql, isExact: boolean): SqlCondition =>
   isExact || upper === lower ? exactly(upper) : { upper, lower };

@@ -13,8 +13,20 @@ import { LEVELS } from "../levels.ts";
 import { isTimeUnit } from "../literals.ts";
 import { compilePredicate } from "../predicate.ts";
 import { parseMoment } from "../timestamp.ts";
-import { type ColumnType, columnOf, type EventColumns, jsonPath } from "./columns.ts";
-import { ALL, both, type Condition, either, exactly, NONE, not, orFalse, type Sql, sql, UNKNOWN } from "./condition.ts";
+import { type ColumnType, type EventColumns, jsonPath, sqlColumnOf } from "./columns.ts";
+import {
+  both,
+  EVERY_EVENT,
+  either,
+  exactly,
+  NO_EVENT,
+  not,
+  orFalse,
+  type Sql,
+  type SqlCondition,
+  sql,
+  UNKNOWN,
+} from "./condition.ts";
 
 export interface QuerySqlOptions {
   /** The clock that `timestamp > 1h` counts back from, in milliseconds since 1970. */
@@ -26,13 +38,13 @@ export interface QuerySqlOptions {
 
 /**
  * A query as conditions of DuckDB's SQL over the columns of a table of events. Values are bound, never part of the text.
- * See `Condition` for what holds between them and the predicate.
+ * See `SqlCondition` for what holds between them and the predicate.
  */
-export function querySql(query: Query, options: QuerySqlOptions): Condition {
-  return query.expr === undefined ? ALL : translate(query.expr, options);
+export function querySql(query: Query, options: QuerySqlOptions): SqlCondition {
+  return query.expr === undefined ? EVERY_EVENT : translate(query.expr, options);
 }
 
-function translate(expr: Expr, options: QuerySqlOptions): Condition {
+function translate(expr: Expr, options: QuerySqlOptions): SqlCondition {
   switch (expr.kind) {
     case "or":
       return either(expr.terms.map((term) => translate(term, options)));
@@ -53,7 +65,7 @@ function translate(expr: Expr, options: QuerySqlOptions): Condition {
 
 type FieldExpr = Extract<Expr, { field: Field }>;
 
-function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): Condition {
+function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): SqlCondition {
   if (place.at === "entry" && place.name === "level") return ofLevel(expr);
   if (place.at === "entry" && place.name === "timestamp") return ofTimestamp(expr, options);
   switch (expr.kind) {
@@ -99,20 +111,20 @@ function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): Cond
 }
 
 /** Every event has a message and an id, but they may be empty. */
-const orTrue = (place: Target, text: string): Condition => (place.at === "entry" ? ALL : exactly(sql(text)));
+const orTrue = (place: Target, text: string): SqlCondition => (place.at === "entry" ? EVERY_EVENT : exactly(sql(text)));
 
 /** All spellings of a level are equal, and only levels are stored, as numbers: the predicate says which of them pass. */
-function ofLevel(expr: Expr): Condition {
+function ofLevel(expr: Expr): SqlCondition {
   const selects = compilePredicate({ source: "", expr }, { nowMs: 0 });
   const passing = LEVELS.flatMap((level, severity) =>
     selects({ timestamp: "", level, message: "", fields: {} }) ? [severity] : [],
   );
-  if (passing.length === 0) return NONE;
-  return passing.length === LEVELS.length ? ALL : exactly(sql(`(severity in (${passing.join(", ")}))`));
+  if (passing.length === 0) return NO_EVENT;
+  return passing.length === LEVELS.length ? EVERY_EVENT : exactly(sql(`(severity in (${passing.join(", ")}))`));
 }
 
-function ofTimestamp(expr: FieldExpr, { nowMs, firstInstant }: QuerySqlOptions): Condition {
-  if (expr.kind === "exists" || expr.kind === "truthy") return ALL;
+function ofTimestamp(expr: FieldExpr, { nowMs, firstInstant }: QuerySqlOptions): SqlCondition {
+  if (expr.kind === "exists" || expr.kind === "truthy") return EVERY_EVENT;
   // Only the event has it as text.
   if (expr.kind !== "comparison" || expr.op === "=" || expr.op === "!=") return UNKNOWN;
   const { value, op } = expr;
@@ -139,18 +151,18 @@ interface Json {
 
 interface Readers {
   /** The value has a column of its own, or is the text of the event that is named so. */
-  readonly column: (column: string, type: ColumnType) => Condition;
-  readonly json: (json: Json) => Condition;
+  readonly column: (column: string, type: ColumnType) => SqlCondition;
+  readonly json: (json: Json) => SqlCondition;
 }
 
 /** How a value is read, where its place is not a level or timestamp. */
-function reading(place: Target, { columns }: QuerySqlOptions, readers: Readers): Condition {
+function reading(place: Target, { columns }: QuerySqlOptions, readers: Readers): SqlCondition {
   if (place.at === "entry") return readers.column(place.name === "id" ? columns.id : "message", "string");
   const type = columns.typeOf(place.path);
   // Nothing holds of a value that is missing: not even that it differs.
-  if (type === "absent") return NONE;
+  if (type === "absent") return NO_EVENT;
   if (type === "unread") return UNKNOWN;
-  if (type !== undefined) return readers.column(columnOf(place.path, type), type);
+  if (type !== undefined) return readers.column(sqlColumnOf(place.path, type), type);
   const path = jsonPath(place.path);
   if (path === undefined) return UNKNOWN;
   const value = "json_extract(fields, ?)";
@@ -166,30 +178,30 @@ function reading(place: Target, { columns }: QuerySqlOptions, readers: Readers):
 interface TextTest {
   readonly test: (text: string) => string;
   readonly values: readonly string[];
-  readonly otherwise?: Condition;
+  readonly otherwise?: SqlCondition;
 }
 
 /** A test of a value and of the elements of a list: SQL says it of the value, and of lists that it may hold. */
-function tested(place: Target, options: QuerySqlOptions, { test, values, otherwise }: TextTest): Condition {
+function tested(place: Target, options: QuerySqlOptions, { test, values, otherwise }: TextTest): SqlCondition {
   if (otherwise !== undefined || !values.every(isBindable)) {
     // Where no text can be there at all, nothing is unknown.
     return reading(place, options, {
-      column: (_column, type) => (type === "string" ? UNKNOWN : NONE),
+      column: (_column, type) => (type === "string" ? UNKNOWN : NO_EVENT),
       json: () => UNKNOWN,
     });
   }
   return reading(place, options, {
-    column: (column, type) => (type === "string" ? exactly(orFalse(test(column), ...values)) : NONE),
+    column: (column, type) => (type === "string" ? exactly(orFalse(test(column), ...values)) : NO_EVENT),
     json: (json) => orInList(json, orFalse(test(json.text), json.path, json.path, ...values)),
   });
 }
 
-function orInList(json: Json, ofValue: Sql): Condition {
+function orInList(json: Json, ofValue: Sql): SqlCondition {
   const isList = orFalse(`starts_with(${json.value}::varchar, '[')`, json.path);
-  return either([exactly(ofValue), { upper: isList, lower: NONE.lower }]);
+  return either([exactly(ofValue), { upper: isList, lower: NO_EVENT.lower }]);
 }
 
-function equals(place: Target, value: Value, options: QuerySqlOptions): Condition {
+function equals(place: Target, value: Value, options: QuerySqlOptions): SqlCondition {
   switch (value.kind) {
     case "string":
     case "word":
@@ -199,7 +211,7 @@ function equals(place: Target, value: Value, options: QuerySqlOptions): Conditio
         column: (column, type) =>
           type === "number" && mayHold(place, "=", value.value, options)
             ? exactly(orFalse(`${column} = ?::double`, boundNumber(value)))
-            : NONE,
+            : NO_EVENT,
         json: (json) => orInList(json, orFalse(`${json.number} = ?::double`, json.path, boundNumber(value))),
       });
       // Without a unit the digits may also be a text: version = 5 finds "5".
@@ -210,7 +222,7 @@ function equals(place: Target, value: Value, options: QuerySqlOptions): Conditio
       const text = value.kind === "null" ? "null" : String(value.value);
       return reading(place, options, {
         column: (column, type) =>
-          value.kind === "boolean" && type === "boolean" ? exactly(orFalse(`${column} = ${text}`)) : NONE,
+          value.kind === "boolean" && type === "boolean" ? exactly(orFalse(`${column} = ${text}`)) : NO_EVENT,
         json: (json) => orInList(json, orFalse(`${json.value}::varchar = '${text}'`, json.path)),
       });
     }
@@ -218,7 +230,7 @@ function equals(place: Target, value: Value, options: QuerySqlOptions): Conditio
 }
 
 /** Present and not equal; of a list, any element. */
-function differs(place: Target, value: Value, options: QuerySqlOptions): Condition {
+function differs(place: Target, value: Value, options: QuerySqlOptions): SqlCondition {
   const isThere = reading(place, options, {
     column: (column) => orTrue(place, `(${column} is not null)`),
     json: (json) => exactly(sql(`(${json.value} is not null)`, json.path)),
@@ -228,14 +240,14 @@ function differs(place: Target, value: Value, options: QuerySqlOptions): Conditi
   return both([isThere, not(same)]);
 }
 
-function ordered(place: Target, { op, value }: Comparison, options: QuerySqlOptions): Condition {
+function ordered(place: Target, { op, value }: Comparison, options: QuerySqlOptions): SqlCondition {
   // parseQuery has refused everything that has no rank.
   if (value.kind !== "number") throw new Error("unchecked ordering of a field");
   return reading(place, options, {
     column: (column, type) =>
       type === "number" && mayHold(place, op, value.value, options)
         ? exactly(orFalse(`${column} ${op} ?::double`, boundNumber(value)))
-        : NONE,
+        : NO_EVENT,
     json: (json) => orInList(json, orFalse(`${json.number} ${op} ?::double`, json.path, boundNumber(value))),
   });
 }
@@ -245,9 +257,9 @@ const boundNumber = ({ value }: { readonly value: number }) => value + 0;
 
 /** Whether any number of a column compares so, as far as is known. */
 function mayHold(place: Target, op: Comparison["op"], value: number, { columns }: QuerySqlOptions): boolean {
-  const known = place.at === "fields" ? columns.numbersOf?.(place.path) : undefined;
-  if (known === undefined) return true;
-  const { min, max } = known;
+  const bounds = place.at === "fields" ? columns.numbersOf?.(place.path) : undefined;
+  if (bounds === undefined) return true;
+  const { min, max } = bounds;
   switch (op) {
     case "<":
       return min < value;
@@ -263,14 +275,14 @@ function mayHold(place: Target, op: Comparison["op"], value: number, { columns }
 }
 
 /** A text with wildcards between its chunks. */
-function textTest(place: Target, chunks: readonly string[], options: QuerySqlOptions): Condition {
+function textTest(place: Target, chunks: readonly string[], options: QuerySqlOptions): SqlCondition {
   const texts = place.at === "fields" && chunks.length === 1 ? options.columns.textsOf?.(place.path) : undefined;
-  if (texts !== undefined && !texts.has(chunks[0]!)) return NONE;
+  if (texts !== undefined && !texts.has(chunks[0]!)) return NO_EVENT;
   const { test, values } = wildcards(chunks);
   return tested(place, options, { test, values });
 }
 
-function matchesText(column: string, chunks: (StringValue | WordValue)["chunks"]): Condition {
+function matchesText(column: string, chunks: (StringValue | WordValue)["chunks"]): SqlCondition {
   const { test, values } = wildcards(chunks);
   return values.every(isBindable) ? exactly(orFalse(test(column), ...values)) : UNKNOWN;
 }

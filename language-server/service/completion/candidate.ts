@@ -2,7 +2,7 @@ import type { CompletionItem, CompletionItemKind, TextEdit } from "vscode-langua
 import type { Span } from "../../../grammar/problem.ts";
 import type { ClientOptions } from "../client-options.ts";
 import type { ToolDocument } from "../document.ts";
-import type { Place } from "./place.ts";
+import type { CursorContext } from "./place.ts";
 
 /** CompletionItemKind of the protocol: constants, so that its types are all that is imported. */
 export const KIND = {
@@ -24,7 +24,7 @@ export const KIND = {
 } as const satisfies Record<string, CompletionItemKind>;
 
 /** Something that may be written at a place of the tree, before it is put into the terms of an editor. */
-export interface Candidate {
+export interface CompletionCandidate {
   readonly label: string;
   readonly kind: CompletionItemKind;
   /** JSON, whole: a key with its value, or a value. */
@@ -36,7 +36,7 @@ export interface Candidate {
   /** Its place among the others: `0` comes before `1`. Candidates of the same rank stay in the order given. */
   readonly rank?: number;
   readonly preselect?: boolean;
-  /** What `completionItem/resolve` finds the documentation by. */
+  /** The key by which `completionItem/resolve` finds the documentation. */
   readonly data?: unknown;
 }
 
@@ -44,7 +44,7 @@ export interface Candidate {
 export function itemsIn(
   document: ToolDocument,
   range: Span,
-  candidates: readonly Candidate[],
+  candidates: readonly CompletionCandidate[],
   client: ClientOptions,
 ): CompletionItem[] {
   return itemsAt(document, { range, isQuoted: false, commaBefore: undefined, commaAfter: false }, candidates, client);
@@ -53,21 +53,21 @@ export function itemsIn(
 /** The items of candidates that take the place of the token at the cursor, with the commas that are needed around. */
 export function itemsAt(
   document: ToolDocument,
-  place: Pick<Place, "range" | "isQuoted" | "commaBefore" | "commaAfter">,
-  candidates: readonly Candidate[],
+  cursor: Pick<CursorContext, "range" | "isQuoted" | "commaBefore" | "commaAfter">,
+  candidates: readonly CompletionCandidate[],
   client: ClientOptions,
 ): CompletionItem[] {
   // After the opening quote: some editors match what is typed with the word at the cursor, which has no quote.
-  const isAfterQuote = place.isQuoted && document.text[place.range.start] === '"';
-  const range = document.rangeOf(isAfterQuote ? { ...place.range, start: place.range.start + 1 } : place.range);
+  const isAfterQuote = cursor.isQuoted && document.text[cursor.range.start] === '"';
+  const range = document.rangeOf(isAfterQuote ? { ...cursor.range, start: cursor.range.start + 1 } : cursor.range);
   const afterQuote = (text: string) => (isAfterQuote ? text.slice(1) : text);
-  const comma = place.commaAfter ? "," : "";
+  const comma = cursor.commaAfter ? "," : "";
   const before: TextEdit[] = [];
-  if (place.commaBefore !== undefined) {
-    const at = document.positionAt(place.commaBefore);
+  if (cursor.commaBefore !== undefined) {
+    const at = document.positionAt(cursor.commaBefore);
     before.push({ range: { start: at, end: at }, newText: "," });
   }
-  const indent = indentation(document, place.range.start);
+  const indent = indentation(document, cursor.range.start);
   return candidates.map((candidate, i): CompletionItem => {
     const { label, kind, text, snippet, detail, documentation, rank = 1, preselect, data } = candidate;
     const asSnippet = client.snippets && snippet !== undefined;
@@ -79,7 +79,7 @@ export function itemsAt(
       // "!" is before the "$schema" and the words that an editor's own JSON support offers besides.
       sortText: `${rank === 0 ? "!" : rank}${String(i).padStart(4, "0")}`,
       // Editors compare it with the text between the start of the range and the cursor.
-      filterText: isAfterQuote ? JSON.stringify(label).slice(1, -1) : place.isQuoted ? JSON.stringify(label) : label,
+      filterText: isAfterQuote ? JSON.stringify(label).slice(1, -1) : cursor.isQuoted ? JSON.stringify(label) : label,
       insertTextFormat: asSnippet ? 2 : 1,
       // Lines are indented as the document is: not every editor does it.
       insertTextMode: 1,
@@ -102,11 +102,11 @@ function indentation(document: ToolDocument, offset: number): (text: string) => 
 }
 
 export function documentationOf(markdown: string, client: ClientOptions) {
-  return client.markdown ? { kind: "markdown" as const, value: markdown } : plainText(markdown);
+  return client.markdown ? { kind: "markdown" as const, value: markdown } : stripMarkdown(markdown);
 }
 
 /** Markdown as plain text, for clients that cannot show Markdown: without fences and backquotes. */
-export function plainText(markdown: string): string {
+export function stripMarkdown(markdown: string): string {
   return markdown
     .replace(/^```.*\n?/gm, "")
     .replace(/`([^`\n]*)`/g, "$1")

@@ -1,20 +1,20 @@
 import type { CompletionItem, CompletionList } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
 import type { ClientOptions } from "../client-options.ts";
-import { type Path, schemaAt, type ToolDocument } from "../document.ts";
+import { type NodePath, schemaAt, type ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { documentationOf, itemsAt, itemsIn } from "./candidate.ts";
 import { completeEmbedded } from "./embedded.ts";
 import { completeIgnore } from "./ignore.ts";
 import { keyCandidates } from "./keys.ts";
-import { placeAt } from "./place.ts";
+import { cursorAt } from "./place.ts";
 import { completeQuery } from "./query.ts";
 import { isBlank, skeletonCandidate } from "./skeleton.ts";
 import { completeTemplate } from "./template.ts";
 import { valueCandidates } from "./values.ts";
 
 /**
- * What may be written at an offset. Accepting an item leaves a text that is valid at its place: keys come with a good
+ * The completions at an offset. Accepting an item leaves a text that is valid at its place: keys come with a good
  * value, missing commas are added, and what is already there is not offered again.
  */
 export function complete(
@@ -42,11 +42,11 @@ function itemsOf(document: ToolDocument, offset: number, project: Project, clien
   // A part of a string, or all of it: two lists at once would replace each other's ranges.
   if (inner.length > 0) return inner;
   if (isBlank(document)) return itemsIn(document, { start: offset, end: offset }, [skeletonCandidate(project)], client);
-  const place = placeAt(document, offset);
-  if (place === undefined) return [];
+  const cursor = cursorAt(document, offset);
+  if (cursor === undefined) return [];
   const candidates =
-    place.kind === "key" ? keyCandidates(document, project, place) : valueCandidates(document, project, place);
-  return itemsAt(document, place, candidates, client);
+    cursor.kind === "key" ? keyCandidates(document, project, cursor) : valueCandidates(document, project, cursor);
+  return itemsAt(document, cursor, candidates, client);
 }
 
 const inString = (text: string) => JSON.stringify(text).slice(1, -1);
@@ -55,6 +55,6 @@ const inString = (text: string) => JSON.stringify(text).slice(1, -1);
 export function resolveCompletion(item: CompletionItem, client: ClientOptions): CompletionItem {
   const path = (item.data as { path?: unknown } | undefined)?.path;
   if (!Array.isArray(path)) return item;
-  const text = schemaAt(path as Path).markdownDescription;
+  const text = schemaAt(path as NodePath).markdownDescription;
   return text === undefined ? item : { ...item, documentation: documentationOf(text, client) };
 }

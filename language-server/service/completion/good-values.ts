@@ -1,7 +1,7 @@
 import { compileRoutes, parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
 import { memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
-import type { Path, ToolDocument } from "../document.ts";
+import type { NodePath, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { RECORD_VALUES, RESPONSE_HEADERS } from "./names.ts";
 
@@ -10,7 +10,7 @@ export interface Spot {
   readonly document: ToolDocument;
   readonly project: Project;
   /** From the root to the value. */
-  readonly path: Path;
+  readonly path: NodePath;
   /** The object or array that it goes into. */
   readonly container: Node;
 }
@@ -30,8 +30,9 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
       return exampleOf(schema);
     case "actions/*":
     case "actions/*/name": {
-      const taken = document.actions().map((action) => textOf(action, "name"));
-      const free = ["ops", "backend", "oncall"].find((word) => !taken.includes(word)) ?? `action-${taken.length + 1}`;
+      const takenNames = document.actions().map((action) => memberText(action, "name"));
+      const free =
+        ["ops", "backend", "oncall"].find((word) => !takenNames.includes(word)) ?? `action-${takenNames.length + 1}`;
       return name === "name" ? free : { ...(exampleOf(schema) as object), name: free };
     }
     case "alerts":
@@ -69,7 +70,7 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
   if (section === "dns" && path.length === 3) return record(String(first));
   if (section === "dns" && name === "name") return String(first);
   if (section === "dns" && name === "value") {
-    const type = textOf(container as ObjectNode, "type");
+    const type = memberText(container as ObjectNode, "type");
     return [(type === undefined ? undefined : RECORD_VALUES[type]) ?? "192.0.2.1"];
   }
   if (section === "function" || path[2] === "function") {
@@ -105,11 +106,11 @@ function firstAction(document: ToolDocument): string | undefined {
 }
 
 export function actionNames(document: ToolDocument): string[] {
-  return document.actions().flatMap((action) => textOf(action, "name") ?? []);
+  return document.actions().flatMap((action) => memberText(action, "name") ?? []);
 }
 
 /** The text of a string member. */
-export function textOf(node: Node | undefined, name: string): string | undefined {
+export function memberText(node: Node | undefined, name: string): string | undefined {
   const value = memberOf(node, name)?.value;
   return value?.type === "string" ? value.value : undefined;
 }
@@ -130,13 +131,15 @@ export function nameOf({ uri }: Project): string | undefined {
 }
 
 function firstFolder(project: Project, otherwise: string): string {
-  const folders = (project.listFiles?.(".") ?? []).filter(({ kind, name }) => kind === "directory" && !isHidden(name));
+  const folders = (project.listFiles?.(".") ?? []).filter(
+    ({ kind, name }) => kind === "directory" && !isUnlikelyName(name),
+  );
   const usual = ["public", "dist", "build", "static", "errors", otherwise];
   return usual.find((name) => folders.some((folder) => folder.name === name)) ?? folders[0]?.name ?? otherwise;
 }
 
 /** Files and folders that no setting is likely to name. */
-export const isHidden = (name: string) => name.startsWith(".") || name === "node_modules";
+export const isUnlikelyName = (name: string) => name.startsWith(".") || name === "node_modules";
 
 /** A rule that the pattern can have: everything rewritten to the front page, a part of the paths sent elsewhere. */
 function ruleFor(pattern: string, document: ToolDocument): object {
@@ -158,14 +161,14 @@ export function locationFor(pattern: string, document: ToolDocument): string {
 
 /** The values that are commonly given to a response header, whatever the case of its name. */
 export function headerValues(name: string): readonly string[] {
-  const known = Object.keys(RESPONSE_HEADERS).find((header) => header.toLowerCase() === name.toLowerCase());
-  return known === undefined ? [] : RESPONSE_HEADERS[known]!;
+  const canonicalName = Object.keys(RESPONSE_HEADERS).find((header) => header.toLowerCase() === name.toLowerCase());
+  return canonicalName === undefined ? [] : RESPONSE_HEADERS[canonicalName]!;
 }
 
 function freeDomain(document: ToolDocument, stage: string): string {
-  const taken = new Set(document.stages().map(({ value }) => textOf(value, "domain")));
+  const takenDomains = new Set(document.stages().map(({ value }) => memberText(value, "domain")));
   const apex =
-    [...taken]
+    [...takenDomains]
       .find((domain) => domain !== undefined)
       ?.split(".")
       .slice(-2)
@@ -173,7 +176,7 @@ function freeDomain(document: ToolDocument, stage: string): string {
   const wanted = stage === "production" ? apex : `${stage.replace(/[^a-z0-9-]/gi, "-")}.${apex}`;
   for (let i = 1; ; i++) {
     const domain = i === 1 ? wanted : `${stage.replace(/[^a-z0-9-]/gi, "-")}-${i}.${apex}`;
-    if (!taken.has(domain)) return domain;
+    if (!takenDomains.has(domain)) return domain;
   }
 }
 

@@ -2,32 +2,33 @@ import { locationCaptures, parseLocation, parseRoute, routeCaptures } from "../.
 import { DEFAULT_STAGES } from "../../../schema/index.ts";
 import { type Member, memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
-import type { Entry, Path, ToolDocument } from "../document.ts";
+import type { NodePath, SectionEntry, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
-import { type Candidate, KIND } from "./candidate.ts";
-import { goodValue, textOf } from "./good-values.ts";
+import { type CompletionCandidate, KIND } from "./candidate.ts";
+import { goodValue, memberText } from "./good-values.ts";
 import { headerDocs, RESPONSE_HEADERS } from "./names.ts";
-import type { Place } from "./place.ts";
+import type { CursorContext } from "./place.ts";
 import { write, writeMember } from "./snippet.ts";
 
 /** The keys that may be written at a place, each with a value to start from. Keys that are already there are left out. */
-export function keyCandidates(document: ToolDocument, project: Project, place: Place): Candidate[] {
-  const container = place.container as ObjectNode;
-  const others = container.members.filter((member) => member !== place.current).map(({ key }) => key.value);
-  const taken = new Set(others);
-  const { properties = {}, required = [], additionalProperties } = place.schema;
+export function keyCandidates(document: ToolDocument, project: Project, cursor: CursorContext): CompletionCandidate[] {
+  const container = cursor.container as ObjectNode;
+  const others = container.members.filter((member) => member !== cursor.current).map(({ key }) => key.value);
+  const takenNames = new Set(others);
+  const { properties = {}, required = [], additionalProperties } = cursor.schema;
   // If the value is already there, only keys that can have it are offered.
-  const value = place.hasColon ? (place.current as Member | undefined)?.value : undefined;
+  const value = cursor.hasColon ? (cursor.current as Member | undefined)?.value : undefined;
   const names = Object.keys(properties).filter(
-    (name) => !taken.has(name) && isWanted(place, name) && (value === undefined || fits(properties[name]!, value)),
+    (name) =>
+      !takenNames.has(name) && isWanted(cursor, name) && (value === undefined || fits(properties[name]!, value)),
   );
   const written = (name: string, schema: Schema) => {
-    if (place.hasColon) return { label: name, text: JSON.stringify(name) };
-    const path = [...place.path, name];
+    if (cursor.hasColon) return { label: name, text: JSON.stringify(name) };
+    const path = [...cursor.path, name];
     const { text, snippet } = writeMember(name, goodValue(schema, { document, project, path, container }), schema);
     return { label: name, text, snippet };
   };
-  const known = names.map((name): Candidate => {
+  const propertyCandidates = names.map((name): CompletionCandidate => {
     const schema = resolve(properties[name]!);
     const isRequired = required.includes(name);
     return {
@@ -36,18 +37,18 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
       detail: detailOf(schema, isRequired),
       rank: isRequired ? 0 : name === "$schema" ? 3 : 1,
       // Without its name no configuration is one.
-      ...(isRequired && place.path.length === 0 && { preselect: true }),
-      data: { path: [...place.path, name] satisfies Path },
+      ...(isRequired && cursor.path.length === 0 && { preselect: true }),
+      data: { path: [...cursor.path, name] satisfies NodePath },
     };
   });
-  if (typeof additionalProperties !== "object") return known;
+  if (typeof additionalProperties !== "object") return propertyCandidates;
   const schema = resolve(additionalProperties);
-  const free = freeNames(document, place.path)
-    .filter(({ name }) => !taken.has(name) && (value === undefined || capturesAll(name, value)))
-    .map(({ name, detail, documentation }): Candidate => {
+  const free = freeNames(document, cursor.path)
+    .filter(({ name }) => !takenNames.has(name) && (value === undefined || capturesAll(name, value)))
+    .map(({ name, detail, documentation }): CompletionCandidate => {
       return { ...written(name, schema), kind: KIND.field, detail, documentation };
     });
-  return [...known, ...free];
+  return [...propertyCandidates, ...free];
 }
 
 /** Whether a value is of the type that a key has, with keys that are known there. */
@@ -83,7 +84,7 @@ function fits(part: Schema, value: Node): boolean {
 
 /** Whether a pattern captures what the location of a rule uses; true for every pattern if there is no location. */
 function capturesAll(pattern: string, rule: Node): boolean {
-  const text = textOf(rule, "location");
+  const text = memberText(rule, "location");
   const location = text === undefined ? undefined : parseLocation(text);
   const route = parseRoute(pattern);
   if (!location?.ok || !route.ok) return true;
@@ -91,20 +92,20 @@ function capturesAll(pattern: string, rule: Node): boolean {
   return locationCaptures(location.value).every(({ name }) => captures.includes(name));
 }
 
-// What a text of a language looks like at least.
+// Patterns that every text of a language matches; not every text that matches is valid.
 const FORMS: Readonly<Record<string, RegExp>> = { path: /^[^/~\\]/, "header-name": /^[\w-]*$|^\*$/, duration: /^\d/ };
 
-/** What kind of value a key has, in a few words. */
+/** The kind of value that a key has, in a few words. */
 export function detailOf(schema: Schema, isRequired: boolean): string {
   const item = schema.items === undefined ? undefined : resolve(schema.items).type;
   const type = [schema.type ?? "any"].flat().join(" or ");
-  const shown = type === "array" && item !== undefined ? `array of ${[item].flat().join(" or ")}s` : type;
+  const typeName = type === "array" && item !== undefined ? `array of ${[item].flat().join(" or ")}s` : type;
   const isPlain = schema.default !== undefined && typeof schema.default !== "object" && schema.default !== "";
   const unit = schema["x-unit"] === undefined ? "" : ` ${schema["x-unit"]}`;
-  return shown + (isRequired ? ", required" : isPlain ? `, default ${String(schema.default)}${unit}` : "");
+  return typeName + (isRequired ? ", required" : isPlain ? `, default ${String(schema.default)}${unit}` : "");
 }
 
-// What excludes another, and the type of action that a field is for (schema/checks).
+// Pairs of keys that exclude each other, and the type of action that a field is for (schema/checks).
 const INSTEAD: Readonly<Record<string, string>> = {
   value: "file",
   file: "value",
@@ -122,11 +123,11 @@ const ACTION_TYPE: Readonly<Record<string, string>> = {
 };
 
 /** Whether a key can be used together with the others. */
-function isWanted({ path, container, current }: Place, name: string): boolean {
+function isWanted({ path, container, current }: CursorContext, name: string): boolean {
   const instead = Object.hasOwn(INSTEAD, name) ? memberOf(container, INSTEAD[name]!) : undefined;
   if (instead !== undefined && instead !== current) return false;
   if (path[0] !== "actions" || !Object.hasOwn(ACTION_TYPE, name)) return true;
-  const type = textOf(container, "type");
+  const type = memberText(container, "type");
   return type === undefined || type === ACTION_TYPE[name];
 }
 
@@ -137,7 +138,7 @@ interface FreeName {
 }
 
 /** Names for the keys of an object whose keys the user chooses. */
-function freeNames(document: ToolDocument, path: Path): readonly FreeName[] {
+function freeNames(document: ToolDocument, path: NodePath): readonly FreeName[] {
   const [section, , third] = path;
   if (section === "redirects" && path.length === 1) return patterns(document, document.headers(), REDIRECT_PATTERNS);
   if (section === "headers" && path.length === 1) return patterns(document, document.routes(), HEADER_PATTERNS);
@@ -152,7 +153,7 @@ function freeNames(document: ToolDocument, path: Path): readonly FreeName[] {
     ];
   }
   if (section === "dns" && path.length === 1) {
-    const domains = document.stages().flatMap(({ value }) => textOf(value, "domain") ?? []);
+    const domains = document.stages().flatMap(({ value }) => memberText(value, "domain") ?? []);
     return [...new Set([...domains.map((domain) => domain.split(".").slice(-2).join(".")), "example.com"])].map(
       (name) => ({ name }),
     );
@@ -177,20 +178,25 @@ const HEADER_PATTERNS: readonly FreeName[] = [
 ];
 
 /** The usual patterns, and those that the project has in its other section. */
-function patterns(document: ToolDocument, elsewhere: readonly Entry[], usual: readonly FreeName[]): FreeName[] {
+function patterns(document: ToolDocument, elsewhere: readonly SectionEntry[], usual: readonly FreeName[]): FreeName[] {
   const own = elsewhere.flatMap(({ key }) => (parseRoute(key.value).ok ? key.value : []));
   const where = elsewhere === document.routes() ? "of redirects" : "of headers";
-  const found = [...new Set(own)].slice(0, MAX_PATTERNS).map((name) => ({ name, detail: where }));
-  return [...usual, ...found.filter(({ name }) => !usual.some((known) => known.name === name))];
+  const projectPatterns = [...new Set(own)].slice(0, MAX_PATTERNS).map((name) => ({ name, detail: where }));
+  return [...usual, ...projectPatterns.filter(({ name }) => !usual.some((pattern) => pattern.name === name))];
 }
 
 // Nobody reads a longer list, and typing would not find the rest more easily.
 const MAX_PATTERNS = 50;
 
 /** The placeholder text of a whole object as an item, such as one action. */
-export function objectCandidate(document: ToolDocument, project: Project, place: Place, schema: Schema): Candidate {
-  const path = [...place.path, place.kind === "item" ? place.index : place.key!];
-  const value = goodValue(schema, { document, project, path, container: place.container });
+export function objectCandidate(
+  document: ToolDocument,
+  project: Project,
+  cursor: CursorContext,
+  schema: Schema,
+): CompletionCandidate {
+  const path = [...cursor.path, cursor.kind === "item" ? cursor.index : cursor.key!];
+  const value = goodValue(schema, { document, project, path, container: cursor.container });
   const { text, snippet } = write(value, schema);
   const label = text.replace(/\s+/g, " ");
   return {

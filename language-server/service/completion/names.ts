@@ -61,7 +61,7 @@ export const RESPONSE_HEADERS: Readonly<Record<string, readonly string[]>> = {
   "X-Robots-Tag": ["noindex", "noindex, nofollow"],
 };
 
-/** What each header is for, in a sentence or two (RFC 9110 and 9111, Fetch, and the header's own specification). */
+/** The purpose of each header, in a sentence or two (RFC 9110 and 9111, Fetch, and the header's own specification). */
 const HEADER_DOCS: Readonly<Record<string, string>> = {
   Accept: "The media types that the client takes.",
   "Accept-Language": "The languages that the client prefers.",
@@ -100,10 +100,10 @@ const HEADER_DOCS: Readonly<Record<string, string>> = {
   "X-Robots-Tag": "How search engines may use the response, such as `noindex`.",
 };
 
-/** What a header is for, whatever the case of its name. */
+/** The purpose of a header, whatever the case of its name. */
 export function headerDocs(name: string): string | undefined {
-  const known = Object.keys(HEADER_DOCS).find((header) => header.toLowerCase() === name.toLowerCase());
-  return known === undefined ? undefined : HEADER_DOCS[known];
+  const canonicalName = Object.keys(HEADER_DOCS).find((header) => header.toLowerCase() === name.toLowerCase());
+  return canonicalName === undefined ? undefined : HEADER_DOCS[canonicalName];
 }
 
 /** Request headers that scripts of other origins send in addition to the safelisted ones (Fetch standard). */
@@ -135,7 +135,7 @@ export const EXPOSED_HEADERS: readonly string[] = [
 
 export const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** What the status of a rule says to the client (RFC 9110 section 15.4); 200 is ours. */
+/** The meaning of the status of a rule for the client (RFC 9110 section 15.4); 200 is ours. */
 export const STATUS_WORDS: Readonly<Record<number, string>> = {
   200: "rewrite: the app answers another path",
   301: "moved for good",

@@ -2,15 +2,15 @@ import { createScanner, type SyntaxKind } from "jsonc-parser";
 import type { Span } from "../../../grammar/problem.ts";
 import type { ArrayNode, Member, Node, ObjectNode } from "../../../schema/json.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "../../../schema/shape.ts";
-import { lastBefore, type Path, type ToolDocument } from "../document.ts";
+import { lastBefore, type NodePath, type ToolDocument } from "../document.ts";
 
 /** Where something is being written, in a text that need not be whole. */
-export interface Place {
+export interface CursorContext {
   /** A key of `container`, its value, or an item. */
   readonly kind: "key" | "value" | "item";
   readonly container: ObjectNode | ArrayNode;
   /** From the root to the container. */
-  readonly path: Path;
+  readonly path: NodePath;
   readonly schema: Schema;
   /** The key of a value. */
   readonly key: string | undefined;
@@ -18,7 +18,7 @@ export interface Place {
   readonly index: number;
   /** The member or item that is being changed; undefined if a new one begins. */
   readonly current: Member | Node | undefined;
-  /** What is replaced: the token at the cursor with its quotes, or nothing. */
+  /** The text that is replaced: the token at the cursor with its quotes, or nothing. */
   readonly range: Span;
   /** Whether the token begins with a quote. */
   readonly isQuoted: boolean;
@@ -38,11 +38,11 @@ const STRING = 10;
 const TRIVIA: ReadonlySet<number> = new Set([12, 13, 14, 15]);
 const END = 17;
 
-/** The place at an offset; undefined outside of the root, in a comment and after a complete value. */
-export function placeAt(document: ToolDocument, offset: number): Place | undefined {
-  const found = containerAt(document, offset);
-  if (found === undefined) return undefined;
-  const { node: container, path, schema } = found;
+/** The context of a cursor at an offset; undefined outside of the root, in a comment and after a complete value. */
+export function cursorAt(document: ToolDocument, offset: number): CursorContext | undefined {
+  const innermost = containerAt(document, offset);
+  if (innermost === undefined) return undefined;
+  const { node: container, path, schema } = innermost;
   const { text } = document;
   const state = stateAt(text, container, offset);
   if (state === undefined) return undefined;
@@ -84,11 +84,11 @@ export function placeAt(document: ToolDocument, offset: number): Place | undefin
 /** The innermost object or array around the offset, one that is never closed included. */
 function containerAt(document: ToolDocument, offset: number) {
   let node = document.root;
-  let path: Path = [];
+  let path: NodePath = [];
   let schema: Schema = rootSchema;
-  let found: { node: ObjectNode | ArrayNode; path: Path; schema: Schema } | undefined;
+  let innermost: { node: ObjectNode | ArrayNode; path: NodePath; schema: Schema } | undefined;
   while (node !== undefined && isAround(document.text, node, offset)) {
-    found = { node, path, schema };
+    innermost = { node, path, schema };
     if (node.type === "object") {
       const member: Member | undefined = node.members[lastBefore(node.members, ({ key }) => key.span.start, offset)];
       if (member === undefined) break;
@@ -102,7 +102,7 @@ function containerAt(document: ToolDocument, offset: number) {
       node = node.items[i];
     }
   }
-  return found;
+  return innermost;
 }
 
 function isAround(text: string, node: Node, offset: number): node is ObjectNode | ArrayNode {
@@ -232,7 +232,7 @@ function currentOf(
   container: ObjectNode | ArrayNode,
   { start, end }: Span,
   offset: number,
-  expects: Place["kind"],
+  expects: CursorContext["kind"],
 ): Member | Node | undefined {
   const touches = (span: Span) => span.start < end && start < span.end;
   if (container.type === "array") return start === end ? undefined : container.items.find(({ span }) => touches(span));

@@ -2,7 +2,7 @@ import type { CompletionItem } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
 import { type CompletionKind, parseQuery, QuerySession } from "../../../grammar/query/index.ts";
 import type { ClientOptions } from "../client-options.ts";
-import type { Entry, ToolDocument } from "../document.ts";
+import type { SectionEntry, ToolDocument } from "../document.ts";
 import { documentationOf, KIND } from "./candidate.ts";
 
 /** A query, alone in a file or in a string, and how its text is mapped to the document. */
@@ -14,7 +14,7 @@ export interface QueryInDocument {
   write(text: string): string;
 }
 
-/** What may be written at an offset of a query; `config` is the project's tool.json. */
+/** The completions at an offset of a query; `config` is the project's tool.json. */
 export function completeQuery(
   query: QueryInDocument,
   offset: number,
@@ -36,7 +36,7 @@ export function completeQuery(
     ...(detail !== undefined && { detail }),
     ...(documentation !== undefined && { documentation: documentationOf(documentation, client) }),
     sortText,
-    // What holds the typed text rather than begins with it is left to the editor's own way of matching.
+    // An item that contains the typed text but does not begin with it is left to the editor's own way of matching.
     filterText: query.write(insertText.trimEnd()),
     ...(client.snippets && snippet !== undefined && { insertTextFormat: 2 as const }),
     textEdit: {
@@ -46,7 +46,7 @@ export function completeQuery(
   }));
 }
 
-/** What was read of the query that is typed; the next key is answered without reading all again. */
+/** The session that remembers the query that is typed: the next key is answered without reading all of it again. */
 function sessionOf(client: ClientOptions): QuerySession {
   let session = sessions.get(client);
   if (session === undefined) {
@@ -72,6 +72,6 @@ const KINDS = {
 } as const satisfies Record<CompletionKind, number>;
 
 /** The custom stages of a project, which a query names by `stage = x`. */
-function stageNames(stages: readonly Entry[]): string[] {
+function stageNames(stages: readonly SectionEntry[]): string[] {
   return stages.map(({ key }) => key.value).filter((name) => parseQuery(`stage = ${name}`).ok);
 }

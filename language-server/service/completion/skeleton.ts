@@ -1,7 +1,7 @@
 import { inferRuntime } from "../../../schema/index.ts";
 import type { ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
-import { type Candidate, KIND } from "./candidate.ts";
+import { type CompletionCandidate, KIND } from "./candidate.ts";
 import { nameOf } from "./good-values.ts";
 import { escapeSnippet } from "./snippet.ts";
 
@@ -11,7 +11,7 @@ export function isBlank(document: ToolDocument): boolean {
 }
 
 /** A first tool.json for a blank file: the folder's name, and what the project in it seems to be. */
-export function skeletonCandidate(project: Project): Candidate {
+export function skeletonCandidate(project: Project): CompletionCandidate {
   const { words, settings } = seems(project);
   const name = nameOf(project) ?? "app";
   const { type, ...others } = settings;

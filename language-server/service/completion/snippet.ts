@@ -1,13 +1,13 @@
 import { resolve, type Schema } from "../../../schema/shape.ts";
 
 /** A value as JSON and as a snippet, each scalar in it a place to fill in. */
-export interface Written {
+export interface TextAndSnippet {
   readonly text: string;
   readonly snippet: string;
 }
 
 /** Writes a value as it is usually written: an object that contains others on several lines, all else on one line. */
-export function write(value: unknown, schema: Schema): Written {
+export function write(value: unknown, schema: Schema): TextAndSnippet {
   let stop = 0;
   const text = print(value, schema, "", (plain) => plain);
   const snippet = print(value, schema, "", (plain, part) => {
@@ -18,7 +18,7 @@ export function write(value: unknown, schema: Schema): Written {
 }
 
 /** A key and its value. */
-export function writeMember(key: string, value: unknown, schema: Schema): Written {
+export function writeMember(key: string, value: unknown, schema: Schema): TextAndSnippet {
   const name = JSON.stringify(key);
   const written = write(value, schema);
   return { text: `${name}: ${written.text}`, snippet: `${escapeSnippet(name)}: ${written.snippet}` };
@@ -40,10 +40,10 @@ function print(value: unknown, part: Schema, indent: string, leaf: Leaf): string
     if (entries.length === 0) return leaf("{}", schema);
     const nested = entries.some(([, inner]) => isObject(inner) || (Array.isArray(inner) && inner.some(isObject)));
     const members = entries.map(([key, inner]) => {
-      const known = schema.properties?.[key];
-      const free = known === undefined;
+      const property = schema.properties?.[key];
+      const free = property === undefined;
       const name = JSON.stringify(key);
-      const of = known ?? (typeof schema.additionalProperties === "object" ? schema.additionalProperties : {});
+      const of = property ?? (typeof schema.additionalProperties === "object" ? schema.additionalProperties : {});
       // Names that the user chooses are places to fill in too.
       return `${free ? leaf(name, {}) : name}: ${print(inner, of, nested ? deeper : indent, leaf)}`;
     });

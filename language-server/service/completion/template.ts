@@ -41,7 +41,7 @@ export function completeTemplate(
     ...keywords.map(([name, text]) => item(name, KIND.keyword, text, start)),
     ...TEMPLATE_FUNCTIONS.map(({ name, documentation }) => item(name, KIND.function, documentation, start)),
   ];
-  return all.map((found, i) => ({ ...found, sortText: String(i).padStart(3, "0") }));
+  return all.map((completion, i) => ({ ...completion, sortText: String(i).padStart(3, "0") }));
 }
 
 /** The variables that the built-in page knows, and those of the project that a template can name. */

@@ -2,29 +2,41 @@ import { DEFAULT_REGION, inferRuntime, REGIONS } from "../../../schema/index.ts"
 import { memberSchema, resolve, type Schema } from "../../../schema/shape.ts";
 import type { ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
-import { type Candidate, KIND } from "./candidate.ts";
-import { actionNames, goodValue, headerValues, isHidden, locationFor, nameOf, textOf } from "./good-values.ts";
+import { type CompletionCandidate, KIND } from "./candidate.ts";
+import {
+  actionNames,
+  goodValue,
+  headerValues,
+  isUnlikelyName,
+  locationFor,
+  memberText,
+  nameOf,
+} from "./good-values.ts";
 import { objectCandidate } from "./keys.ts";
 import { EXPOSED_HEADERS, METHODS, RECORD_VALUES, REGION_PLACES, REQUEST_HEADERS, STATUS_WORDS } from "./names.ts";
-import type { Place } from "./place.ts";
+import type { CursorContext } from "./place.ts";
 
 /** The values that may be written at a place, whole. */
-export function valueCandidates(document: ToolDocument, project: Project, place: Place): Candidate[] {
+export function valueCandidates(
+  document: ToolDocument,
+  project: Project,
+  cursor: CursorContext,
+): CompletionCandidate[] {
   const schema =
-    place.kind === "item" ? resolve(place.schema.items ?? {}) : memberSchema(place.schema, place.key ?? "");
+    cursor.kind === "item" ? resolve(cursor.schema.items ?? {}) : memberSchema(cursor.schema, cursor.key ?? "");
   const types = [schema.type].flat();
-  const candidates: Candidate[] = [];
-  if (types.includes("string")) candidates.push(...stringCandidates(document, project, place, schema));
+  const candidates: CompletionCandidate[] = [];
+  if (types.includes("string")) candidates.push(...stringCandidates(document, project, cursor, schema));
   // Only a string can be between quotes.
-  if (place.isQuoted) return candidates;
+  if (cursor.isQuoted) return candidates;
   // A zone is none or a name: `true` is the default, which is not written.
-  const isZone = place.path[0] === "stages" && place.key === "zone";
+  const isZone = cursor.path[0] === "stages" && cursor.key === "zone";
   if (types.includes("boolean")) candidates.push(...booleans(schema).filter(({ text }) => !isZone || text === "false"));
-  if (types.includes("integer") || types.includes("number")) candidates.push(...numbers(place, schema));
+  if (types.includes("integer") || types.includes("number")) candidates.push(...numbers(cursor, schema));
   if (types.includes("object") || types.includes("array")) {
     // An alert that names no action would be invalid.
-    if (place.path[0] === "alerts" && place.kind === "item" && actionNames(document).length === 0) return candidates;
-    candidates.push(objectCandidate(document, project, place, schema));
+    if (cursor.path[0] === "alerts" && cursor.kind === "item" && actionNames(document).length === 0) return candidates;
+    candidates.push(objectCandidate(document, project, cursor, schema));
     const empty = types.includes("object") ? "{}" : "[]";
     if (canBeEmpty(schema) && candidates.at(-1)!.text !== empty) {
       candidates.push({ label: empty, kind: KIND.value, text: empty, snippet: empty === "{}" ? "{$1}" : "[$1]" });
@@ -37,7 +49,7 @@ function canBeEmpty({ required, minItems }: Schema): boolean {
   return required === undefined && minItems === undefined;
 }
 
-function booleans(schema: Schema): Candidate[] {
+function booleans(schema: Schema): CompletionCandidate[] {
   return [true, false].map((value) => ({
     label: String(value),
     kind: KIND.keyword,
@@ -46,13 +58,13 @@ function booleans(schema: Schema): Candidate[] {
   }));
 }
 
-function numbers({ path, key }: Place, schema: Schema): Candidate[] {
+function numbers({ path, key }: CursorContext, schema: Schema): CompletionCandidate[] {
   if (path[0] === "redirects" && key === "status") {
     return [301, 302, 303, 307, 308, 200].map((status) => word(String(status), STATUS_WORDS[status]));
   }
   const unit = schema["x-unit"] === undefined ? "" : ` ${schema["x-unit"]}`;
-  const known = [schema.default, ...(schema.examples ?? []), schema.minimum, schema.maximum];
-  const values = [...new Set(known.filter((value) => typeof value === "number"))].filter(
+  const schemaValues = [schema.default, ...(schema.examples ?? []), schema.minimum, schema.maximum];
+  const values = [...new Set(schemaValues.filter((value) => typeof value === "number"))].filter(
     (value) => value < 2 ** 31 - 1,
   );
   return values.map((value) => {
@@ -68,22 +80,28 @@ function numbers({ path, key }: Place, schema: Schema): Candidate[] {
   });
 }
 
-function word(text: string, detail?: string): Candidate {
+function word(text: string, detail?: string): CompletionCandidate {
   return { label: text, kind: KIND.value, text, detail };
 }
 
-function quoted(value: string, more: Partial<Candidate> = {}): Candidate {
+function quoted(value: string, more: Partial<CompletionCandidate> = {}): CompletionCandidate {
   return { label: value, kind: KIND.value, text: JSON.stringify(value), ...more };
 }
 
-function stringCandidates(document: ToolDocument, project: Project, place: Place, schema: Schema): Candidate[] {
-  const { path, key, kind, container } = place;
+function stringCandidates(
+  document: ToolDocument,
+  project: Project,
+  cursor: CursorContext,
+  schema: Schema,
+): CompletionCandidate[] {
+  const { path, key, kind, container } = cursor;
   const [section] = path;
   const siblings =
     container.type === "array"
-      ? container.items.flatMap((item) => (item !== place.current && item.type === "string" ? item.value : []))
+      ? container.items.flatMap((item) => (item !== cursor.current && item.type === "string" ? item.value : []))
       : [];
-  const unlessThere = (candidates: Candidate[]) => candidates.filter(({ label }) => !siblings.includes(label));
+  const unlessThere = (candidates: CompletionCandidate[]) =>
+    candidates.filter(({ label }) => !siblings.includes(label));
   if (schema.enum !== undefined) {
     return schema.enum.map((value) =>
       quoted(value, { kind: KIND.enumMember, ...(value === schema.default && { detail: "default", preselect: true }) }),
@@ -98,57 +116,62 @@ function stringCandidates(document: ToolDocument, project: Project, place: Place
     return headerValues(key).map((value) => quoted(value));
   }
   if (section === "dns" && kind === "item" && path.at(-1) === "value") {
-    const type = textOf(document.nodeAt(path.slice(0, -1)).node, "type");
+    const type = memberText(document.nodeAt(path.slice(0, -1)).node, "type");
     const value = type === undefined ? undefined : RECORD_VALUES[type];
     if (siblings.length > 0 && (type === "CNAME" || type === "ALIAS")) return [];
     return value === undefined ? [] : unlessThere([quoted(value)]);
   }
   if (section === "dns" && key === "name") {
     const zone = String(path[1]);
-    const names = textOf(container, "type") === "CNAME" ? [`www.${zone}`] : [zone, `www.${zone}`];
+    const names = memberText(container, "type") === "CNAME" ? [`www.${zone}`] : [zone, `www.${zone}`];
     return names.map((name) => quoted(name));
   }
   const language = schema["x-language"];
   if (language?.startsWith("ref:")) return actionNames(document).map((name) => quoted(name, { kind: KIND.reference }));
   switch (language) {
     case "path":
-      return paths(project, place, document);
+      return paths(project, cursor, document);
     case "header-name":
       return unlessThere(
         (path[1] === "exposed_headers" ? EXPOSED_HEADERS : REQUEST_HEADERS).map((name) => quoted(name)),
       );
     case "location":
-      return locations(document, place);
+      return locations(document, cursor);
     case "command":
-      return commands(project, place, schema);
+      return commands(project, cursor, schema);
     case "duration":
     case "query":
       // Their own languages complete inside of the quotes; without quotes there is nothing to put an item into.
-      return place.isQuoted ? [] : exampleStrings(schema);
+      return cursor.isQuoted ? [] : exampleStrings(schema);
     default:
-      return plainStrings(document, project, place, schema);
+      return plainStrings(document, project, cursor, schema);
   }
 }
 
-function plainStrings(document: ToolDocument, project: Project, place: Place, schema: Schema): Candidate[] {
-  const { path, key, container } = place;
+function plainStrings(
+  document: ToolDocument,
+  project: Project,
+  cursor: CursorContext,
+  schema: Schema,
+): CompletionCandidate[] {
+  const { path, key, container } = cursor;
   if (path.length === 0 && key === "name") {
     const name = nameOf(project);
     return [...new Set([...(name === undefined ? [] : [name]), "app"])].map((text) => quoted(text));
   }
-  const full = [...path, place.kind === "item" ? place.index : (key ?? "")];
+  const full = [...path, cursor.kind === "item" ? cursor.index : (key ?? "")];
   const good = goodValue(schema, { document, project, path: full, container });
   const isRight = typeof good === "string" && good !== "";
-  const examples = isRight && isMadeToFit(place) ? [] : exampleStrings(schema);
+  const examples = isRight && isMadeToFit(cursor) ? [] : exampleStrings(schema);
   return [...(isRight ? [quoted(good)] : []), ...examples.filter(({ label }) => label !== good)];
 }
 
 /** Whether an example would be wrong that does not fit the rest of the document. */
-function isMadeToFit({ path, key }: Place): boolean {
+function isMadeToFit({ path, key }: CursorContext): boolean {
   return (path[0] === "stages" && (key === "domain" || key === "zone")) || (path[0] === "actions" && key === "name");
 }
 
-function exampleStrings(schema: Schema): Candidate[] {
+function exampleStrings(schema: Schema): CompletionCandidate[] {
   const texts = [schema.default, ...(schema.examples ?? [])].filter(
     (value) => typeof value === "string" && value !== "",
   );
@@ -157,7 +180,7 @@ function exampleStrings(schema: Schema): Candidate[] {
   );
 }
 
-function regions(): Candidate[] {
+function regions(): CompletionCandidate[] {
   const sorted = [DEFAULT_REGION, ...REGIONS.filter((region) => region !== DEFAULT_REGION)];
   return sorted.map((region) =>
     quoted(region, {
@@ -168,26 +191,26 @@ function regions(): Candidate[] {
 }
 
 /** Files and folders of the project, one level below what is typed so far. */
-function paths(project: Project, place: Place, document: ToolDocument): Candidate[] {
+function paths(project: Project, cursor: CursorContext, document: ToolDocument): CompletionCandidate[] {
   if (project.listFiles === undefined) return [];
-  const typed = place.isQuoted ? typedText(place, document) : "";
+  const typed = cursor.isQuoted ? typedText(cursor, document) : "";
   const slash = typed.lastIndexOf("/");
   const folder = slash < 0 ? "" : typed.slice(0, slash + 1);
   if (/^[/~\\]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)/.test(folder)) return [];
-  const wantsFile = place.key === "file";
-  const fitting = FITTING[textOf(place.container, "type") ?? ""] ?? /\.(?:js|mjs|css|html?|txt|svg|snippet)$/i;
-  const found: Candidate[] = [];
+  const wantsFile = cursor.key === "file";
+  const fitting = FITTING[memberText(cursor.container, "type") ?? ""] ?? /\.(?:js|mjs|css|html?|txt|svg|snippet)$/i;
+  const candidates: CompletionCandidate[] = [];
   for (const { name, kind } of [...project.listFiles(folder === "" ? "." : folder)].sort(byName)) {
-    if (isHidden(name) || (kind === "file" && !wantsFile)) continue;
+    if (isUnlikelyName(name) || (kind === "file" && !wantsFile)) continue;
     const path = folder + name;
     if (kind === "directory") {
-      found.push(quoted(wantsFile ? `${path}/` : path, { kind: KIND.folder, rank: wantsFile ? 2 : 1 }));
+      candidates.push(quoted(wantsFile ? `${path}/` : path, { kind: KIND.folder, rank: wantsFile ? 2 : 1 }));
     } else {
-      found.push(quoted(path, { kind: KIND.file, rank: fitting.test(name) ? 0 : 1 }));
+      candidates.push(quoted(path, { kind: KIND.file, rank: fitting.test(name) ? 0 : 1 }));
     }
   }
   // If a file is wanted, folders are offered only inside quotes, where the user can continue the path.
-  return wantsFile && !place.isQuoted ? found.filter(({ kind }) => kind === KIND.file) : found;
+  return wantsFile && !cursor.isQuoted ? candidates.filter(({ kind }) => kind === KIND.file) : candidates;
 }
 
 /** The files that an injection of a type is likely made of. */
@@ -202,7 +225,7 @@ const FITTING: Readonly<Record<string, RegExp>> = {
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
 /** The text of a quoted token that may not be closed, read as JSON as far as it goes. */
-function typedText({ range }: Place, document: ToolDocument): string {
+function typedText({ range }: CursorContext, document: ToolDocument): string {
   const raw = document.text.slice(range.start + 1, range.end).replace(/["']$/, "");
   try {
     return JSON.parse(`"${raw}"`) as string;
@@ -211,25 +234,25 @@ function typedText({ range }: Place, document: ToolDocument): string {
   }
 }
 
-function locations(document: ToolDocument, { path }: Place): Candidate[] {
+function locations(document: ToolDocument, { path }: CursorContext): CompletionCandidate[] {
   return [quoted(locationFor(String(path.at(-1)), document))];
 }
 
 /** The scripts of package.json, then what the tool would run by itself, then the examples. */
-function commands(project: Project, place: Place, schema: Schema): Candidate[] {
-  const found: Candidate[] = scripts(project).map(({ name, command }) =>
+function commands(project: Project, cursor: CursorContext, schema: Schema): CompletionCandidate[] {
+  const candidates: CompletionCandidate[] = scripts(project).map(({ name, command }) =>
     quoted(name === "start" ? "npm start" : `npm run ${name}`, { kind: KIND.function, detail: command, rank: 0 }),
   );
   if (project.directory !== undefined) {
-    const inferred = inferRuntime(project.directory, { name: "" }, { development: place.path[1] === "development" });
+    const inferred = inferRuntime(project.directory, { name: "" }, { development: cursor.path[1] === "development" });
     const command =
-      place.key === "command" ? inferred.command : place.key === "build" ? inferred.build : inferred.clean;
-    const isOwn = place.key === "command" || place.key === "build" || place.key === "clean";
-    if (isOwn && command !== undefined) found.push(quoted(command, { kind: KIND.function, detail: "inferred" }));
+      cursor.key === "command" ? inferred.command : cursor.key === "build" ? inferred.build : inferred.clean;
+    const isOwn = cursor.key === "command" || cursor.key === "build" || cursor.key === "clean";
+    if (isOwn && command !== undefined) candidates.push(quoted(command, { kind: KIND.function, detail: "inferred" }));
   }
   const inner = schema["x-language"] === undefined && schema.items !== undefined ? resolve(schema.items) : schema;
-  for (const candidate of exampleStrings(inner)) found.push(candidate);
-  return found.filter(({ label }, i) => found.findIndex((other) => other.label === label) === i);
+  for (const candidate of exampleStrings(inner)) candidates.push(candidate);
+  return candidates.filter(({ label }, i) => candidates.findIndex((other) => other.label === label) === i);
 }
 
 export function scripts(project: Project): { readonly name: string; readonly command: string }[] {

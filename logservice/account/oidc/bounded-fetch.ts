@@ -1,7 +1,7 @@
 import type { CustomFetch } from "openid-client";
 import type { Clock } from "../../../grammar/units/clock.ts";
 import { withDeadline } from "./deadline.ts";
-import { invalid, unavailable } from "./refusal.ts";
+import { invalidAnswer, unavailable } from "./refusal.ts";
 
 /** The largest documents of real providers have a hundred kilobytes. */
 const MAX_BYTES = 1 << 20;
@@ -36,7 +36,7 @@ export function boundedFetch({ host, timeoutMs, clock, signal }: FetchBounds): C
         await answer.body?.cancel();
         // 429 is for all clients of the provider, and ends by itself as a 503 does.
         if (status >= 500 || status === 429) throw unavailable(host, `answers with status ${status}`);
-        throw invalid(host, `it has status ${status}`);
+        throw invalidAnswer(host, `it has status ${status}`);
       }
       return new Response(await read(answer, host), { status, headers: answer.headers });
     });
@@ -46,10 +46,10 @@ async function read(answer: Response, host: string): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
-    // What is counted is what a compressed answer unfolds to. Leaving the loop closes the connection.
+    // The bytes of the unpacked answer count. Leaving the loop closes the connection.
     for await (const part of answer.body ?? []) {
       size += part.length;
-      if (size > MAX_BYTES) throw invalid(host, "it is larger than a megabyte");
+      if (size > MAX_BYTES) throw invalidAnswer(host, "it is larger than a megabyte");
       parts.push(part);
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../grammar/units/clock.ts";
 
-export interface Deadline {
+export interface DeadlineOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   /** Ends the work early, with its reason as the error. */
@@ -13,7 +13,10 @@ export interface Deadline {
  * Runs work that ends with a deadline, even if the work does not heed its signal. `AbortSignal.any` over
  * `AbortSignal.timeout` would be shorter, but Node 20 may collect such signals before they fire.
  */
-export async function withDeadline<T>(deadline: Deadline, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withDeadline<T>(
+  deadline: DeadlineOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const { timeoutMs, clock, signal: outer, late } = deadline;
   outer?.throwIfAborted();
   const controller = new AbortController();

@@ -1,9 +1,9 @@
 import { allowInsecureRequests, customFetch, discovery, None, type ServerMetadata } from "openid-client";
 import { boundedFetch, type FetchBounds } from "./bounded-fetch.ts";
-import { invalid, refusing, unavailable } from "./refusal.ts";
+import { invalidAnswer, refusing, unavailable } from "./refusal.ts";
 import { isHttp, isSafeUrl, MAX_TIMEOUT_MS, type OidcSettings } from "./settings.ts";
 
-/** What a sign-in needs of a document; userinfo is asked only if there is such an endpoint. */
+/** The members of a document that a sign-in needs; userinfo is asked only if there is such an endpoint. */
 const NEEDED = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
 /** A browser is sent to one of them, with some 500 characters more; common proxies pass a header of 8000. */
 const MAX_ENDPOINT_LENGTH = 2000;
@@ -30,7 +30,7 @@ export async function discover(settings: OidcSettings, bounds: Omit<FetchBounds,
     const { userinfo_endpoint } = document;
     const optional = userinfo_endpoint === undefined ? [] : (["userinfo_endpoint"] as const);
     const wrong = [...NEEDED, ...optional].find((name) => !isEndpoint(document[name], settings));
-    if (wrong !== undefined) throw invalid(host, `its document has no usable ${wrong}`);
+    if (wrong !== undefined) throw invalidAnswer(host, `its document has no usable ${wrong}`);
     return document;
   });
 }

@@ -9,12 +9,12 @@ export interface Keeping {
 
 /** A function that loads a value when it is first asked for, once for all who ask meanwhile, and keeps it for a time. */
 export function keeping<T>({ valueMs, failureMs, nowMs }: Keeping, load: () => Promise<T>): () => Promise<T> {
-  let kept: { readonly value: Promise<T>; untilMs: number } | undefined;
+  let entry: { readonly value: Promise<T>; untilMs: number } | undefined;
   return () => {
-    if (kept !== undefined && nowMs() < kept.untilMs) return kept.value;
+    if (entry !== undefined && nowMs() < entry.untilMs) return entry.value;
     // While it loads there is no end: whoever asks waits for the same value.
     const loading = { value: load(), untilMs: Number.POSITIVE_INFINITY };
-    kept = loading;
+    entry = loading;
     const keepFor = (ms: number) => () => {
       loading.untilMs = nowMs() + ms;
     };

@@ -1,5 +1,5 @@
 import { shortLine } from "./quoted-text.ts";
-import { invalid } from "./refusal.ts";
+import { invalidAnswer } from "./refusal.ts";
 
 /** Who signed in, by the word of the provider. (issuer, subject) is the identity; all else may change. */
 export interface OidcPerson {
@@ -35,7 +35,7 @@ export function isComplete(idToken: Claims): boolean {
 export function personOf(host: string, idToken: Claims, userinfo: Claims | undefined): OidcPerson {
   const { iss, sub } = idToken;
   if (typeof iss !== "string" || typeof sub !== "string" || !SUBJECT.test(sub)) {
-    throw invalid(host, "it names nobody, or by an id that no provider may use");
+    throw invalidAnswer(host, "it names nobody, or by an id that no provider may use");
   }
   const source = userinfo !== undefined && emailIn(userinfo) !== undefined ? userinfo : idToken;
   const email = emailIn(source);

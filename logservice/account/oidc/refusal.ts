@@ -48,7 +48,7 @@ export function unavailable(host: string, what: string, cause?: unknown): OidcRe
 }
 
 /** The answer of the provider, or what came in its name, proves nothing. */
-export function invalid(host: string, what: string, cause?: unknown): OidcRefusal {
+export function invalidAnswer(host: string, what: string, cause?: unknown): OidcRefusal {
   const toDo = "Begin the sign-in again; if it fails again, tell the administrator of this service.";
   return new OidcRefusal("invalid", `An answer of ${host} cannot be accepted: ${what}. ${toDo}`, {
     cause: plainCause(cause),
@@ -59,19 +59,21 @@ function refusalOf(error: unknown, { host, secrets }: Circumstances): OidcRefusa
   const refusal = chainOf(error).find((one) => one instanceof OidcRefusal);
   if (refusal !== undefined) return refusal;
   if (error instanceof AuthorizationResponseError) {
-    const said = saidBy(error, secrets);
+    const detail = saidBy(error, secrets);
     if (error.error === "access_denied") {
-      const message = `${host} did not let you sign in, or you cancelled: ${said}. Sign in again, or in another way.`;
+      const message = `${host} did not let you sign in, or you cancelled: ${detail}. Sign in again, or in another way.`;
       return new OidcRefusal("denied", message, { cause: plainCause(error) });
     }
-    if (FAILURES.includes(error.error)) return unavailable(host, `cannot sign anybody in now: ${said}`, error);
-    return invalid(host, `it is the error ${said}`, error);
+    if (FAILURES.includes(error.error)) return unavailable(host, `cannot sign anybody in now: ${detail}`, error);
+    return invalidAnswer(host, `it is the error ${detail}`, error);
   }
-  if (error instanceof ResponseBodyError) return invalid(host, `it is the error ${saidBy(error, secrets)}`, error);
-  if (error instanceof WWWAuthenticateChallengeError) return invalid(host, "it refuses this service's request", error);
+  if (error instanceof ResponseBodyError)
+    return invalidAnswer(host, `it is the error ${saidBy(error, secrets)}`, error);
+  if (error instanceof WWWAuthenticateChallengeError)
+    return invalidAnswer(host, "it refuses this service's request", error);
   // The innermost error of the library is the most exact one; its texts are fixed.
   const reason = chainOf(error).findLast(isOfLibrary)?.message ?? "it is not well-formed";
-  return invalid(host, reason, error);
+  return invalidAnswer(host, reason, error);
 }
 
 function saidBy(error: AuthorizationResponseError | ResponseBodyError, secrets: readonly string[]): string {

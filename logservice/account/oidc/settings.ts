@@ -1,7 +1,7 @@
 import { isLoopback } from "../../../grammar/address/loopback.ts";
 import { OperatorError } from "../../error.ts";
 
-/** What the operator of the service says about the provider. */
+/** The settings of the provider by the operator of the service. */
 export interface OidcSettings {
   /** URL of the provider: https, or http on loopback. */
   readonly issuer: string;

@@ -1,5 +1,5 @@
 import { pageDocument } from "../../html/document.ts";
-import { describedBy, postForm, problemOf } from "../../html/form.ts";
+import { describedBy, postForm, problemHtml } from "../../html/form.ts";
 import { html } from "../../html/html.ts";
 import { shownText } from "../../html/shown-text.ts";
 import { commandWord } from "./on-machine.ts";
@@ -16,7 +16,7 @@ export interface AccountPage {
   readonly url: string;
   /** Whether the service sends mails. Otherwise this page is where a person signs in a terminal. */
   readonly isMailed: boolean;
-  /** What is wrong with the code that was sent. */
+  /** The problem of the code that was sent. */
   readonly problem?: string | undefined;
   /** The token of the form that signs out. */
   readonly form: string;
@@ -45,7 +45,7 @@ ${rows}</ul>`;
   const confirm = postForm({
     action: "/account/confirm",
     form: confirmForm,
-    content: html`${problemOf(problem)}<label for="code">The code that it shows</label>
+    content: html`${problemHtml(problem)}<label for="code">The code that it shows</label>
 <input id="code" name="code" class="digits" type="text" inputmode="numeric" autocomplete="one-time-code" pattern=" *[0-9]{3} ?[0-9]{3} *" maxlength="12" title="Six digits" required${describedBy(problem, "code-hint")}>
 <p id="code-hint" class="hint">Six digits. Type a code only if it is on a screen in front of you: nobody else has a reason to tell you one.</p>
 <button>Sign in the terminal</button>`,

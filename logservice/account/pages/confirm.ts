@@ -1,12 +1,12 @@
 import { pageDocument } from "../../html/document.ts";
-import { describedBy, postForm, problemOf } from "../../html/form.ts";
+import { describedBy, postForm, problemHtml } from "../../html/form.ts";
 import { html } from "../../html/html.ts";
 import { shownText } from "../../html/shown-text.ts";
 import { utcTime } from "../../html/utc-time.ts";
 
 export interface ConfirmPage {
   readonly email: string;
-  /** What asked to sign in. */
+  /** The device that asked to sign in. */
   readonly device: string;
   /** The network address that it asked from. */
   readonly address: string;
@@ -24,7 +24,7 @@ export function confirmPage(page: ConfirmPage): string {
 ${postForm({
   action,
   form,
-  content: html`${problemOf(problem)}<label for="code">The code that it shows</label>
+  content: html`${problemHtml(problem)}<label for="code">The code that it shows</label>
 <input id="code" name="code" class="digits" type="text" inputmode="numeric" autocomplete="one-time-code" pattern=" *[0-9]{3} ?[0-9]{3} *" maxlength="12" title="Six digits" required${describedBy(problem, "code-hint")}>
 <p id="code-hint" class="hint">Six digits. ${triesLeft === 1 ? "This is the last try." : html`${triesLeft} tries left.`} Type a code only if it is on a screen in front of you: nobody else has a reason to tell you one.</p>
 <button class="primary">Sign in that device</button>

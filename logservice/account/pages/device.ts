@@ -1,6 +1,6 @@
 /**
- * What sent a request, in words for its owner: "Firefox on Linux". Read from the User-Agent, which anybody can make up: only
- * names from here and, for our own command, a short version and platform.
+ * Names the program that sent a request, for its owner: "Firefox on Linux". Read from the User-Agent, which anybody can
+ * make up: only names from here and, for our own command, a short version and platform.
  */
 export function deviceOf(userAgent: string | undefined): string {
   if (userAgent === undefined || userAgent.length > MAX_LENGTH) return UNKNOWN;

@@ -3,7 +3,7 @@ import { html } from "../../html/html.ts";
 import { shownText } from "../../html/shown-text.ts";
 
 export interface LeavePage {
-  /** What people call the provider. */
+  /** The name of the provider for people. */
   readonly name: string;
   /** A page of the provider, by http or https. */
   readonly url: string;

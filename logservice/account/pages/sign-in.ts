@@ -1,11 +1,11 @@
 import { pageDocument } from "../../html/document.ts";
-import { describedBy, postForm, problemOf } from "../../html/form.ts";
+import { describedBy, postForm, problemHtml } from "../../html/form.ts";
 import { html } from "../../html/html.ts";
 import { shownText } from "../../html/shown-text.ts";
 import { signInCommand } from "./on-machine.ts";
 
 export interface SignInPage {
-  /** What the field has at first. */
+  /** The initial text of the field. */
   readonly email: string;
   /** Where to go afterwards; sent back with the form. */
   readonly next: string;
@@ -26,7 +26,7 @@ export function signInPage({ email, next, oidcName, problem, form, isMailed, has
     action: "/sign-in",
     form,
     content: html`${nextField}
-${problemOf(problem)}<label for="email">Email address</label>
+${problemHtml(problem)}<label for="email">Email address</label>
 <input id="email" name="email" type="email" value="${email}" autocomplete="email" maxlength="254" required${describedBy(problem, "email-hint")}>
 ${isMailed ? MAILED : html`<div id="email-hint" class="hint"><p>This service sends no mail. An owner or admin of your team can make a sign-in link for you, on its page Members. Or the link is printed on the machine that the service runs on:</p>${signInCommand(email)}</div>`}
 <button class="primary">Continue</button>`,

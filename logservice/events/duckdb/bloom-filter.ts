@@ -7,7 +7,7 @@
 
 import { open, readFile, rename, writeFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { codeOf } from "../durable.ts";
+import { errorCode } from "../durable.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { filterPath } from "./segment-files.ts";
 import { ROW_GROUP } from "./segment-schema.ts";
@@ -49,10 +49,10 @@ export async function writeFilter(connection: DuckDBConnection, path: string, se
   const names = (await rowsOf(`select column_name from (describe select * from ${from})`))
     .map(([name]) => String(name))
     .filter((name) => name === OWN_IDS || name.startsWith("string:"));
-  const counted = names.map((name) => `count("${name}")::double, approx_count_distinct("${name}")::double`);
-  const [[rows, ...counts] = []] = (await rowsOf(`select count(*)::double, ${counted.join(", ")} from ${from}`)) as [
-    number[],
-  ];
+  const countColumns = names.map((name) => `count("${name}")::double, approx_count_distinct("${name}")::double`);
+  const [[rows, ...counts] = []] = (await rowsOf(
+    `select count(*)::double, ${countColumns.join(", ")} from ${from}`,
+  )) as [number[]];
   const sequences = await rowsOf(
     `select min(q)::double, max(q)::double from ${from} group by file_row_number // ${RUN_ROWS} order by min(file_row_number)`,
   );
@@ -142,7 +142,7 @@ export async function readFilter(
 ): Promise<BloomFilter | undefined> {
   const path = filterPath(segmentPath);
   const bytes = await readFile(path).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw new DamagedFilter(path, { cause: error });
   });
   if (bytes === undefined) return undefined;

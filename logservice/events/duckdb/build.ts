@@ -1,6 +1,6 @@
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { canBeColumn, columnOf } from "../../../grammar/query/sql/columns.ts";
+import { canBeColumn, sqlColumnOf } from "../../../grammar/query/sql/columns.ts";
 import type { Clock } from "../../../grammar/units/clock.ts";
 import { syncDirectory } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
@@ -12,7 +12,7 @@ import { checksumOfFile, footerOf, type Integrity, stampOf } from "./integrity.t
 import { countOf, DAMAGED_JOURNAL, insertRowByRow, loadLines, rowsOf } from "./load-lines.ts";
 import { METADATA_KEY, printMetadata, type SegmentMetadata } from "./segment-metadata.ts";
 import { FIXED, NEWEST_ROW_GROUP, ROW_GROUP, TRUNCATED } from "./segment-schema.ts";
-import { type Column, readSidecar, rebuildSidecar, type Sidecar, writeSidecar } from "./sidecar.ts";
+import { type FieldColumn, readSidecar, rebuildSidecar, type Sidecar, writeSidecar } from "./sidecar.ts";
 
 export interface SegmentFacts {
   readonly path: string;
@@ -80,7 +80,7 @@ export async function buildFromSegments(
   { inputs, path, events: count, isSorted, origin }: Merge,
   clock: Clock,
 ): Promise<SegmentFacts> {
-  // What is damaged would be whole in the merged segment, with a checksum of its own.
+  // Damaged data would look whole in the merged segment, with a checksum of its own.
   for (const { path, sum } of inputs) {
     if (sum !== undefined && (await checksumOfFile(path)) !== sum) throw new Error(`${DAMAGED_INPUT}: ${path}`);
   }
@@ -96,7 +96,7 @@ export async function buildFromSegments(
   return build(connection, { ...form, select, path, events: count }, { summary, first, last });
 }
 
-/** What an error of a merge says if one of the segments that it reads is not what was written. */
+/** The message of the error of a merge if one of the segments that it reads is not as it was written. */
 export const DAMAGED_INPUT = "a segment to be merged is damaged";
 
 async function sidecarOf(connection: DuckDBConnection, { path, bytes, sum }: MergeInput): Promise<Sidecar> {
@@ -126,7 +126,7 @@ export interface Merge {
   readonly origin: Origin;
 }
 
-/** What a segment says of itself, but for what is known only when it is written. */
+/** The metadata of a segment, except for what is known only when it is written. */
 export type Origin = Pick<SegmentMetadata, "project" | "began" | "eventBytes" | "sequence"> & {
   readonly intervals: readonly Interval[] | undefined;
 };
@@ -153,7 +153,7 @@ async function build(
 ): Promise<SegmentFacts> {
   if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
   const columns = columnsOf(summary);
-  const typed = columns.map(({ path, type }) => `${readFrom(path)} as ${columnOf(path, type)}`);
+  const typed = columns.map(({ path, type }) => `${readFrom(path)} as ${sqlColumnOf(path, type)}`);
   // Sorted while the rows are narrow: with their typed columns that takes a third more of all the time.
   const sorted = isSorted ? `(${select})` : `(${select} order by t desc, q desc)`;
   const source =
@@ -165,8 +165,8 @@ async function build(
       (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${rowGroup},
         use_tmp_file false, kv_metadata {${quoted(METADATA_KEY)}: ${quoted(metadata)}})`,
   );
-  const written = await countOf(connection, `select 1 from read_parquet(${quoted(temporaryPath)})`);
-  if (written !== count) throw new Error(`${path}: ${written} of ${count} events were written`);
+  const rowCount = await countOf(connection, `select 1 from read_parquet(${quoted(temporaryPath)})`);
+  if (rowCount !== count) throw new Error(`${path}: ${rowCount} of ${count} events were written`);
   await sync(temporaryPath);
   const integrity = await integrityOf(temporaryPath, clock.nowMs());
   const bytes = integrity.stamp.size;
@@ -184,8 +184,8 @@ async function integrityOf(path: string, checkedMs: number) {
 }
 
 /** Frequent paths whose values are all of one type. */
-function columnsOf(summary: Summary): Column[] {
-  // What was not counted may be of any type, and of any case.
+function columnsOf(summary: Summary): FieldColumn[] {
+  // Fields that were not counted may be of any type, and of any case.
   if (summary.isCut) return [];
   // DuckDB's names know no case: of two that differ in nothing else neither gets a column, at any depth of the path.
   const fields = [...allFields(summary).values()];
@@ -201,7 +201,7 @@ function columnsOf(summary: Summary): Column[] {
   return fields
     .filter(({ path }) => !objects.has(JSON.stringify(path)))
     .filter(({ present }) => present * LEAST_SHARE >= summary.events)
-    .flatMap((field): (Column & { present: number })[] => {
+    .flatMap((field): (FieldColumn & { present: number })[] => {
       const { path, present, plain } = field;
       const type = (["string", "number", "boolean"] as const).find((type) => field[type] === present);
       const isWhole = plain === present && type !== undefined && canBeColumn(path);
@@ -224,7 +224,7 @@ const readFrom = (path: readonly string[]) => ["shape", ...path.map((key) => `"$
 const SQL_TYPES = { string: "VARCHAR", number: "DOUBLE", boolean: "BOOLEAN" };
 
 /** The structure that from_json reads, all paths in one pass over the text. */
-function shapeOf(columns: readonly Column[]): string {
+function shapeOf(columns: readonly FieldColumn[]): string {
   const shape: Shape = Object.create(null);
   for (const { path, type } of columns) {
     let at = shape;

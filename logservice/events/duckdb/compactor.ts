@@ -1,20 +1,20 @@
 import { unionOf } from "../intervals.ts";
 import type { Memtables } from "../memtables.ts";
 import type { Retention } from "../retention.ts";
-import type { Settings } from "../settings.ts";
+import type { StoreSettings } from "../settings.ts";
 import { DAMAGED_INPUT } from "./build.ts";
 import { MAX_MERGED_BYTES, MAX_MERGED_EVENTS, mergeOrder, pickRun } from "./compaction-picker.ts";
 import { isOutOfMemory } from "./duckdb.ts";
 import type { Flusher } from "./flusher.ts";
-import type { Projects } from "./projects.ts";
+import type { ProjectSegments } from "./projects.ts";
 import { readSegment, type Segment } from "./segment.ts";
 import { removeSegment } from "./segment-files.ts";
 import type { Segments } from "./segments.ts";
 
 interface CompactorOptions {
-  readonly settings: Settings;
+  readonly settings: StoreSettings;
   readonly memtables: Memtables;
-  readonly projects: Projects;
+  readonly projects: ProjectSegments;
   readonly flusher: Flusher;
   readonly retention: Retention;
 }
@@ -24,9 +24,9 @@ interface CompactorOptions {
  * wait until there is nothing to flush, but not for ever: a project of many segments is slow to ask.
  */
 export class Compactor {
-  readonly #settings: Settings;
+  readonly #settings: StoreSettings;
   readonly #memtables: Memtables;
-  readonly #projects: Projects;
+  readonly #projects: ProjectSegments;
   readonly #flusher: Flusher;
   readonly #retention: Retention;
   #queue: Promise<void> = Promise.resolve();
@@ -95,8 +95,8 @@ export class Compactor {
       await segments.expireLosses(cutoff);
       const expired = segments.all.filter(({ last }) => last < cutoff);
       if (expired.length === 0) continue;
-      const left = segments.all.filter((one) => !expired.includes(one));
-      await this.#projects.noteLeft(segments, left);
+      const remaining = segments.all.filter((one) => !expired.includes(one));
+      await this.#projects.noteLeft(segments, remaining);
       if (await segments.replace(expired, [])) this.counts.expired += expired.length;
     }
   }
@@ -116,13 +116,13 @@ export class Compactor {
   async #merge(segments: Segments, run: readonly Segment[]): Promise<void> {
     const total = (of: (segment: Segment) => number) => run.reduce((sum, segment) => sum + of(segment), 0);
     const sequence = Math.max(...run.map((one) => one.sequence));
-    const known = run.every(({ intervals }) => intervals !== undefined);
-    const intervals = known ? unionOf(run.flatMap(({ intervals }) => intervals!)) : undefined;
+    const hasIntervals = run.every(({ intervals }) => intervals !== undefined);
+    const intervals = hasIntervals ? unionOf(run.flatMap(({ intervals }) => intervals!)) : undefined;
     const path = segments.newPath(Math.min(...run.map((one) => one.intervals?.[0]?.[0] ?? one.sequence)), sequence);
     const eventBytes = total((one) => one.eventBytes);
     const { segments: inputs, isSorted } = mergeOrder(run);
     this.#retryAtMs.set(segments, this.#settings.clock.monotonicMs() + RETRY_MS);
-    let merged: Segment;
+    let mergedSegment: Segment;
     try {
       const [facts] = await this.#flusher.run({
         kind: "merge",
@@ -132,7 +132,7 @@ export class Compactor {
         isSorted,
         origin: { ...segments.identity, eventBytes, sequence, intervals },
       });
-      merged = await readSegment(facts!, { eventBytes, sequence, intervals });
+      mergedSegment = await readSegment(facts!, { eventBytes, sequence, intervals });
     } catch (error) {
       if (this.#isClosed) throw error;
       await removeSegment(path);
@@ -144,7 +144,7 @@ export class Compactor {
       }
       throw error;
     }
-    if (await segments.replace(run, [merged])) this.counts.merges++;
+    if (await segments.replace(run, [mergedSegment])) this.counts.merges++;
     else await removeSegment(path);
     this.#retryAtMs.delete(segments);
   }

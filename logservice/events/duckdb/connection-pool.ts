@@ -6,7 +6,7 @@ import type { Segment } from "./segment.ts";
 /** A chunk of an answer, column by column. */
 export type Columns = readonly (readonly unknown[])[];
 
-/** What a query reads. Announced in advance, since it decides whether footers are kept. */
+/** The segments that a query reads. They are announced in advance, since they decide whether footers are kept. */
 export interface PoolSession {
   /** Called before statements read segments. */
   opens(segments: readonly Segment[]): Promise<void>;
@@ -26,7 +26,7 @@ export class ConnectionPool {
   #engine: Engine;
   readonly #waiting: (() => void)[] = [];
   /** Questions that are being answered, and those of them whose footers alone are beyond the bound. */
-  #asked = 0;
+  #questions = 0;
   #large = 0;
   #setting: Promise<void> = Promise.resolve();
   #replacement: Promise<void> | undefined;
@@ -56,7 +56,7 @@ export class ConnectionPool {
   }
 
   begin(): PoolSession {
-    this.#asked++;
+    this.#questions++;
     const paths = new Set<string>();
     let [bytes, isLarge, isEnded] = [0, false, false];
     return {
@@ -76,7 +76,7 @@ export class ConnectionPool {
       end: () => {
         if (isEnded) return;
         isEnded = true;
-        this.#asked--;
+        this.#questions--;
         if (isLarge) this.#large--;
         // Nothing waits for it; a failure reaches the next query.
         this.#set().catch(() => {});
@@ -93,7 +93,7 @@ export class ConnectionPool {
   }
 
   get #isIdle(): boolean {
-    return this.#asked === 0 && this.#waiting.length === 0 && this.#engine.isIdle && !this.#isClosed;
+    return this.#questions === 0 && this.#waiting.length === 0 && this.#engine.isIdle && !this.#isClosed;
   }
 
   #replaceWhereFull(): void {
@@ -206,7 +206,7 @@ class Engine {
   open = 0;
   keptBytes = 0;
   readonly #control: DuckDBConnection;
-  readonly #kept = new Set<string>();
+  readonly #cachedPaths = new Set<string>();
   #isKeeping = false;
 
   constructor(instance: DuckDBInstance, control: DuckDBConnection) {
@@ -219,8 +219,8 @@ class Engine {
   }
 
   keep(path: string, bytes: number): void {
-    if (this.#kept.has(path)) return;
-    this.#kept.add(path);
+    if (this.#cachedPaths.has(path)) return;
+    this.#cachedPaths.add(path);
     this.keptBytes += bytes;
   }
 

@@ -9,13 +9,13 @@ import { FlushScheduler } from "../flush-scheduler.ts";
 import { deletion } from "../journal/frame.ts";
 import { Journal } from "../journal/journal.ts";
 import { JOURNAL_LIST, JournalList } from "../journal/journal-list.ts";
-import { readJournal } from "../journal/recovery.ts";
+import { readJournalFiles } from "../journal/recovery.ts";
 import { type JournalDamage, repairJournal } from "../journal/repair.ts";
 import { SeenKeys } from "../journal/seen-keys.ts";
 import { Memtables } from "../memtables.ts";
 import { replayJournal } from "../replay.ts";
 import { Retention } from "../retention.ts";
-import type { Settings } from "../settings.ts";
+import type { StoreSettings } from "../settings.ts";
 import { type AppendOptions, type EventsStore, type NewEvent, storeClosed, type TailItem } from "../store.ts";
 import { openTail, Tails } from "../tail.ts";
 import { Compactor } from "./compactor.ts";
@@ -29,12 +29,12 @@ import { Inspector } from "./inspector.ts";
 import { idLoader } from "./load-ids.ts";
 import { Losses } from "./losses.ts";
 import { flushedBatches, logJournalDamage, openProjects } from "./open-projects.ts";
-import { Projects } from "./projects.ts";
+import { ProjectSegments } from "./projects.ts";
 import { QueryEngine } from "./query/query-engine.ts";
 import { Scrubber } from "./scrubber.ts";
 import { SqlRunner } from "./sql/run-sql.ts";
 
-/** What the store does on its own, on demand: for tests and backups. */
+/** The work that the store does on its own, on demand: for tests and backups. */
 export interface Upkeep {
   /** Resolves when everything that was accepted before is in segments. */
   flush(): Promise<void>;
@@ -50,7 +50,7 @@ interface Opened {
   readonly damage: JournalDamage;
   readonly pool: ConnectionPool;
   readonly memtables: Memtables;
-  readonly projects: Projects;
+  readonly projects: ProjectSegments;
   readonly seenKeys: SeenKeys;
   readonly flusher: Flusher;
   readonly losses: Losses;
@@ -58,7 +58,7 @@ interface Opened {
 
 /** The events store of one machine: a journal, memtables, and segments that DuckDB reads. */
 export class DuckDbEventsStore implements EventsStore, Upkeep {
-  readonly #settings: Settings;
+  readonly #settings: StoreSettings;
   readonly #unlock: () => Promise<void>;
   readonly #opened: Opened;
   readonly #dedup: Dedup;
@@ -74,14 +74,14 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   readonly #sweep: Timer;
   #isClosed = false;
 
-  static async open(settings: Settings, unlock: () => Promise<void>): Promise<DuckDbEventsStore> {
+  static async open(settings: StoreSettings, unlock: () => Promise<void>): Promise<DuckDbEventsStore> {
     const { directory, log, clock } = settings;
     const nowMs = () => clock.nowMs();
     await refuseOthers(directory, settings.owner);
     const list = await JournalList.open(join(directory, JOURNAL_LIST));
     const journalFolder = join(directory, "journal");
     await mkdir(journalFolder, { recursive: true });
-    const read = await readJournal(journalFolder, list);
+    const read = await readJournalFiles(journalFolder, list);
     const spill = join(directory, "spill", "queries");
     // A crash may have left files there.
     await rm(spill, { recursive: true, force: true });
@@ -90,13 +90,13 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     await flusher.open();
     try {
       const { folders, segments } = await openProjects(settings, read, new Inspector(pool), flusher);
-      const { damage, found } = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
-      logJournalDamage(log, damage, found);
+      const { damage, newLosses } = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
+      logJournalDamage(log, damage, newLosses);
       const sequence = nextSequence(segments.values(), read);
       const { journal, recovered: files } = await Journal.begin(journalFolder, sequence, list, read.files);
       const memtables = new Memtables(journal.current, sequence);
       const options = { directory: join(directory, "projects"), folders, memtables, log, nowMs };
-      const projects = new Projects(segments, options);
+      const projects = new ProjectSegments(segments, options);
       const seenKeys = new SeenKeys(join(directory, "keys"), log);
       const losses = new Losses(list.losses);
       const opened = { journal, damage, pool, memtables, projects, seenKeys, flusher, losses };
@@ -114,7 +114,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     }
   }
 
-  private constructor(settings: Settings, unlock: () => Promise<void>, opened: Opened) {
+  private constructor(settings: StoreSettings, unlock: () => Promise<void>, opened: Opened) {
     const { journal, pool, memtables, projects, seenKeys, flusher, losses } = opened;
     const { clock } = settings;
     const nowMs = () => clock.nowMs();

@@ -42,12 +42,12 @@ export async function findFolders(
   const ignore = (folder: string, reason: string) =>
     log("warn", `a folder ${reason}: nothing in it is read`, { folder: join(directory, folder) });
   for (const folder of (await readdir(directory)).sort()) {
-    const named = parseFolderName(folder);
-    if (named === undefined) {
+    const parsedName = parseFolderName(folder);
+    if (parsedName === undefined) {
       ignore(folder, "is not named as the store names them");
       continue;
     }
-    const identity = await identityIn(join(directory, folder), named, inspector);
+    const identity = await identityIn(join(directory, folder), parsedName, inspector);
     const isDeleted = (deletions.get(identity.project) ?? -1) >= identity.began;
     if (isDeleted || isMarkedRemoved(join(directory, folder))) removed.push({ folder, ...identity });
     else if (folderName(identity) === folder) claims.set(folder, { folder, ...identity });
@@ -81,10 +81,11 @@ export async function findFolders(
  * Whose folder it is: the manifest says it, unless it is lost, or what it names is not there and the folder has other
  * segments: then these say it.
  */
-async function identityIn(folder: string, named: FolderIdentity, inspector: Inspector): Promise<FolderIdentity> {
-  const read = await readManifest(folder, named);
-  const isOwn = read.kind !== "lost" && read.manifest.project === named.project && read.manifest.began === named.began;
-  if (isOwn) return named;
+async function identityIn(folder: string, parsedName: FolderIdentity, inspector: Inspector): Promise<FolderIdentity> {
+  const read = await readManifest(folder, parsedName);
+  const isOwn =
+    read.kind !== "lost" && read.manifest.project === parsedName.project && read.manifest.began === parsedName.began;
+  if (isOwn) return parsedName;
   const names: string[] = await readdir(folder).catch(() => []);
   const segments = names.filter((name) => SEGMENT_NAME.test(name));
   const isBelieved =
@@ -94,21 +95,21 @@ async function identityIn(folder: string, named: FolderIdentity, inspector: Insp
     const metadata = await inspector.metadataOf(join(folder, name)).catch(() => undefined);
     if (metadata !== undefined) return { project: metadata.project, began: metadata.began };
   }
-  return named;
+  return parsedName;
 }
 
 /** Chooses among several folders of a project: the listed one, then the newest. */
-function newestOfEach<Found extends FolderIdentity & { readonly folder: string }>(
-  found: readonly Found[],
+function newestOfEach<Folder extends FolderIdentity & { readonly folder: string }>(
+  folders: readonly Folder[],
   list: ReadonlyMap<string, FolderIdentity>,
   ignore: (folder: string) => void,
-): Found[] {
-  const newest = new Map<string, Found>();
-  const isBetter = (a: Found, b: Found) => {
+): Folder[] {
+  const newest = new Map<string, Folder>();
+  const isBetter = (a: Folder, b: Folder) => {
     const [isListed, isOther] = [list.has(folderName(a)), list.has(folderName(b))];
     return isListed === isOther ? a.began > b.began : isListed;
   };
-  for (const one of found) {
+  for (const one of folders) {
     const other = newest.get(one.project);
     if (other !== undefined) ignore((isBetter(one, other) ? other : one).folder);
     if (other === undefined || isBetter(one, other)) newest.set(one.project, one);
@@ -157,7 +158,7 @@ interface FoldersToPlan extends Pick<PlanOptions, "inspector" | "nowMs" | "isTho
   readonly journal: Pick<ReadJournal, "projectJournal">;
 }
 
-/** What each of the folders holds. */
+/** Plans what to do with each of the folders, from the files that it holds. */
 export async function planFolders(
   directory: string,
   { claimed, missing }: FoundFolders,

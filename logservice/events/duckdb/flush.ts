@@ -1,11 +1,11 @@
 import { open } from "node:fs/promises";
-import { codeOf } from "../durable.ts";
+import { errorCode } from "../durable.ts";
 import { type MemtableWriter, ProjectUnwritable } from "../flush-scheduler.ts";
 import type { SeenKeys } from "../journal/seen-keys.ts";
 import type { Memtable, MemtableEvents } from "../memtable.ts";
 import type { Memtables } from "../memtables.ts";
 import { FLUSHER_JOBS, type Flusher } from "./flusher.ts";
-import type { Projects } from "./projects.ts";
+import type { ProjectSegments } from "./projects.ts";
 import { readSegment, type Segment } from "./segment.ts";
 import { removeSegment } from "./segment-files.ts";
 import { type SegmentRange, segmentRangesOf } from "./segment-ranges.ts";
@@ -30,7 +30,7 @@ interface BuiltMemtable {
 
 interface SegmentWriterOptions {
   readonly memtables: Memtables;
-  readonly projects: Projects;
+  readonly projects: ProjectSegments;
   readonly flusher: Flusher;
   readonly seenKeys: SeenKeys;
   readonly nowMs: () => number;
@@ -94,13 +94,13 @@ export class SegmentWriter implements MemtableWriter<BuiltMemtable> {
         targets.map(({ bytes, ...target }) => ({ ...target, project, began, eventBytes: bytes })),
       ),
     });
-    const left = [...facts];
+    const remaining = [...facts];
     return Promise.all(
       flushes.map(async (flush) => ({
         ...flush,
         built: await Promise.all(
           flush.targets.map(({ bytes, first, last }) =>
-            readSegment(left.shift()!, { eventBytes: bytes, sequence: last, intervals: [[first, last]] }),
+            readSegment(remaining.shift()!, { eventBytes: bytes, sequence: last, intervals: [[first, last]] }),
           ),
         ),
       })),
@@ -109,8 +109,8 @@ export class SegmentWriter implements MemtableWriter<BuiltMemtable> {
 
   /** Why no segment of a project can be written now: its folder does not let it, or an older memtable waits. */
   async #whyUnwritable({ project, segments, targets }: ProjectFlush, older: readonly Memtable[]) {
-    const known = this.#unwritable.get(project);
-    if (known !== undefined && older.some(({ projects }) => projects.has(project))) return known;
+    const failure = this.#unwritable.get(project);
+    if (failure !== undefined && older.some(({ projects }) => projects.has(project))) return failure;
     try {
       if (segments.blocked !== undefined) throw new ProjectUnwritable(segments.blocked);
       await this.#options.projects.makeFolder(segments);
@@ -171,7 +171,7 @@ export class SegmentWriter implements MemtableWriter<BuiltMemtable> {
 const isOfFolder = (error: unknown) =>
   error instanceof ProjectUnwritable ||
   ["EACCES", "EPERM", "EROFS", "EEXIST", "ENOENT", "ENOTDIR", "EISDIR", "ENOTEMPTY", "EIO", "ELOOP"].includes(
-    codeOf(error),
+    errorCode(error),
   );
 
 /** Whether the project was not deleted since. */

@@ -1,7 +1,7 @@
-import { holds, type Interval, unionOf } from "../intervals.ts";
+import { containsInterval, type Interval, unionOf } from "../intervals.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { ReplayTarget } from "../replay.ts";
-import type { Projects } from "./projects.ts";
+import type { ProjectSegments } from "./projects.ts";
 import type { Segments } from "./segments.ts";
 
 /** Which events of the journal are in segments already. */
@@ -23,7 +23,7 @@ export class FlushedIntervals {
    * away while later ones were flushed. At worst, expired events come back until they are deleted again.
    */
   has(interval: Interval): boolean {
-    return holds(this.#held, interval) || (!this.#isExact && interval[0] <= this.#flushed);
+    return containsInterval(this.#held, interval) || (!this.#isExact && interval[0] <= this.#flushed);
   }
 }
 
@@ -48,14 +48,14 @@ export function nextSequence(
 /** More than a file of the journal has. */
 const LOST_SEQUENCES = 10_000_000;
 
-/** What a replay of the journal needs to know of the segments. */
-export function replayTarget(projects: Projects): ReplayTarget {
+/** The facts about the segments that a replay of the journal needs. */
+export function replayTarget(projects: ProjectSegments): ReplayTarget {
   const flushed = new Map<string, FlushedIntervals>();
   return {
     isFlushed(project, interval) {
-      const known = flushed.get(project) ?? new FlushedIntervals(projects.get(project));
-      flushed.set(project, known);
-      return known.has(interval);
+      const intervals = flushed.get(project) ?? new FlushedIntervals(projects.get(project));
+      flushed.set(project, intervals);
+      return intervals.has(interval);
     },
     droppedBefore: (project) => projects.droppedBefore(project),
     deleteProject(project, sequence) {

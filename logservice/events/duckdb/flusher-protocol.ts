@@ -1,7 +1,7 @@
 import type { FlushTarget, Merge, SegmentFacts } from "./build.ts";
 import type { FileChecksum } from "./sidecar.ts";
 
-/** What the flusher is asked to do, FLUSHER_JOBS at once. */
+/** The jobs of the flusher, FLUSHER_JOBS at once. */
 export type Job =
   | { readonly kind: "flush"; readonly journalPath: string; readonly targets: readonly FlushTarget[] }
   | (Merge & { readonly kind: "merge" })

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 
-/** What the list knows of a folder. */
+/** The entry of a folder in the list. */
 export interface ListedFolder extends FolderIdentity {
   /** The sequence of the deletion after which the project started again: earlier events are not part of it. */
   readonly after?: number | undefined;
@@ -61,10 +61,10 @@ export class FolderList {
 
   /** Resolves when it is durable: before anything is in the folders. */
   add(folders: readonly (ListedFolder & { readonly folder: string })[]): Promise<void> {
-    const added = folders.filter(({ folder }) => !this.#folders.has(folder));
-    if (added.length === 0 && this.#isKnown) return this.#change;
+    const newFolders = folders.filter(({ folder }) => !this.#folders.has(folder));
+    if (newFolders.length === 0 && this.#isKnown) return this.#change;
     this.#isKnown = true;
-    for (const { folder, project, began, after, first } of added)
+    for (const { folder, project, began, after, first } of newFolders)
       this.#folders.set(folder, { project, began, after, first });
     return this.#write();
   }
@@ -73,9 +73,9 @@ export class FolderList {
   async note(newest: Iterable<readonly [folder: string, newest: number]>): Promise<void> {
     let isNew = false;
     for (const [folder, sequence] of newest) {
-      const known = this.#folders.get(folder);
-      if (known === undefined || (known.newest ?? 0) === sequence) continue;
-      this.#folders.set(folder, { ...known, newest: sequence });
+      const entry = this.#folders.get(folder);
+      if (entry === undefined || (entry.newest ?? 0) === sequence) continue;
+      this.#folders.set(folder, { ...entry, newest: sequence });
       isNew = true;
     }
     if (isNew) await this.#write();

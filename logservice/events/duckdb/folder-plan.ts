@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { holds, type Interval, unionOf } from "../intervals.ts";
+import { containsInterval, type Interval, unionOf } from "../intervals.ts";
 import type { ProjectJournal } from "../journal/recovery.ts";
 import type { ListedFolder } from "./folder-list.ts";
 import type { FolderIdentity } from "./folder-name.ts";
@@ -42,7 +42,9 @@ export interface PlannedSegment {
   readonly sidecar: Sidecar | "first version" | undefined;
 }
 
-/** What a folder holds, and what has to be done with its files before it is used. Making a plan changes nothing. */
+/**
+ * The contents of a folder, and what has to be done with its files before it is used. Making a plan changes nothing.
+ */
 export interface FolderPlan extends FolderIdentity {
   readonly directory: string;
   /** Why nothing of the folder can be read: it must not be written to either. */
@@ -174,8 +176,8 @@ class Planning {
 
   async look(names: readonly string[], kind: "whole" | "first version" | "lost"): Promise<void> {
     for (const entry of this.#manifest?.segments ?? []) await this.#take(entry);
-    const known = this.#manifest?.losses ?? (await readLosses(this.#options.directory));
-    for (const loss of known) await this.#lookAgain(loss);
+    const losses = this.#manifest?.losses ?? (await readLosses(this.#options.directory));
+    for (const loss of losses) await this.#lookAgain(loss);
     const { candidates, unfinished } = await this.#sort(names);
     if (candidates.length > 0) await this.#verifyChanged();
     // Large ones first: a merged segment supersedes those that it was made of.
@@ -227,18 +229,18 @@ class Planning {
   async #sort(names: readonly string[]): Promise<{ candidates: Candidate[]; unfinished: string[] }> {
     const all = new Set(names);
     const dropped = new Set(this.#manifest?.dropped);
-    const known = new Set([MANIFEST, LOSSES, QUARANTINE, REMOVED]);
+    const listedNames = new Set([MANIFEST, LOSSES, QUARANTINE, REMOVED]);
     // A damaged file is quarantined with the files beside it; a file that cannot be read just now stays.
     for (const { entry, fault } of this.#lost) {
       if (fault === "is damaged") this.#quarantine(entry.file, all, `${fault}; its manifest names it`);
-      for (const name of withDerived(entry.file)) known.add(name);
+      for (const name of withDerived(entry.file)) listedNames.add(name);
     }
-    for (const { entry } of this.segments) for (const name of withDerived(entry.file)) known.add(name);
-    for (const { file } of this.losses) for (const name of withDerived(file)) known.add(name);
+    for (const { entry } of this.segments) for (const name of withDerived(entry.file)) listedNames.add(name);
+    for (const { file } of this.losses) for (const name of withDerived(file)) listedNames.add(name);
     const candidates: Candidate[] = [];
     const unfinished: string[] = [];
     for (const name of names) {
-      if (known.has(name)) continue;
+      if (listedNames.has(name)) continue;
       const owner = ownerOf(name);
       if (dropped.has(name) || (owner !== undefined && dropped.has(owner))) this.superseded.push(name);
       else if (name === `${MANIFEST}${TEMPORARY}` || name === `${LOSSES}${TEMPORARY}`) this.superseded.push(name);
@@ -313,7 +315,7 @@ class Planning {
     }
     // The same sequence for another event: a segment from before a restore, which must not be merged with later ones.
     const inJournal = unionOf(journal.intervals);
-    if (notInJournal.some(([sequence]) => held.has(sequence) || holds(inJournal, [sequence, sequence]))) {
+    if (notInJournal.some(([sequence]) => held.has(sequence) || containsInterval(inJournal, [sequence, sequence]))) {
       this.#quarantine(name, undefined, "has sequences of events that other files hold, and holds more than these");
       this.lose({
         file: name,
@@ -354,15 +356,15 @@ class Planning {
   async #adopt(name: string, metadata: NonNullable<Candidate["metadata"]>, bytes: number): Promise<void> {
     const path = this.#pathOf(name);
     const sidecar = await readSidecar(path).catch(() => undefined);
-    const known = this.#lost.find(({ entry }) => entry.bytes === bytes && entry.integrity !== undefined);
-    const sum = sidecar?.segment?.sum ?? known?.entry.integrity?.sum;
+    const match = this.#lost.find(({ entry }) => entry.bytes === bytes && entry.integrity !== undefined);
+    const sum = sidecar?.segment?.sum ?? match?.entry.integrity?.sum;
     const integrity: Integrity = { sum, footerSum: undefined, stamp: undefined, checkedMs: 0 };
     const isWhole =
       (await faultOf(path, bytes, integrity, this.#options)) === undefined &&
       // Without a checksum, all that can be verified is that it can be read.
       (sum !== undefined || (await this.#options.inspector.decode(path).catch(() => -1)) === metadata.events);
     if (!isWhole) return this.#damaged(name, metadata, bytes);
-    const file = SEGMENT_NAME.test(name) ? name : (known?.entry.file ?? `${nameOf(metadata)}`);
+    const file = SEGMENT_NAME.test(name) ? name : (match?.entry.file ?? `${nameOf(metadata)}`);
     this.segments.push({
       entry: { ...this.#entryOf(file, metadata, bytes), integrity },
       sidecar: file === name && sidecar?.segment?.sum === integrity.sum ? sidecar : undefined,
@@ -397,13 +399,13 @@ class Planning {
       ({ entry }) => entry.intervals ?? [[entry.sequence, entry.sequence] as const],
     );
     const union = unionOf([...ofSegments, ...this.#options.journal.intervals]);
-    const lost = [...this.#lost.map(({ entry }) => entry), ...this.losses.map(({ entry }) => entry)];
-    const isLost = lost.some((entry) => {
+    const entries = [...this.#lost.map(({ entry }) => entry), ...this.losses.map(({ entry }) => entry)];
+    const isLost = entries.some((entry) => {
       const own = entry?.intervals ?? [];
       return entry !== undefined && (own.length === 0 || own.some(([a, b]) => a <= to && b >= from));
     });
     // Between two held sequences of a project, every event is either held or lost.
-    return !isLost && holds(union, [from, from]) && holds(union, [to, to]);
+    return !isLost && containsInterval(union, [from, from]) && containsInterval(union, [to, to]);
   }
 
   /** Files that the manifest names and that are missing or damaged are lost, unless other segments hold all their events. */
@@ -412,17 +414,19 @@ class Planning {
     for (const { entry, fault } of this.#lost) {
       const isSame = (one: PlannedSegment) =>
         one.entry.bytes === entry.bytes && one.entry.first === entry.first && one.entry.sequence === entry.sequence;
-      const isHeld = entry.intervals?.every((interval) => holds(union, interval)) || this.segments.some(isSame);
+      const isHeld =
+        entry.intervals?.every((interval) => containsInterval(union, interval)) || this.segments.some(isSame);
       if (!isHeld) this.lose({ file: entry.file, reason: fault, bytes: entry.bytes, entry });
     }
     // Events of an earlier loss may be in a segment that is there.
-    const isStill = ({ entry }: StoredLoss) => !entry?.intervals?.every((interval) => holds(union, interval));
+    const isStill = ({ entry }: StoredLoss) =>
+      !entry?.intervals?.every((interval) => containsInterval(union, interval));
     this.losses = this.losses.filter(isStill);
   }
 
   lose(loss: Omit<StoredLoss, "id" | "atMs">): void {
-    const made = folderLoss(this.#options.identity, loss, this.#options.nowMs);
-    if (!this.losses.some(({ id }) => id === made.id)) this.losses.push(made);
+    const newLoss = folderLoss(this.#options.identity, loss, this.#options.nowMs);
+    if (!this.losses.some(({ id }) => id === newLoss.id)) this.losses.push(newLoss);
   }
 
   #supersede(name: string): void {

@@ -12,7 +12,7 @@ export class Inspector {
     this.#readers = readers;
   }
 
-  /** What a segment says of itself; undefined for one of format 1. */
+  /** Reads the metadata of a segment; undefined for one of format 1. */
   async metadataOf(path: string): Promise<SegmentMetadata | undefined> {
     const rows = await this.#rows(
       `select decode(value) from parquet_kv_metadata(${quoted(path)}) where decode(key) = ${quoted(METADATA_KEY)}`,

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import type { Clock } from "../../../grammar/units/clock.ts";
-import { codeOf } from "../durable.ts";
+import { errorCode } from "../durable.ts";
 
 /**
  * The facts that change if a file is written to or replaced. Not the time of its inode's change: hard links, which SQL
@@ -162,7 +162,7 @@ async function lookAtEnd(path: string, bytes: number, integrity: Integrity): Pro
 
 /** The fault that the error of a system call means; throws any other error. */
 export function unreadable(error: unknown): Fault {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === "ENOENT") return "is missing";
   if (UNREADABLE.has(code)) return `cannot be read (${code})`;
   throw error;

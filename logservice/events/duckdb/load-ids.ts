@@ -1,13 +1,13 @@
 import type { IdLoader, RecentMap } from "../dedup.ts";
 import { RECENT_IDS } from "../store.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
-import type { Projects } from "./projects.ts";
+import type { ProjectSegments } from "./projects.ts";
 import { SegmentsLost } from "./segment.ts";
 import { fromFiles } from "./segment-schema.ts";
 import type { Segments } from "./segments.ts";
 
 /** Reads ids of events from the newest segments of a project. */
-export function idLoader(projects: Projects, pool: ConnectionPool, nowMs: () => number): IdLoader {
+export function idLoader(projects: ProjectSegments, pool: ConnectionPool, nowMs: () => number): IdLoader {
   return async (project, ids) => {
     const segments = projects.get(project);
     if (segments !== undefined) await loadIds(segments, ids, pool, nowMs);
@@ -29,8 +29,8 @@ async function loadIds(of: Segments, ids: RecentMap, pool: ConnectionPool, nowMs
       try {
         await of.check([segment]);
         await session.opens([segment]);
-        await pool.run(statement, [], never, ([found]) => {
-          for (const id of found as string[]) ids.add(id, readMs);
+        await pool.run(statement, [], never, ([column]) => {
+          for (const id of column as string[]) ids.add(id, readMs);
         });
       } catch (error) {
         if (error instanceof SegmentsLost) continue;

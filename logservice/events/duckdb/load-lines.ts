@@ -5,7 +5,7 @@ import { eachLine, type LineMembers } from "../journal/line.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { TRUNCATED } from "./segment-schema.ts";
 
-/** What an error of a flush says if its file is not what was written. */
+/** The message of the error of a flush if its file is not as it was written. */
 export const DAMAGED_JOURNAL = "a file of the journal is damaged";
 
 /** Loads a range of a journal file, which may still be appended to, into a table with the columns of segments. */

@@ -12,7 +12,7 @@ export const QUARANTINE = "quarantine";
 /** A file that marks a deleted project: the whole folder may be removed. */
 export const REMOVED = "removed";
 
-/** What the manifest of a project's folder says. */
+/** The manifest of a project's folder. */
 export interface Manifest {
   readonly version: 2;
   /** The project and the sequence in the folder's name, which tell a folder that was renamed or put in another's place. */
@@ -63,10 +63,13 @@ export type ReadManifest =
   | { readonly kind: "lost"; readonly fault: Fault };
 
 /** Reads the manifest of a folder. Throws NewerVersion. */
-export async function readManifest(folder: string, named: { project: string; began: number }): Promise<ReadManifest> {
+export async function readManifest(
+  folder: string,
+  identity: { project: string; began: number },
+): Promise<ReadManifest> {
   const path = join(folder, MANIFEST);
   try {
-    return parseManifest(path, await readFile(path, "utf8"), named);
+    return parseManifest(path, await readFile(path, "utf8"), identity);
   } catch (error) {
     if (error instanceof NewerVersion) throw error;
     return { kind: "lost", fault: unreadable(error) };
@@ -80,7 +83,7 @@ export async function readLosses(folder: string): Promise<readonly StoredLoss[]>
 }
 
 /** Reads the text of a manifest. Throws NewerVersion. */
-export function parseManifest(path: string, text: string, named: { project: string; began: number }): ReadManifest {
+export function parseManifest(path: string, text: string, identity: { project: string; began: number }): ReadManifest {
   const summed = readWithChecksum(text) as Manifest | undefined;
   const { version, flushed, segments } = summed ?? parsed(text);
   if (typeof version === "number" && version > 2) throw new NewerVersion(path);
@@ -88,7 +91,7 @@ export function parseManifest(path: string, text: string, named: { project: stri
   if (version !== 1 || !Number.isSafeInteger(flushed) || !Array.isArray(segments)) {
     return { kind: "lost", fault: "is damaged" };
   }
-  const { project, began } = named;
+  const { project, began } = identity;
   return {
     kind: "first version",
     manifest: { version: 2, project, began, flushed: flushed!, segments, dropped: [], losses: [] },

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../durable.ts";
+import { errorCode } from "../durable.ts";
 import { JOURNAL_LIST } from "../journal/journal-list.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { JournalDamage } from "../journal/repair.ts";
-import type { Settings } from "../settings.ts";
+import type { StoreSettings } from "../settings.ts";
 import { findFolders, finishRemoval, planFolders } from "./find-folders.ts";
 import { FlushedIntervals } from "./flushed.ts";
 import type { Flusher } from "./flusher.ts";
@@ -14,7 +14,7 @@ import { Segments } from "./segments.ts";
 
 /** The segments of all projects, by name, after their folders were repaired. */
 export async function openProjects(
-  { directory, log, clock, owner }: Settings,
+  { directory, log, clock, owner }: StoreSettings,
   journal: ReadJournal,
   inspector: Inspector,
   flusher: Flusher,
@@ -33,29 +33,29 @@ export async function openProjects(
       file: join(directory, file),
     });
   }
-  const found = await findFolders(folder, { list: list.all, deletions: journal.deletions, inspector, log });
-  for (const one of found.removed) await finishRemoval(folder, one.folder, list);
+  const folders = await findFolders(folder, { list: list.all, deletions: journal.deletions, inspector, log });
+  for (const one of folders.removed) await finishRemoval(folder, one.folder, list);
   // The service crashed after the folder was removed and before the list was updated. The journal still has the deletion.
   for (const [name, { project, began }] of [...list.all]) {
     if (!existsSync(join(folder, name)) && (journal.deletions.get(project) ?? -1) >= began) await list.remove(name);
   }
   const options = { list: list.all, journal, inspector, nowMs: clock.nowMs(), isThorough: false };
   const projects = new Map<string, Segments>();
-  for (const plan of await planFolders(folder, found, options)) {
+  for (const plan of await planFolders(folder, folders, options)) {
     const rebuild = async (path: string, { bytes, sum }: { bytes: number; sum: number | undefined }) => {
       await flusher.run({ kind: "summary", path, segment: { bytes, sum: sum! } });
     };
     projects.set(plan.project, await Segments.open(plan, { log, nowMs: () => clock.nowMs() }, rebuild));
   }
-  const noted = list.add(found.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
+  const noted = list.add(folders.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
   await noted.catch((error: unknown) => {
     // Reading still works on a full disk; the next folder that is made needs the list.
-    if (codeOf(error) !== "ENOSPC") throw error;
+    if (errorCode(error) !== "ENOSPC") throw error;
   });
   return { folders: list, segments: projects };
 }
 
-/** What segments know of batches that the journal does not have. */
+/** Returns what segments know of batches that the journal does not have. */
 export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
   const flushed = Math.max(0, ...[...projects.values()].map((one) => one.flushed));
   return {
@@ -67,13 +67,13 @@ export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
 }
 
 export function logJournalDamage(
-  log: Settings["log"],
+  log: StoreSettings["log"],
   { tornBytes, quarantined }: JournalDamage,
-  found: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
+  newLosses: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
 ): void {
   if (tornBytes > 0) log("warn", "removed a torn batch from the end of the journal", { bytes: tornBytes });
   for (const path of quarantined)
     log("error", "a damaged journal file is quarantined; its intact batches were recovered", { path });
-  for (const { id, file, reason } of found)
+  for (const { id, file, reason } of newLosses)
     log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
 }

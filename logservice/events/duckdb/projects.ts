@@ -16,7 +16,7 @@ interface ProjectsOptions extends SegmentsOptions {
 }
 
 /** The segments of all projects, and the folders that they are in. */
-export class Projects {
+export class ProjectSegments {
   readonly all: Map<string, Segments>;
   /** Sequence of the last deletion of each project. */
   readonly deletions = new Map<string, number>();
@@ -69,8 +69,8 @@ export class Projects {
   }
 
   /** The same for a project of whose segments only some will be left. */
-  noteLeft(segments: Segments, left: readonly Pick<Segment, "sequence">[]): Promise<void> {
-    return this.#options.folders.note([[folderName(segments), lastSequence(left)]]);
+  noteLeft(segments: Segments, remaining: readonly Pick<Segment, "sequence">[]): Promise<void> {
+    return this.#options.folders.note([[folderName(segments), lastSequence(remaining)]]);
   }
 
   /** Sequence of the deletion after which a project started again; 0 if none is known. */

@@ -1,11 +1,11 @@
 import type { Timer } from "../../../grammar/units/clock.ts";
 import { unionOf } from "../intervals.ts";
-import type { Settings } from "../settings.ts";
+import type { StoreSettings } from "../settings.ts";
 import { isWholeFilter, LEAST_FILTERED } from "./bloom-filter.ts";
 import type { Flusher } from "./flusher.ts";
 import type { Inspector } from "./inspector.ts";
 import type { Pace } from "./integrity.ts";
-import type { Projects } from "./projects.ts";
+import type { ProjectSegments } from "./projects.ts";
 import { isUntouched, type Segment } from "./segment.ts";
 import type { Segments } from "./segments.ts";
 import { readSidecar } from "./sidecar.ts";
@@ -22,8 +22,8 @@ const PAUSE_MS = 100;
 const MOST_INTERVALS = 10_000;
 
 interface ScrubberOptions {
-  readonly settings: Settings;
-  readonly projects: Projects;
+  readonly settings: StoreSettings;
+  readonly projects: ProjectSegments;
   readonly flusher: Flusher;
   readonly inspector: Inspector;
   /** Does the same for the journal. */
@@ -35,8 +35,8 @@ interface ScrubberOptions {
  * of format 1 lack.
  */
 export class Scrubber {
-  readonly #settings: Settings;
-  readonly #projects: Projects;
+  readonly #settings: StoreSettings;
+  readonly #projects: ProjectSegments;
   readonly #flusher: Flusher;
   readonly #inspector: Inspector;
   readonly #checkJournal: () => Promise<void>;

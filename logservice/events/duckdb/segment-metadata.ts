@@ -1,8 +1,8 @@
 import type { Interval } from "../intervals.ts";
 
 /**
- * What a segment says of itself, in the key-value metadata of its Parquet footer: enough to rebuild a lost manifest, and
- * to tell whether other files hold its events too.
+ * The description that a segment has of itself, in the key-value metadata of its Parquet footer: enough to rebuild a
+ * lost manifest, and to tell whether other files hold its events too.
  */
 export interface SegmentMetadata {
   readonly project: string;

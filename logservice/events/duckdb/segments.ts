@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { codeOf, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
+import { errorCode, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { FolderPlan, PlannedSegment } from "./folder-plan.ts";
@@ -118,10 +118,10 @@ export class Segments {
     }
     for (const { file } of plan.returned) this.#options.log("warn", "a lost segment is back", { project, file });
     for (const { file, reason } of plan.quarantined) {
-      const kept = await this.#attempt(() => this.#quarantine(file));
+      const quarantinePath = await this.#attempt(() => this.#quarantine(file));
       // A file beside a segment is reported with the segment.
-      if (kept !== undefined && ownerOf(file) === undefined)
-        tell(`a file ${reason}; it was quarantined`, { file: kept });
+      if (quarantinePath !== undefined && ownerOf(file) === undefined)
+        tell(`a file ${reason}; it was quarantined`, { file: quarantinePath });
     }
     for (const { id, file, reason } of plan.losses) {
       tell(`events are missing: ${file === "" ? "" : "a file "}${reason}`, { file: join(directory, file), loss: id });
@@ -133,7 +133,7 @@ export class Segments {
           segments: plan.segments.length,
         });
     }
-    const lost: StoredLoss[] = [];
+    const losses: StoredLoss[] = [];
     const segments: Segment[] = [];
     for (const { entry, sidecar } of plan.segments) {
       const path = join(directory, entry.file);
@@ -141,17 +141,18 @@ export class Segments {
       if (loaded.ok) segments.push(loaded.value);
       else {
         const [reason] = loaded.problems;
-        lost.push(folderLoss(this, { file: entry.file, reason, bytes: entry.bytes, entry }, this.#options.nowMs()));
-        tell(`events are missing: a segment ${reason}`, { file: path, loss: lost.at(-1)!.id });
+        losses.push(folderLoss(this, { file: entry.file, reason, bytes: entry.bytes, entry }, this.#options.nowMs()));
+        tell(`events are missing: a segment ${reason}`, { file: path, loss: losses.at(-1)!.id });
       }
     }
     this.#segments = segments;
-    this.#losses = [...this.#losses, ...lost];
+    this.#losses = [...this.#losses, ...losses];
     for (const file of plan.superseded) this.#dropped.add(file);
     const isAsWritten =
       plan.manifest === "whole" &&
       !plan.isLossNew &&
-      lost.length + plan.quarantined.length + plan.adopted.length + plan.returned.length + plan.superseded.length === 0;
+      losses.length + plan.quarantined.length + plan.adopted.length + plan.returned.length + plan.superseded.length ===
+        0;
     // The folder is created again with the next events.
     if (plan.manifest === "new" && stampOf(directory) === undefined) return;
     if (isAsWritten) {
@@ -273,16 +274,18 @@ export class Segments {
     return this.#serialize(async () => {
       if (this.#isDeleted || this.#blocked !== undefined || stampOrNone(this.directory) === undefined) return;
       const beforeMs = Number(before / 1_000_000n);
-      const kept = this.#losses.filter(({ entry, atMs }) => (entry ? BigInt(entry.last) >= before : atMs >= beforeMs));
-      if (kept.length < this.#losses.length) {
-        this.#losses = kept;
+      const losses = this.#losses.filter(({ entry, atMs }) =>
+        entry ? BigInt(entry.last) >= before : atMs >= beforeMs,
+      );
+      if (losses.length < this.#losses.length) {
+        this.#losses = losses;
         await this.#writeManifest();
       }
       const folder = join(this.directory, QUARANTINE);
-      const needed = new Set(kept.flatMap(({ file }) => withDerived(file)));
+      const neededNames = new Set(losses.flatMap(({ file }) => withDerived(file)));
       for (const name of (await unlessGone(readdir(folder))) ?? []) {
         const path = join(folder, name);
-        if (!needed.has(name.replace(/\.\d+$/, "")) && Number(stampOf(path)?.mtime ?? 0) < Number(before))
+        if (!neededNames.has(name.replace(/\.\d+$/, "")) && Number(stampOf(path)?.mtime ?? 0) < Number(before))
           await rm(path, { force: true, recursive: true });
       }
     });
@@ -333,13 +336,14 @@ export class Segments {
       const loss = folderLoss(this, { file, reason: fault, bytes, entry }, this.#options.nowMs());
       this.#segments = this.#segments.filter((one) => one !== at);
       this.#losses = [...this.#losses, loss];
-      const said = { project: this.project, file: at.path, loss: loss.id };
-      this.#options.log("error", `events are missing: a segment ${fault}`, said);
+      const details = { project: this.project, file: at.path, loss: loss.id };
+      this.#options.log("error", `events are missing: a segment ${fault}`, details);
       await this.#attempt(() => this.#writeManifest());
       if (fault !== "is damaged") return;
-      const kept = await this.#attempt(() => this.#quarantine(file));
+      const quarantinePath = await this.#attempt(() => this.#quarantine(file));
       for (const name of withDerived(file).slice(1)) await this.#attempt(() => this.#quarantine(name));
-      if (kept !== undefined) this.#options.log("error", "a damaged segment was quarantined", { ...said, file: kept });
+      if (quarantinePath !== undefined)
+        this.#options.log("error", "a damaged segment was quarantined", { ...details, file: quarantinePath });
     });
   }
 
@@ -429,7 +433,7 @@ export class Segments {
     try {
       await writeManifest(directory, manifest);
     } catch (error) {
-      if (!["EISDIR", "EEXIST", "ENOTEMPTY"].includes(codeOf(error))) throw error;
+      if (!["EISDIR", "EEXIST", "ENOTEMPTY"].includes(errorCode(error))) throw error;
       for (const name of [MANIFEST, `${MANIFEST}.new`]) {
         if (statSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory()) await this.#quarantine(name);
       }
@@ -467,16 +471,16 @@ export class Segments {
   async #quarantine(file: string): Promise<string | undefined> {
     const folder = join(this.directory, QUARANTINE);
     await mkdir(folder, { recursive: true });
-    let kept = join(folder, file);
-    for (let number = 2; stampOf(kept) !== undefined; number++) kept = join(folder, `${file}.${number}`);
+    let path = join(folder, file);
+    for (let number = 2; stampOf(path) !== undefined; number++) path = join(folder, `${file}.${number}`);
     const bytes = stampOf(join(this.directory, file))?.size;
     if (bytes === undefined) return undefined;
-    await rename(join(this.directory, file), kept);
+    await rename(join(this.directory, file), path);
     await syncDirectory(folder);
     await syncDirectory(this.directory);
     this.counts.quarantined++;
     this.counts.quarantinedBytes += bytes;
-    return kept;
+    return path;
   }
 }
 

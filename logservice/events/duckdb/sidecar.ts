@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { type ColumnType, columnOf } from "../../../grammar/query/sql/columns.ts";
-import { codeOf, writeDurably } from "../durable.ts";
+import { type ColumnType, sqlColumnOf } from "../../../grammar/query/sql/columns.ts";
+import { errorCode, writeDurably } from "../durable.ts";
 import { minuteOf } from "../instant.ts";
 import { addToSummary, emptySummary, printSummary, readSummary, type Summary } from "../summary/summary.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { summaryPath } from "./segment-files.ts";
 import { TRUNCATED } from "./segment-schema.ts";
 
-export interface Column {
+export interface FieldColumn {
   readonly path: readonly string[];
   readonly type: ColumnType;
 }
@@ -45,7 +45,7 @@ export async function writeSidecar(
     summary,
     hasTruncated,
     segment,
-  }: { columns: readonly Column[]; summary: Summary; hasTruncated: boolean; segment: FileChecksum },
+  }: { columns: readonly FieldColumn[]; summary: Summary; hasTruncated: boolean; segment: FileChecksum },
 ): Promise<void> {
   const more = hasTruncated ? `${JSON.stringify([TRUNCATED])}\n` : "";
   const body = `${JSON.stringify(columns.map(({ path, type }) => [path, type]))}\n${printSummary(summary)}\n${more}`;
@@ -56,7 +56,7 @@ export async function writeSidecar(
 export async function readSidecar(path: string): Promise<Sidecar> {
   const text = await readFile(summaryPath(path), "utf8").catch((error: unknown) => {
     // Whatever the reason, it is rebuilt.
-    throw new DamagedSidecar(`${summaryPath(path)}: ${codeOf(error)}`);
+    throw new DamagedSidecar(`${summaryPath(path)}: ${errorCode(error)}`);
   });
   try {
     const { segment, body } = partsOf(text);
@@ -99,10 +99,10 @@ export async function rebuildSidecar(connection: DuckDBConnection, path: string,
   await writeSidecar(path, { columns, summary, hasTruncated, segment });
 }
 
-/** A column that `columnOf` named. */
-function columnNamed(name: string): Column[] {
-  const found = /^(string|number|boolean):(.+)$/.exec(name);
-  if (found === null) return [];
-  const column = { path: found[2]!.split("."), type: found[1] as ColumnType };
-  return columnOf(column.path, column.type) === `"${name}"` ? [column] : [];
+/** A column that `sqlColumnOf` named. */
+function columnNamed(name: string): FieldColumn[] {
+  const match = /^(string|number|boolean):(.+)$/.exec(name);
+  if (match === null) return [];
+  const column = { path: match[2]!.split("."), type: match[1] as ColumnType };
+  return sqlColumnOf(column.path, column.type) === `"${name}"` ? [column] : [];
 }

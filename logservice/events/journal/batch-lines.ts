@@ -1,5 +1,5 @@
 import type { EncodedEvent } from "./line.ts";
-import { decodeLine, generatedId, idMember, lineOf, type StoredEvent } from "./line.ts";
+import { decodeLine, eventLine, generatedId, idMember, type StoredEvent } from "./line.ts";
 
 /** The lines of a batch, all of one project, with what is known of them without parsing. */
 export interface BatchLines {
@@ -23,7 +23,7 @@ export function encodeBatch(project: string, firstSequence: number, events: read
   let [length, bytes] = [0, 0];
   for (let i = 0; i < events.length; i++) {
     const event = events[i]!;
-    const line = lineOf(firstSequence + i, project, event);
+    const line = eventLine(firstSequence + i, project, event);
     lines.push(line);
     length += line.length;
     starts[i + 1] = length;

@@ -54,10 +54,10 @@ export function* readFrames(
 ): Generator<{ whole: FrameAndBody; end: number } | { bad: number; end: number } | { torn: number }> {
   let at = 0;
   while (at < text.length) {
-    const found = frameAt(text, at);
-    if (found !== undefined) {
-      yield found;
-      at = found.end;
+    const result = frameAt(text, at);
+    if (result !== undefined) {
+      yield result;
+      at = result.end;
       continue;
     }
     const next = nextWhole(text, at);
@@ -117,7 +117,7 @@ function nextWhole(text: Buffer, from: number): number | undefined {
   return undefined;
 }
 
-/** What can be told of a frame that is not whole. */
+/** The facts that can be told of a frame that is not whole. */
 export interface BadFrame {
   readonly bytes: number;
   /** Undefined if the frame and its first line do not say the same. */

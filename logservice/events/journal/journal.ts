@@ -1,6 +1,6 @@
 import { constants, type FileHandle, mkdir, open, rm, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { codeOf, syncDirectory, writeDurably } from "../durable.ts";
+import { errorCode, syncDirectory, writeDurably } from "../durable.ts";
 import { StoreError } from "../store.ts";
 import { isWholeJournal } from "./check-file.ts";
 import { encodeFrame, type Frame } from "./frame.ts";
@@ -50,7 +50,7 @@ export class Journal {
     const lengths = recovered.map(({ begin, bytes }) => [begin, bytes] as const);
     // On a full disk the list stays as it was: the next file rewrites it, and until then there is nothing to write.
     await list.replace([...lengths, [file.begin, undefined]], list.losses).catch((error: unknown) => {
-      if (codeOf(error) !== "ENOSPC") throw error;
+      if (errorCode(error) !== "ENOSPC") throw error;
     });
     return { journal: new Journal(directory, file, handle, list), recovered };
   }
@@ -151,7 +151,7 @@ export class Journal {
   async #rotate(begin: number, then: () => void): Promise<void> {
     const next = journalFile(this.#directory, begin);
     const handle = await this.#beginFile(next).catch(async (error: Error) => {
-      // What is written to a file that has no name any more is gone with this process.
+      // Data that are written to a file without a name are gone with this process.
       if (!(await this.#isThere(0).catch(() => false))) {
         this.#detached = error;
         this.#refuse(this.#waiting.splice(0), error);
@@ -185,7 +185,7 @@ export class Journal {
     try {
       await mkdir(this.#directory);
     } catch (error) {
-      if (codeOf(error) === "EEXIST") return;
+      if (errorCode(error) === "EEXIST") return;
       throw error;
     }
     await syncDirectory(dirname(this.#directory));

@@ -79,7 +79,7 @@ export class EncodedEvent implements NewEvent {
 }
 
 /** The whole line of an event, in latin1 like the event's own part. */
-export const lineOf = (sequence: number, project: string, event: EncodedEvent) =>
+export const eventLine = (sequence: number, project: string, event: EncodedEvent) =>
   `{"q":${sequence},"p":"${project}",${event.line}`;
 
 /**
@@ -98,7 +98,7 @@ export function encodeLine(values: LineValues): EncodedEvent {
   return new EncodedEvent(id, ms, bytes, line);
 }
 
-/** What is JSON is as JSON.stringify gives it, in latin1 of its UTF-8. */
+/** The values of a line; those that are JSON are as JSON.stringify gives them, in latin1 of their UTF-8. */
 export interface LineValues {
   readonly id: string | undefined;
   /** Empty where there is no id. */
@@ -125,14 +125,14 @@ export function encodeEvent(event: NewEvent): EncodedEvent {
 
 function encode({
   id,
-  timestamp: written,
+  timestamp: timestampText,
   level,
   truncated = false,
   message,
   fields,
   fieldsJson,
 }: NewEvent): EncodedEvent {
-  const timestamp = cutTimestamp(written);
+  const timestamp = cutTimestamp(timestampText);
   return encodeLine({
     id,
     idJson: id === undefined ? "" : latin1(JSON.stringify(id)),
@@ -173,7 +173,7 @@ export interface StoredEvent {
 /** The id of an event that came without one, in the order of acceptance: the sequence in base 36, which SQL can compute. */
 export const generatedId = (sequence: number) => sequence.toString(36).padStart(12, "0");
 
-/** Reads a line that `lineOf` gave. */
+/** Reads a line that `eventLine` gave. */
 export function decodeLine(body: Buffer, start: number, end: number): StoredEvent {
   const { q, t, i, s, l, x, m, f } = JSON.parse(body.toString("utf8", start, end)) as LineMembers;
   // JSON numbers do not hold nanoseconds exactly, but a time without a spelling of its own has whole milliseconds.
@@ -200,7 +200,7 @@ export const FRAME_BYTES = '{"id":,"timestamp":"","level":"","message":,"fields"
 const TRUNCATED_BYTES = ',"truncated":true'.length;
 export const GENERATED_ID_BYTES = '"000000000000"'.length;
 const MESSAGE = Buffer.from(',"m":');
-/** What follows the name of the message in a line and is neither message nor fields. */
+/** The length of the text that follows the name of the message in a line and is neither message nor fields. */
 const BETWEEN_BYTES = ',"f":}\n'.length;
 
 /** The members of each line of a body, with the time in all its digits. */

@@ -1,5 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import { codeOf, unlessGone } from "../durable.ts";
+import { errorCode, unlessGone } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import { type BadFrame, type FrameAndBody, isTorn, readBadFrame, readFrames } from "./frame.ts";
 import { isJournalFile, type JournalFile, journalFile } from "./journal-file.ts";
@@ -12,7 +12,7 @@ export interface RecoveredFile extends JournalFile {
   readonly bytes: number;
 }
 
-/** What the journal holds, and what is wrong with its files. Reading it changes nothing. */
+/** The contents of the journal, and the problems of its files. Reading it changes nothing. */
 export interface ReadJournal {
   readonly files: readonly RecoveredFile[];
   readonly suspects: readonly Suspect[];
@@ -22,7 +22,7 @@ export interface ReadJournal {
   projectJournal(project: string): ProjectJournal;
 }
 
-/** What the journal holds of a project. */
+/** The batches of a project in the journal. */
 export interface ProjectJournal {
   /** The sequences of whole batches. */
   readonly intervals: readonly Interval[];
@@ -52,7 +52,7 @@ export type Suspect =
     };
 
 /** Reads all files of the journal. Throws if one of them cannot be read, and names it: what it holds is not known. */
-export async function readJournal(directory: string, list: JournalList): Promise<ReadJournal> {
+export async function readJournalFiles(directory: string, list: JournalList): Promise<ReadJournal> {
   const names = ((await unlessGone(readdir(directory))) ?? []).filter(isJournalFile).sort();
   const files: RecoveredFile[] = [];
   const suspects: Suspect[] = [];
@@ -65,7 +65,7 @@ export async function readJournal(directory: string, list: JournalList): Promise
     const { begin } = file;
     const text = await readFile(file.path).catch((error: unknown) => {
       throw new Error(
-        `${file.path} cannot be read (${codeOf(error)}), and it may hold events that are nowhere else: make it readable, or move it away to continue without them`,
+        `${file.path} cannot be read (${errorCode(error)}), and it may hold events that are nowhere else: make it readable, or move it away to continue without them`,
         { cause: error },
       );
     });
@@ -100,14 +100,14 @@ export async function readJournal(directory: string, list: JournalList): Promise
     const isOwn = list.files.has(begin) && length >= list.leastBytes(begin);
     const listed = isOwn ? begin : listedAs(begin, first, length, list);
     there.add(listed);
-    const known = list.files.get(listed);
+    const listedBytes = list.files.get(listed);
     const least = list.leastBytes(listed);
     if (length < least) {
       suspects.push({ kind: "short", begin, length, bytes: least - length });
       isAnyDamaged = true;
     } else if (length < text.length) {
       // Nothing after its known end was acknowledged.
-      const isCrash = known !== undefined || isTorn(text.subarray(length));
+      const isCrash = listedBytes !== undefined || isTorn(text.subarray(length));
       suspects.push({ kind: isCrash ? "torn" : "short", begin, length, bytes: text.length - length });
       isAnyDamaged ||= !isCrash;
     }

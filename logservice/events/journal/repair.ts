@@ -7,13 +7,13 @@ import { encodeFrame } from "./frame.ts";
 import { journalFile } from "./journal-file.ts";
 import type { ReadJournal, RecoveredFile, Suspect } from "./recovery.ts";
 
-/** What was found in files that a crash or a bad disk left. */
+/** The damage in files that a crash or a bad disk left. */
 export interface JournalDamage {
   readonly tornBytes: number;
   readonly quarantined: readonly string[];
 }
 
-/** What segments know of batches that the journal no longer has. */
+/** Tells which batches that the journal no longer has are in segments. */
 export interface HeldElsewhere {
   /** Whether all events of a project between two sequences are in segments. */
   isHeld(project: string, interval: Interval): boolean;
@@ -30,7 +30,7 @@ export async function repairJournal(
   { files, suspects, list }: ReadJournal,
   held: HeldElsewhere,
   nowMs: number,
-): Promise<{ damage: JournalDamage; found: readonly JournalLoss[] }> {
+): Promise<{ damage: JournalDamage; newLosses: readonly JournalLoss[] }> {
   const losses = new Map(list.losses.map((loss) => [loss.id, loss]));
   for (const { path, bytes, begin } of files) {
     const isWhole = !suspects.some((one) => one.kind !== "torn" && one.begin === begin);
@@ -38,7 +38,7 @@ export async function repairJournal(
       if (isWhole && file === nameOf(path) && bytes >= fileBytes) losses.delete(id);
     }
   }
-  const found: JournalLoss[] = [];
+  const newLosses: JournalLoss[] = [];
   const damagedFiles = new Set<number>();
   let tornBytes = 0;
   for (const suspect of suspects) {
@@ -51,18 +51,18 @@ export async function repairJournal(
     const loss = suspectLoss(suspect, nameOf(path), held, nowMs);
     if (loss === undefined || losses.has(loss.id)) continue;
     losses.set(loss.id, loss);
-    found.push(loss);
+    newLosses.push(loss);
   }
   // Recorded before the repaired files no longer show the losses.
-  const known = files.map(({ begin }) => [begin, list.files.get(begin)] as const);
-  if (found.length > 0 || losses.size < list.losses.length) await list.replace(known, [...losses.values()]);
+  const entries = files.map(({ begin }) => [begin, list.files.get(begin)] as const);
+  if (newLosses.length > 0 || losses.size < list.losses.length) await list.replace(entries, [...losses.values()]);
   const quarantined: string[] = [];
   for (const file of files) {
     const torn = suspects.find(({ kind, begin }) => kind === "torn" && begin === file.begin);
     if (damagedFiles.has(file.begin)) quarantined.push(await quarantine(directory, file, nowMs));
     else if (torn?.kind === "torn") await truncate(file.path, torn.length);
   }
-  return { damage: { tornBytes, quarantined }, found };
+  return { damage: { tornBytes, quarantined }, newLosses };
 }
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
@@ -95,7 +95,7 @@ export function suspectLoss(
 async function quarantine(directory: string, { path, batches }: RecoveredFile, nowMs: number): Promise<string> {
   const folder = join(directory, "quarantine");
   await mkdir(folder, { recursive: true });
-  const kept = join(folder, `${nameOf(path)}.${nowMs}`);
+  const quarantinePath = join(folder, `${nameOf(path)}.${nowMs}`);
   const temporaryPath = `${path}.mended`;
   const handle = await open(temporaryPath, "w");
   try {
@@ -107,11 +107,11 @@ async function quarantine(directory: string, { path, batches }: RecoveredFile, n
   } finally {
     await handle.close();
   }
-  await copyFile(path, kept);
-  const copy = await open(kept, "r+");
+  await copyFile(path, quarantinePath);
+  const copy = await open(quarantinePath, "r+");
   await copy.sync().finally(() => copy.close());
   await syncDirectory(folder);
   await rename(temporaryPath, path);
   await syncDirectory(directory);
-  return kept;
+  return quarantinePath;
 }

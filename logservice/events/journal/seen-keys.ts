@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { codeOf, writeDurably } from "../durable.ts";
+import { errorCode, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
 import { RECENT_KEYS_MS } from "../store.ts";
 
@@ -25,11 +25,11 @@ export class SeenKeys {
       await rename(this.#directory, file);
       this.#log("warn", "a file is in the place of the folder of idempotency keys; it was renamed", { file });
     }
-    const found: SeenKey[] = [];
+    const keys: SeenKey[] = [];
     for (const name of await this.#files()) {
-      for (const key of await this.#read(name)) if (nowMs - key[2] < RECENT_KEYS_MS) found.push(key);
+      for (const key of await this.#read(name)) if (nowMs - key[2] < RECENT_KEYS_MS) keys.push(key);
     }
-    return found;
+    return keys;
   }
 
   /** The keys of a deleted project go with the next `save`, before the journal forgets the deletion. */
@@ -42,8 +42,8 @@ export class SeenKeys {
     const forgotten = [...this.#forgotten];
     for (const name of forgotten.length > 0 ? await this.#files() : []) {
       const all = await this.#read(name);
-      const kept = all.filter(([project]) => !forgotten.includes(project));
-      if (kept.length < all.length) await this.#write(name, kept);
+      const rest = all.filter(([project]) => !forgotten.includes(project));
+      if (rest.length < all.length) await this.#write(name, rest);
     }
     for (const project of forgotten) this.#forgotten.delete(project);
     if (keys.length > 0) {
@@ -69,7 +69,7 @@ export class SeenKeys {
       if (keys !== undefined) return keys;
       await rename(path, `${path}.damaged`);
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return [];
+      if (errorCode(error) === "ENOENT") return [];
       this.#log("warn", "a file of idempotency keys cannot be read: a batch sent again may count twice", {
         file: path,
         error: String(error),

@@ -3,7 +3,7 @@ export class ByteTable<Item> {
   #slots: (Entry<Item> | undefined)[] = new Array(8).fill(undefined);
   #size = 0;
 
-  /** What stands for the bytes from `begin` to below `end`, whose `hashOf` is `hash`. */
+  /** Returns the item of the bytes from `begin` to below `end`, whose `hashOf` is `hash`. */
   find(bytes: Uint8Array, begin: number, end: number, hash: number): Item | undefined {
     const slots = this.#slots;
     const length = end - begin;

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { LEVELS } from "../../../grammar/query/index.ts";
-import { MAX_DEPTH } from "../field-paths.ts";
+import { MAX_FIELD_DEPTH } from "../field-paths.ts";
 import { ByteTable, HASH_SEED, hashOf, nextHash } from "./byte-table.ts";
 import {
   addEvent,
@@ -14,7 +14,7 @@ import {
   type Summary,
 } from "./summary.ts";
 
-/** What a pass over a journal file tells of one project's events. */
+/** The result of a pass over a journal file for one project's events. */
 export interface Summarized {
   readonly summary: Summary;
   /** Nanoseconds since 1970, as digits. */
@@ -168,20 +168,20 @@ export class LineCounts {
 
   // biome-ignore lint/complexity/useMaxParams: called for each key of each event, where an object would be garbage.
   #below(node: PathNode, bytes: Buffer, begin: number, end: number, hash: number): PathNode | undefined {
-    const known = node.below.find(bytes, begin, end, hash);
-    if (known !== undefined) return known;
+    const existing = node.below.find(bytes, begin, end, hash);
+    if (existing !== undefined) return existing;
     if (this.#paths >= MAX_FIELDS) {
       this.summary.isCut = true;
       return undefined;
     }
-    const made = newNode([...node.path, bytes.toString("utf8", begin, end)]);
-    node.below.add(bytes, begin, end, hash, made);
-    return made;
+    const child = newNode([...node.path, bytes.toString("utf8", begin, end)]);
+    node.below.add(bytes, begin, end, hash, child);
+    return child;
   }
 
   #value(bytes: Buffer, at: number, node: PathNode): number {
     const first = bytes[at]!;
-    if (first === OBJECT && bytes[at + 1] !== OBJECT_END && node.path.length < MAX_DEPTH) {
+    if (first === OBJECT && bytes[at + 1] !== OBJECT_END && node.path.length < MAX_FIELD_DEPTH) {
       return this.#object(bytes, at + 1, node);
     }
     const field = this.#fieldOf(node);
@@ -202,8 +202,8 @@ export class LineCounts {
   }
 
   #fieldOf(node: PathNode): FieldSummary | undefined {
-    const known = node.fields[this.#severity];
-    if (known !== undefined) return known;
+    const existing = node.fields[this.#severity];
+    if (existing !== undefined) return existing;
     if (!node.hasValues) {
       if (this.#paths >= MAX_FIELDS) {
         this.summary.isCut = true;
@@ -218,7 +218,7 @@ export class LineCounts {
   }
 }
 
-/** What is known of a path while lines are read. */
+/** The state of a path while lines are read. */
 interface PathNode {
   readonly path: readonly string[];
   readonly below: ByteTable<PathNode>;

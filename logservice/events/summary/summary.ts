@@ -1,9 +1,9 @@
 import { LEVELS } from "../../../grammar/query/index.ts";
-import { discoveredType, eachElement, eachField, MAX_DEPTH } from "../field-paths.ts";
+import { discoveredType, eachElement, eachField, MAX_FIELD_DEPTH } from "../field-paths.ts";
 
 /**
- * What is known of a set of events without looking at them: enough to answer counts, histograms by minutes, statistics
- * and discovery where no query narrows them, or one of nothing but the level.
+ * The facts about a set of events that are known without looking at them: enough to answer counts, histograms by
+ * minutes, statistics and discovery if no query narrows them, or one of nothing but the level.
  */
 export interface Summary {
   events: number;
@@ -129,9 +129,9 @@ export function allFields(summary: Summary): Fields {
     all = new Map();
     for (const fields of summary.fields.values()) {
       for (const [key, field] of fields) {
-        const known = all.get(key) ?? emptyField(field.path);
-        mergeField(known, field);
-        all.set(key, known);
+        const total = all.get(key) ?? emptyField(field.path);
+        mergeField(total, field);
+        all.set(key, total);
       }
     }
     ALL_FIELDS.set(summary, all);
@@ -144,19 +144,19 @@ const ALL_FIELDS = new WeakMap<Summary, Fields>();
 /** Those whose events have one of the levels (by severity), each of them once. Undefined where that is not known. */
 export function fieldsOfLevels({ fields, isCut }: Summary, levels: readonly boolean[]): Fields[] | undefined {
   if (isCut) return undefined;
-  if (levels.every((isAsked) => isAsked)) return [...fields.values()];
+  if (levels.every((isSelected) => isSelected)) return [...fields.values()];
   if (fields.has(ANY_SEVERITY)) return undefined;
   return [...fields].filter(([severity]) => levels[severity]).map(([, one]) => one);
 }
 
 /** The events of some levels by minute and severity. */
 export function minutesOfLevels({ minutes }: Summary, levels: readonly boolean[]): Summary["minutes"] {
-  if (levels.every((isAsked) => isAsked)) return minutes;
+  if (levels.every((isSelected) => isSelected)) return minutes;
   return new Map([...minutes].map(([minute, counts]) => [minute, counts.map((n, i) => (levels[i] ? n : 0))]));
 }
 
 export function eventsOfLevels(summary: Summary, levels: readonly boolean[]): number {
-  if (levels.every((isAsked) => isAsked)) return summary.events;
+  if (levels.every((isSelected) => isSelected)) return summary.events;
   let events = 0;
   for (const counts of minutesOfLevels(summary, levels).values()) for (const n of counts) events += n;
   return events;
@@ -164,7 +164,7 @@ export function eventsOfLevels(summary: Summary, levels: readonly boolean[]): nu
 
 /** Whether no event has anything at a path: not even a null, an empty object or a list that an index may look into. */
 export function isAbsent(summary: Summary, path: readonly (string | number)[]): boolean {
-  if (summary.isCut || path.length > MAX_DEPTH) return false;
+  if (summary.isCut || path.length > MAX_FIELD_DEPTH) return false;
   const index = path.findIndex((key) => typeof key === "number");
   const keys = index < 0 ? path : path.slice(0, index);
   return !prefixesOf(summary).has(JSON.stringify(keys));
@@ -182,8 +182,8 @@ export function hasInside({ fields, isCut }: Summary, path: readonly (string | n
 }
 
 function prefixesOf(summary: Summary): ReadonlySet<string> {
-  const known = PREFIXES.get(summary);
-  if (known !== undefined) return known;
+  const existing = PREFIXES.get(summary);
+  if (existing !== undefined) return existing;
   const prefixes = new Set<string>();
   for (const { path } of allFields(summary).values()) {
     for (let length = 0; length <= path.length; length++) prefixes.add(JSON.stringify(path.slice(0, length)));
@@ -223,9 +223,9 @@ export function mergeSummaries(summaries: readonly Summary[]): Summary {
     merged.events += events;
     merged.isCut ||= isCut;
     for (const [minute, levels] of minutes) {
-      const known = merged.minutes.get(minute);
-      if (known === undefined) merged.minutes.set(minute, [...levels]);
-      else for (const [level, events] of levels.entries()) known[level]! += events;
+      const existing = merged.minutes.get(minute);
+      if (existing === undefined) merged.minutes.set(minute, [...levels]);
+      else for (const [level, events] of levels.entries()) existing[level]! += events;
     }
     for (const [severity, ofLevel] of fields) {
       for (const [key, field] of ofLevel) {
@@ -241,18 +241,18 @@ export function mergeSummaries(summaries: readonly Summary[]): Summary {
   return merged;
 }
 
-function mergeField(known: FieldSummary, { present, plain, string, number, boolean, numbers, values }: FieldSummary) {
-  known.present += present;
-  known.plain += plain;
-  known.string += string;
-  known.number += number;
-  known.boolean += boolean;
-  known.numbers.count += numbers.count;
-  known.numbers.sum += numbers.sum;
-  known.numbers.min = Math.min(known.numbers.min, numbers.min);
-  known.numbers.max = Math.max(known.numbers.max, numbers.max);
-  if (values === undefined) known.values = undefined;
-  else for (const [value, events] of values) countValue(known, value, events);
+function mergeField(total: FieldSummary, { present, plain, string, number, boolean, numbers, values }: FieldSummary) {
+  total.present += present;
+  total.plain += plain;
+  total.string += string;
+  total.number += number;
+  total.boolean += boolean;
+  total.numbers.count += numbers.count;
+  total.numbers.sum += numbers.sum;
+  total.numbers.min = Math.min(total.numbers.min, numbers.min);
+  total.numbers.max = Math.max(total.numbers.max, numbers.max);
+  if (values === undefined) total.values = undefined;
+  else for (const [value, events] of values) countValue(total, value, events);
 }
 
 /** As JSON, for the file beside a segment. */

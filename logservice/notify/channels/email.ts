@@ -5,14 +5,14 @@ import { shownText } from "../../html/shown-text.ts";
 import type { MailMessage } from "../../mail/mailer.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import { defangedText } from "../defanged-text.ts";
-import { harmlessMessage, plainText } from "../harmless-message.ts";
+import { harmlessMessage, jsonValueText } from "../harmless-message.ts";
 import {
   conditionText,
   digestHeadline,
+  eventsUrl,
   groupText,
   headline,
   LABELS,
-  linkOf,
   subjectOf,
   summaryText,
   valueText,
@@ -21,7 +21,7 @@ import {
 
 /** The mail about one message, without its recipient. `origin` is the public address of the service, if it has one. */
 export function alertMail(raw: AlertMessage, origin: string | undefined): Omit<MailMessage, "to"> {
-  const url = linkOf(raw, origin);
+  const url = eventsUrl(raw, origin);
   const message = harmlessMessage(raw, defangedText);
   // Without a link, the query is copied from here.
   const query = url === undefined ? shownText(raw.alert.query, MAX_QUERY) : message.alert.query;
@@ -47,14 +47,14 @@ export function digestMail(
 ): Omit<MailMessage, "to"> {
   const harmless = messages.map((message) => harmlessMessage(message, defangedText));
   const title = digestHeadline(harmless);
-  const shown = harmless.slice(0, MAX_LINES);
+  const entries = harmless.slice(0, MAX_LINES);
   const more = messages.length > MAX_LINES ? `And ${messages.length - MAX_LINES} more.` : "";
   const intro = "So much happened within a minute that it is told in one mail.";
-  const lines = shown.map((message) => ({
+  const lines = entries.map((message) => ({
     message,
     title: withoutLabel(headline(message)),
     where: `Project ${message.project.name}, ${windowText(message)}`,
-    url: linkOf(message, origin),
+    url: eventsUrl(message, origin),
   }));
   const text = [
     intro,
@@ -206,6 +206,6 @@ function timeText({ timestamp }: Event): string {
 function fieldsText({ fields }: Event): string {
   const texts = Object.entries(fields)
     .slice(0, MAX_FIELDS / 2)
-    .map(([name, value]) => `${name}=${plainText(value)}`);
+    .map(([name, value]) => `${name}=${jsonValueText(value)}`);
   return defangedText(texts.join(" "), MAX_FIELDS);
 }

@@ -2,7 +2,7 @@ import { shownText } from "../../html/shown-text.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
-import { conditionText, groupText, headline, linkOf, valueText } from "../wording.ts";
+import { conditionText, eventsUrl, groupText, headline, valueText } from "../wording.ts";
 
 export interface PagerDutyTarget {
   /** Where PagerDuty is, without a path. */
@@ -16,7 +16,7 @@ export interface PagerDutyTarget {
  * is no digest: an incident that several alerts share could not be resolved by one of them.
  */
 export function pagerDutyPost(target: PagerDutyTarget, message: AlertMessage, origin: string | undefined): Post {
-  const url = linkOf(message, origin);
+  const url = eventsUrl(message, origin);
   const head = { routing_key: target.routingKey, dedup_key: dedupKey(message) };
   const event =
     message.kind === "resolved"

@@ -5,9 +5,9 @@ import type { Post } from "../post.ts";
 import {
   conditionText,
   digestHeadline,
+  eventsUrl,
   groupText,
   headline,
-  linkOf,
   subjectOf,
   summaryText,
   valueText,
@@ -21,13 +21,17 @@ export interface SlackTarget {
 }
 
 /** The request that posts one or several messages to an incoming webhook of Slack, or of what understands the same. */
-export function slackPost(target: SlackTarget, told: readonly AlertMessage[], origin: string | undefined): Post {
-  const messages = told.map((message) => harmlessMessage(message, shownText));
+export function slackPost(
+  target: SlackTarget,
+  alertMessages: readonly AlertMessage[],
+  origin: string | undefined,
+): Post {
+  const messages = alertMessages.map((message) => harmlessMessage(message, shownText));
   const [first] = messages as [AlertMessage];
   const isOne = messages.length === 1;
   const payload = {
     ...(target.channel !== "" && { channel: target.channel }),
-    // What a notification on a phone shows.
+    // The text that a notification on a phone shows.
     text: escaped(isOne ? headline(first) : digestHeadline(messages)),
     // Texts of logs are shown as they are: they make no links that are fetched, and call nobody by name.
     mrkdwn: false,
@@ -69,10 +73,10 @@ function attachmentOf(message: AlertMessage, origin: string | undefined) {
 }
 
 function digestAttachments(messages: readonly AlertMessage[], origin: string | undefined) {
-  const shown = messages.length > MAX_ATTACHMENTS ? messages.slice(0, MAX_ATTACHMENTS - 1) : messages;
-  const more = messages.length - shown.length;
+  const entries = messages.length > MAX_ATTACHMENTS ? messages.slice(0, MAX_ATTACHMENTS - 1) : messages;
+  const more = messages.length - entries.length;
   return [
-    ...shown.map((message) => ({
+    ...entries.map((message) => ({
       ...headOf(message, origin),
       title: escaped(headline(message)),
       text: escaped(`${message.project.name}, ${windowText(message)}`),
@@ -82,7 +86,7 @@ function digestAttachments(messages: readonly AlertMessage[], origin: string | u
 }
 
 function headOf(message: AlertMessage, origin: string | undefined) {
-  const url = linkOf(message, origin);
+  const url = eventsUrl(message, origin);
   return {
     fallback: escaped(headline(message)),
     color: colorOf(message),

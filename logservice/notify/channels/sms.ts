@@ -4,7 +4,7 @@ import { cutToOnePart } from "../gsm-text.ts";
 import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
 import type { SmsSettings } from "../sms-settings.ts";
-import { digestHeadline, headline, linkOf } from "../wording.ts";
+import { digestHeadline, eventsUrl, headline } from "../wording.ts";
 
 /** The text message about one or several messages: one part, of 160 characters in Latin letters. The link is in it if it fits. */
 export function smsText(messages: readonly AlertMessage[], origin: string | undefined): string {
@@ -12,7 +12,7 @@ export function smsText(messages: readonly AlertMessage[], origin: string | unde
   const [first] = harmless as [AlertMessage];
   if (messages.length > 1) return cutToOnePart(digestHeadline(harmless));
   const text = headline(first);
-  const url = linkOf(first, origin);
+  const url = eventsUrl(first, origin);
   const whole = url === undefined ? text : `${text} ${url}`;
   // Half a link leads nowhere.
   return cutToOnePart(whole) === whole ? whole : cutToOnePart(text);

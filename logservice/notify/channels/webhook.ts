@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import type { Post } from "../post.ts";
-import { groupText, linkOf } from "../wording.ts";
+import { eventsUrl, groupText } from "../wording.ts";
 
 export interface WebhookTarget {
   readonly url: string;
@@ -9,8 +9,8 @@ export interface WebhookTarget {
   readonly secrets: readonly string[];
 }
 
-/** What one request tells. The id is that of the delivery or of the digest: receivers drop what they have had. */
-export interface Told {
+/** The content of one request. The id is that of the delivery or of the digest: receivers drop what they have had. */
+export interface MessageBatch {
   readonly id: string;
   readonly messages: readonly AlertMessage[];
 }
@@ -18,7 +18,7 @@ export interface Told {
 /** The request that posts one or several messages. The id is the same in each attempt. */
 export function webhookPost(
   { url, secrets }: WebhookTarget,
-  { id, messages }: Told,
+  { id, messages }: MessageBatch,
   origin: string | undefined,
   nowMs: number,
 ): Post {
@@ -71,7 +71,7 @@ function digestPayloads(messages: readonly AlertMessage[], origin: string | unde
   });
 }
 
-/** What is told of one message, for programs. New members may be added. */
+/** The payload of one message, for programs. New members may be added. */
 function webhookPayload(message: AlertMessage, origin: string | undefined, maxEvents = Number.POSITIVE_INFINITY) {
   const { id, kind, alert, team, project, group, value, what, unit, window } = message;
   return {
@@ -93,7 +93,7 @@ function webhookPayload(message: AlertMessage, origin: string | undefined, maxEv
     reason: message.reason,
     events: message.events.slice(0, maxEvents),
     has_more_events: message.hasMoreEvents || message.events.length > maxEvents,
-    url: linkOf(message, origin) ?? null,
+    url: eventsUrl(message, origin) ?? null,
   };
 }
 

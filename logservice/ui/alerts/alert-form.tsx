@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { type Clash, ClashNote, settling } from "../kit/clash-note.tsx";
-import { Field } from "../kit/field.tsx";
+import { FormField } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
@@ -11,12 +11,12 @@ import type { AlertAnswer } from "../language/messages.ts";
 import { QueryBox } from "../query-box/query-box.tsx";
 import { ChooseNotification, MakeNotification } from "./choose-notification.tsx";
 import { ConditionFields, MoreFields } from "./condition-fields.tsx";
-import { type AlertDraft, alertOf, conditionProblem, problemIn, SEVERITIES, type Severity } from "./draft.ts";
+import { type AlertDraft, type AlertSeverity, alertOf, conditionProblem, problemIn, SEVERITIES } from "./draft.ts";
 import { Preview } from "./preview.tsx";
-import { QueryWrong, refusalOf } from "./query-wrong.tsx";
+import { QueryWrong, queryRefusal } from "./query-wrong.tsx";
 import { useAlertQuery } from "./use-alert-query.ts";
 import { useFieldValues } from "./use-field-values.ts";
-import { EVENTS, summaryOf } from "./words.ts";
+import { draftSummary, EVENTS } from "./words.ts";
 
 const PATHS = [
   ...["name", "description", "query", "severity", "operator", "threshold", "interval", "for", "recover", "repeat"],
@@ -81,8 +81,8 @@ export function AlertForm(props: AlertFormProps) {
     testing.clear();
     setTested("");
     return how.send(async () => {
-      const found = problemIn(draft) ?? refusalOf(answer);
-      if (found !== undefined) throw new Error(found);
+      const draftProblem = problemIn(draft) ?? queryRefusal(answer);
+      if (draftProblem !== undefined) throw new Error(draftProblem);
       await act();
     });
   };
@@ -92,7 +92,7 @@ export function AlertForm(props: AlertFormProps) {
     if (await send(testing, () => call("test_alert", { alert }))) setTested(to);
   };
   const { measured, isGrouped } = latest.current?.ok ? latest.current : { measured: EVENTS, isGrouped: false };
-  const summary = summaryOf(draft, measured, isGrouped);
+  const summary = draftSummary(draft, measured, isGrouped);
   const isWhole = answer?.ok === true && draft.query.trim() !== "" && conditionProblem(draft) === undefined;
   return (
     <>
@@ -149,12 +149,12 @@ export function AlertForm(props: AlertFormProps) {
               value={draft.name}
               onText={(text) => set({ name: text })}
             />
-            <Field label="Severity" wrong={wrongAt("alert.severity")} clash={clashAt("severity")}>
+            <FormField label="Severity" wrong={wrongAt("alert.severity")} clash={clashAt("severity")}>
               {(control) => (
                 <select
                   {...control}
                   value={draft.severity}
-                  onChange={(event) => set({ severity: event.currentTarget.value as Severity })}
+                  onChange={(event) => set({ severity: event.currentTarget.value as AlertSeverity })}
                 >
                   {SEVERITIES.map((severity) => (
                     <option key={severity} value={severity}>
@@ -163,7 +163,7 @@ export function AlertForm(props: AlertFormProps) {
                   ))}
                 </select>
               )}
-            </Field>
+            </FormField>
           </div>
           <ChooseNotification
             notifications={notifications}
@@ -173,7 +173,7 @@ export function AlertForm(props: AlertFormProps) {
             onChoose={(notification) => set({ notification })}
             onMake={() => setMaking(true)}
           />
-          <Field
+          <FormField
             label="Description"
             hint="What to do when it triggers. Every message except an SMS includes it."
             wrong={wrongAt("alert.description")}
@@ -188,7 +188,7 @@ export function AlertForm(props: AlertFormProps) {
                 onInput={(event) => set({ description: event.currentTarget.value })}
               />
             )}
-          </Field>
+          </FormField>
           <MoreFields draft={draft} wrongAt={wrongAt} clashAt={clashAt} set={set} />
           <label class="check">
             <input

@@ -1,7 +1,7 @@
 import { signal, useSignal } from "@preact/signals";
 import type { Alert as Stored } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
-import { changesOf } from "../data/changes.ts";
+import { changedMembers } from "../data/changes.ts";
 import { useEvery } from "../data/every.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go, goFromHere } from "../data/location.ts";
@@ -11,7 +11,7 @@ import { LinkedText } from "../kit/linked-text.tsx";
 import { isGone, NoItem } from "../kit/no-item.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago, LastingSince } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
@@ -40,37 +40,37 @@ const PAGE = 20;
 const NO_ERROR = signal<unknown>(undefined);
 
 function OneAlert({ projectId, id }: { readonly projectId: string; readonly id: string }) {
-  const found = useLoaded(
+  const alert = useLoaded(
     async (signal) => (await call("get_alert", { project_id: projectId, alert_id: id }, { signal })).alert,
     [projectId, id],
   );
-  const isRemoved = isGone(found.error.value);
+  const isRemoved = isGone(alert.error.value);
   useEvery(AGAIN_MS, () => {
-    if (!isRemoved) void found.load();
+    if (!isRemoved) void alert.load();
   });
-  if (isRemoved && found.value.value === undefined) return <NoItem what="alert" href={listPath(projectId)} />;
+  if (isRemoved && alert.value.value === undefined) return <NoItem what="alert" href={listPath(projectId)} />;
   return (
     <div class="page alert">
-      <Shown of={isRemoved ? { ...found, error: NO_ERROR } : found}>
-        {(alert) => <Known of={found} alert={alert} isRemoved={isRemoved} />}
-      </Shown>
+      <WhenLoaded of={isRemoved ? { ...alert, error: NO_ERROR } : alert}>
+        {(value) => <AlertDetails of={alert} alert={value} isRemoved={isRemoved} />}
+      </WhenLoaded>
     </div>
   );
 }
 
-interface KnownProps {
+interface AlertDetailsProps {
   readonly of: Loaded<Stored>;
   readonly alert: Stored;
   /** Whether somebody removed it while it was shown. */
   readonly isRemoved: boolean;
 }
 
-function Known({ of, alert, isRemoved }: KnownProps) {
+function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
   const { project_id: projectId } = alert;
   const id = alert.id!;
   const editing = useEdits(draftOfAlert(alert));
   const read = async () => (await call("get_alert", { project_id: projectId, alert_id: id })).alert;
-  /** What finds that the alert is gone shows so at once. */
+  /** Makes a change; one that finds the alert gone shows so at once. */
   const changing = async (change: () => Promise<void>): Promise<void> => {
     try {
       await change();
@@ -213,9 +213,9 @@ function Known({ of, alert, isRemoved }: KnownProps) {
             const before = await read();
             of.set(before);
             const fresh = draftOfAlert(before);
-            const changes = changesOf(alertOf(fresh, projectId), alertOf(editing.over(fresh), projectId));
+            const changes = changedMembers(alertOf(fresh, projectId), alertOf(editing.over(fresh), projectId));
             await call("update_alert", { alert: { ...changes, id, project_id: projectId } });
-            // What was typed is kept until what is stored is known: it would seem to be gone.
+            // The edits are kept until the stored alert is known: otherwise they would seem to be gone.
             const stored = await read();
             of.set(stored);
             editing.sent(draftOfAlert(stored));

@@ -6,11 +6,11 @@ import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { RowButton } from "../kit/row-button.tsx";
-import { Failure, Shown } from "../kit/state.tsx";
+import { Failure, WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { LastingSince } from "../kit/time.tsx";
-import { KINDS } from "../notifications/kinds.ts";
+import { NOTIFICATION_KINDS } from "../notifications/kinds.ts";
 import { coloured } from "../query-box/coloured-text.tsx";
 import { isUndelivered, sinceOf } from "./history.ts";
 import { setMuted } from "./mute.ts";
@@ -74,7 +74,7 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
         )}
       </header>
       {error !== undefined && <Failure error={error} />}
-      <Shown of={alerts}>
+      <WhenLoaded of={alerts}>
         {(all) =>
           all.length === 0 ? (
             <div class="empty card">
@@ -114,7 +114,7 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
             </Table>
           )
         }
-      </Shown>
+      </WhenLoaded>
     </div>
   );
 }
@@ -160,7 +160,7 @@ function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps)
             >
               <Text text={notification.name} />
             </a>
-            <span class="hint"> {KINDS[notification.type].text}</span>
+            <span class="hint"> {NOTIFICATION_KINDS[notification.type].text}</span>
           </>
         )}
       </td>

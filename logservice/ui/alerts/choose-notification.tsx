@@ -4,14 +4,14 @@ import type { Loaded } from "../data/loaded.ts";
 import { mayDo, session } from "../data/session.ts";
 import type { Clash } from "../kit/clash-note.tsx";
 import { Dialog } from "../kit/dialog.tsx";
-import { Field } from "../kit/field.tsx";
+import { FormField } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { visibleText } from "../kit/visible.ts";
 import { NEW_NOTIFICATION } from "../notifications/draft.ts";
-import { KINDS, missingFor } from "../notifications/kinds.ts";
+import { missingFor, NOTIFICATION_KINDS } from "../notifications/kinds.ts";
 import { makeNotification } from "../notifications/make.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "../notifications/notification-form.tsx";
-import { SecretShown } from "../notifications/secret-dialog.tsx";
+import { NewSecret } from "../notifications/secret-dialog.tsx";
 
 export interface ChooseProps {
   readonly notifications: Loaded<readonly Notification[]>;
@@ -29,12 +29,12 @@ export function ChooseNotification({ notifications, chosen, wrong, clash, onChoo
   const missing = one && session.value && missingFor(one.type, session.value);
   return (
     <>
-      <Field
+      <FormField
         label="Notification"
         hint={
           all?.length === 0
             ? "This project has none yet. Create one here: what you typed is kept."
-            : one && KINDS[one.type].about
+            : one && NOTIFICATION_KINDS[one.type].about
         }
         wrong={wrong}
         clash={clash}
@@ -50,7 +50,7 @@ export function ChooseNotification({ notifications, chosen, wrong, clash, onChoo
               )}
               {all?.map(({ id, name, type }) => (
                 <option key={id} value={id}>
-                  {visibleText(name)} ({KINDS[type].text})
+                  {visibleText(name)} ({NOTIFICATION_KINDS[type].text})
                 </option>
               ))}
             </select>
@@ -61,7 +61,7 @@ export function ChooseNotification({ notifications, chosen, wrong, clash, onChoo
             )}
           </div>
         )}
-      </Field>
+      </FormField>
       {missing && <p class="note warning">{missing}</p>}
     </>
   );
@@ -79,7 +79,7 @@ export function MakeNotification({
 }) {
   const [secret, setSecret] = useState("");
   const sending = useSending(NOTIFICATION_PATHS);
-  if (secret !== "") return <SecretShown secret={secret} onClose={onClose} />;
+  if (secret !== "") return <NewSecret secret={secret} onClose={onClose} />;
   return (
     <Dialog title="New notification" isForm onClose={onClose}>
       <NotificationForm

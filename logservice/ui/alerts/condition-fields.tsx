@@ -1,5 +1,5 @@
 import type { Clash } from "../kit/clash-note.tsx";
-import { Field } from "../kit/field.tsx";
+import { FormField } from "../kit/field.tsx";
 import { type AlertDraft, BOUNDS, type NumberName, OPERATORS, type Operator } from "./draft.ts";
 
 export interface ConditionProps {
@@ -21,7 +21,7 @@ export function ConditionFields({ draft, wrongAt, clashAt, set }: ConditionProps
   const all = { draft, wrongAt, clashAt, set };
   return (
     <div class="field-row">
-      <Field label="Condition" wrong={wrongAt("alert.operator")} clash={clashAt("operator")}>
+      <FormField label="Condition" wrong={wrongAt("alert.operator")} clash={clashAt("operator")}>
         {(control) => (
           <select
             {...control}
@@ -35,14 +35,14 @@ export function ConditionFields({ draft, wrongAt, clashAt, set }: ConditionProps
             ))}
           </select>
         )}
-      </Field>
+      </FormField>
       <NumberField name="threshold" label="Threshold" {...all} />
       <NumberField name="interval" label="Interval in minutes" {...all} />
     </div>
   );
 }
 
-/** What most alerts leave as it is. */
+/** The fields that most alerts leave as they are. */
 export function MoreFields({ draft, wrongAt, clashAt, set }: ConditionProps) {
   const all = { draft, wrongAt, clashAt, set };
   return (
@@ -74,7 +74,7 @@ interface NumberFieldProps extends ConditionProps {
 function NumberField({ name, label, hint, draft, wrongAt, clashAt, set }: NumberFieldProps) {
   const { least, most } = BOUNDS[name];
   return (
-    <Field label={label} hint={hint} wrong={wrongAt(`alert.${name}`)} clash={clashAt(name)}>
+    <FormField label={label} hint={hint} wrong={wrongAt(`alert.${name}`)} clash={clashAt(name)}>
       {(control) => (
         <input
           type="number"
@@ -87,6 +87,6 @@ function NumberField({ name, label, hint, draft, wrongAt, clashAt, set }: Number
           onInput={(event) => set({ [name]: event.currentTarget.value })}
         />
       )}
-    </Field>
+    </FormField>
   );
 }

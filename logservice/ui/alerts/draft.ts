@@ -1,6 +1,6 @@
 import type { Alert, AlertInput } from "../../../schema/rpc.generated.ts";
 
-export type Severity = AlertInput["severity"];
+export type AlertSeverity = AlertInput["severity"];
 export type Operator = AlertInput["operator"];
 
 /** An alert as it is typed: numbers are texts, so that none is lost while it is not one yet. */
@@ -8,7 +8,7 @@ export interface AlertDraft {
   readonly name: string;
   readonly description: string;
   readonly query: string;
-  readonly severity: Severity;
+  readonly severity: AlertSeverity;
   readonly operator: Operator;
   readonly threshold: string;
   readonly interval: string;
@@ -26,7 +26,7 @@ export const NEW_ALERT: AlertDraft = {
   ...{ for: "1", recover: "1", repeat: "0", limit: "10", notification: "", muted: false },
 };
 
-export const SEVERITIES: readonly Severity[] = ["info", "notice", "error", "critical"];
+export const SEVERITIES: readonly AlertSeverity[] = ["info", "notice", "error", "critical"];
 export const OPERATORS: readonly Operator[] = [">", ">=", "<", "<="];
 
 export type NumberName = "threshold" | "interval" | "for" | "recover" | "repeat" | "limit";
@@ -45,30 +45,33 @@ const TEXTS = ["name", "description", "query", "notification"] as const;
 
 /** Reads the query of an address of a new alert. What is not valid there, or is not there, is as in NEW_ALERT. */
 export function draftIn(search: string): AlertDraft {
-  const given = new URLSearchParams(search);
-  const texts = Object.fromEntries(TEXTS.map((name) => [name, given.get(name) ?? NEW_ALERT[name]]));
+  const parameters = new URLSearchParams(search);
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, parameters.get(name) ?? NEW_ALERT[name]]));
   const numbers = Object.fromEntries(
-    NUMBERS.map((name) => [name, numberIn(given.get(name), name) === undefined ? NEW_ALERT[name] : given.get(name)!]),
+    NUMBERS.map((name) => [
+      name,
+      numberIn(parameters.get(name), name) === undefined ? NEW_ALERT[name] : parameters.get(name)!,
+    ]),
   );
-  const severity = given.get("severity") as Severity;
-  const operator = given.get("operator") as Operator;
+  const severity = parameters.get("severity") as AlertSeverity;
+  const operator = parameters.get("operator") as Operator;
   return {
     ...NEW_ALERT,
     ...texts,
     ...numbers,
     severity: SEVERITIES.includes(severity) ? severity : NEW_ALERT.severity,
     operator: OPERATORS.includes(operator) ? operator : NEW_ALERT.operator,
-    muted: given.get("muted") === "1",
+    muted: parameters.get("muted") === "1",
   };
 }
 
 /** The query of the address that begins a new alert as a draft, with the question mark; "" for NEW_ALERT. */
 export function searchOfDraft(draft: AlertDraft): string {
-  const given = new URLSearchParams();
+  const parameters = new URLSearchParams();
   for (const name of [...TEXTS, "severity", "operator", ...NUMBERS] as const)
-    if (draft[name] !== NEW_ALERT[name]) given.set(name, draft[name]);
-  if (draft.muted) given.set("muted", "1");
-  const text = given.toString();
+    if (draft[name] !== NEW_ALERT[name]) parameters.set(name, draft[name]);
+  if (draft.muted) parameters.set("muted", "1");
+  const text = parameters.toString();
   return text === "" ? "" : `?${text}`;
 }
 
@@ -79,7 +82,7 @@ export function draftOfAlert(alert: Alert): AlertDraft {
   return { ...NEW_ALERT, ...numbers, name, description, query, severity, operator, notification, muted };
 }
 
-/** What the service is sent. A number that is none is left to the default: `problemIn` says so before. */
+/** The alert that is sent to the service. A text that is no number becomes the default: `problemIn` reports it. */
 export function alertOf(draft: AlertDraft, project_id: string): AlertInput {
   const { description, query, severity, operator, notification, muted } = draft;
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberIn(draft[name], name)]));
@@ -88,8 +91,8 @@ export function alertOf(draft: AlertDraft, project_id: string): AlertInput {
 }
 
 /**
- * What is wrong with a draft that can be seen without the service, with the path that the service gives it; undefined if
- * nothing is.
+ * The first problem of a draft that can be seen without the service, with the path that the service gives it; undefined
+ * if there is none.
  */
 export function problemIn(draft: AlertDraft): string | undefined {
   if (draft.query.trim() === "") return "alert.query: write what to look for, or | count for all events";
@@ -100,7 +103,7 @@ export function problemIn(draft: AlertDraft): string | undefined {
   return undefined;
 }
 
-/** What is wrong with the numbers of a draft. */
+/** The first problem of the numbers of a draft. */
 export function conditionProblem(draft: AlertDraft): string | undefined {
   const name = NUMBERS.find((one) => numberIn(draft[one], one) === undefined);
   if (name === undefined) return undefined;

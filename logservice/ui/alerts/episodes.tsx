@@ -6,10 +6,10 @@ import { serviceNow } from "../data/clock.ts";
 import type { Pages } from "../data/pages.ts";
 import { teamId } from "../data/session.ts";
 import { longDuration, minuteText } from "../kit/format.ts";
-import { More } from "../kit/more.tsx";
-import { Shown } from "../kit/state.tsx";
+import { MoreButton } from "../kit/more.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
-import { Group } from "./group.tsx";
+import { AlertGroup } from "./group.tsx";
 import { countsFrom, endOf, KEPT_DAYS, windowOf } from "./history.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
 import { EVENTS, valueWords } from "./words.ts";
@@ -26,7 +26,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
   return (
     <section class="card" aria-labelledby="history">
       <h2 id="history">History</h2>
-      <Shown of={pages.first}>
+      <WhenLoaded of={pages.first}>
         {() =>
           pages.rows.length === 0 ? (
             <p class="hint">
@@ -41,11 +41,11 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
                   <Episode key={episode.id} {...{ alert, episode, measured }} query={queries[at] ?? alert.query} />
                 ))}
               </ul>
-              <More of={pages} />
+              <MoreButton of={pages} />
             </>
           )
         }
-      </Shown>
+      </WhenLoaded>
     </section>
   );
 }
@@ -54,7 +54,7 @@ interface EpisodeProps {
   readonly alert: Alert;
   readonly episode: AlertEpisode;
   readonly query: string;
-  /** What the alert compares now: it may have compared something else then. */
+  /** The measure that the alert compares now: it may have compared something else then. */
   readonly measured: Measured;
 }
 
@@ -72,7 +72,7 @@ function Episode({ alert, episode, query, measured }: EpisodeProps) {
         {isFailure ? (resolved_at === null ? "failing" : "failed") : resolved_at === null ? "triggered" : "resolved"}
       </span>
       <span class="grow">
-        <strong>{minuteText(Date.parse(triggered_at))}</strong> <Group of={group} />
+        <strong>{minuteText(Date.parse(triggered_at))}</strong> <AlertGroup of={group} />
         <span class="reason">
           {isFailure ? <Text text={reason} /> : valueWords(value, measured)}
           {"; "}

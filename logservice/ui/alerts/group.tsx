@@ -2,7 +2,7 @@ import type { AlertGroupValue } from "../../../schema/rpc.generated.ts";
 import { Text } from "../kit/text.tsx";
 
 /** The group of an episode: `path=/checkout, status=500`. Nothing without groups. */
-export function Group({ of }: { readonly of: readonly AlertGroupValue[] }) {
+export function AlertGroup({ of }: { readonly of: readonly AlertGroupValue[] }) {
   if (of.length === 0) return null;
   return (
     <code class="group">

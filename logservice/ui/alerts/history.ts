@@ -1,13 +1,13 @@
 import type { Alert, AlertEpisode, Delivery } from "../../../schema/rpc.generated.ts";
 
-/** What an alert is just now, as people say it. */
-export interface AlertState {
+/** The present state of an alert, as people say it. */
+export interface AlertStatus {
   readonly text: "triggered" | "ok" | "failing" | "not evaluated yet";
   readonly style: "error" | "good" | "warning" | "";
 }
 
 /** The state that the records say. An alert that fails may be triggered still: both are said. */
-export function statesOf({ state, triggered, evaluated_at }: Alert): readonly AlertState[] {
+export function statesOf({ state, triggered, evaluated_at }: Alert): readonly AlertStatus[] {
   const isFailing = state === "failing";
   return [
     ...(triggered ? [{ text: "triggered", style: "error" } as const] : []),

@@ -22,8 +22,8 @@ export function NewAlert({ projectId }: { readonly projectId: string }) {
     // Whoever has named the query calls the alert the same. Without an answer the person writes a name.
     void call("get_searches", { project_id: projectId }).then(
       ({ searches }) => {
-        const found = openedSearch(searches, query, undefined)?.name ?? "";
-        setDraft((before) => (before.name === "" ? { ...before, name: found } : before));
+        const searchName = openedSearch(searches, query, undefined)?.name ?? "";
+        setDraft((before) => (before.name === "" ? { ...before, name: searchName } : before));
       },
       () => {},
     );

@@ -14,7 +14,7 @@ const MOST = 1_000;
 /** Triggered for all but this share of the time counts as all the time: the ends of a range cut intervals. */
 const NEARLY_ALL = 0.98;
 
-/** What a replay says, in a sentence or two. */
+/** The outcome of a replay, in a sentence or two. */
 export function previewWords({ episodes, intervals }: Preview, times: Times): string {
   if (intervals === 0) return "No interval of the last 7 days could be evaluated.";
   if (episodes.length === 0) return "It would never have triggered in the last 7 days.";
@@ -66,9 +66,9 @@ export interface StripBar {
 export function stripBars(points: readonly LevelPoint[], { startMs, stopMs }: Times, most: number) {
   const { stepMs, starts } = histogramSteps(startMs, stopMs, most);
   const totals = new Map<number, number>();
-  for (const { timestamp, count: found } of points) {
+  for (const { timestamp, count: eventCount } of points) {
     const at = Date.parse(timestamp);
-    totals.set(at, (totals.get(at) ?? 0) + found);
+    totals.set(at, (totals.get(at) ?? 0) + eventCount);
   }
   const bars: readonly StripBar[] = starts.map((at) => ({ startMs: at, total: totals.get(at) ?? 0 }));
   return { stepMs, bars, most: bars.reduce((max, { total }) => Math.max(max, total), 0) };

@@ -7,17 +7,17 @@ import { teamId } from "../data/session.ts";
 import { ticksOf } from "../explorer/histogram-ticks.ts";
 import { bytes, count, longDuration, minuteText } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
-import { Group } from "./group.tsx";
+import { AlertGroup } from "./group.tsx";
 import { windowOf } from "./history.ts";
 import { previewWords, spansOf, unevaluated } from "./preview-data.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
 import { type Replayed, useReplay } from "./use-preview.ts";
 import { EVENTS, valueWords } from "./words.ts";
 
-/** What an alert would have done in the last 7 days. `why` says why that is not known while there is no alert. */
+/** When an alert would have triggered in the last 7 days. `why` says why that is not known while there is no alert. */
 export function Preview({ alert, why }: { readonly alert: AlertInput | undefined; readonly why: string }) {
   const replayed = useReplay(alert);
-  const found = replayed.value.value;
+  const replay = replayed.value.value;
   const error = replayed.error.value;
   return (
     <section class="preview" aria-labelledby="preview" aria-busy={replayed.isLoading.value}>
@@ -31,24 +31,24 @@ export function Preview({ alert, why }: { readonly alert: AlertInput | undefined
         </p>
       ) : error !== undefined ? (
         <Failure error={error} retry={() => void replayed.load()} />
-      ) : found === undefined ? (
+      ) : replay === undefined ? (
         <Waiting what="Replaying the last 7 days" />
       ) : (
-        <Result of={found} isOld={replayed.isLoading.value} />
+        <Result of={replay} isOld={replayed.isLoading.value} />
       )}
     </section>
   );
 }
 
 /** So many times have room without scrolling. */
-const SHOWN = 4;
+const FIRST_LIMIT = 4;
 /** So many more are shown with each press of the button. */
 const STEP = 40;
 
 function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean }) {
-  const [shown, setShown] = useState(SHOWN);
+  const [limit, setLimit] = useState(FIRST_LIMIT);
   const { preview, times, alert } = of;
-  const newest = [...preview.episodes].reverse().slice(0, shown);
+  const newest = [...preview.episodes].reverse().slice(0, limit);
   const answer = useAlertQuery(
     alert.query,
     newest.map(({ group }) => group),
@@ -92,7 +92,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
                   >
                     {minuteText(Date.parse(triggered_at))}
                   </a>{" "}
-                  <Group of={group} />
+                  <AlertGroup of={group} />
                 </span>
                 <span class="when">
                   {valueWords(value, measured)} · {resolved_at === null ? "still triggered" : longDuration(lastMs)}
@@ -103,7 +103,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
         </ul>
       )}
       {rest > 0 && (
-        <button type="button" class="button small" onClick={() => setShown(shown + STEP)}>
+        <button type="button" class="button small" onClick={() => setLimit(limit + STEP)}>
           Show {count(Math.min(rest, STEP))} earlier ones
         </button>
       )}

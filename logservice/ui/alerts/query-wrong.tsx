@@ -2,8 +2,8 @@ import { withoutPipes } from "../../../grammar/query/edit.ts";
 import type { AlertAnswer } from "../language/messages.ts";
 import { kindOfQuery } from "../language/query.ts";
 
-/** What the service would answer to the query, as it says it. */
-export function refusalOf(answer: AlertAnswer | undefined): string | undefined {
+/** The refusal that the service would answer to the query, in its words; undefined if none is known. */
+export function queryRefusal(answer: AlertAnswer | undefined): string | undefined {
   if (answer === undefined || answer.ok) return undefined;
   return `alert.query: ${answer.problems[0] ?? "is not a valid query: fix what is underlined"}`;
 }

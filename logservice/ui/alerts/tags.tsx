@@ -1,14 +1,14 @@
 import type { Alert } from "../../../schema/rpc.generated.ts";
-import type { Severity } from "./draft.ts";
+import type { AlertSeverity } from "./draft.ts";
 import { statesOf } from "./history.ts";
 import { alertPath } from "./paths.ts";
 
 /** A severity by its colour and its word. */
-export function SeverityTag({ severity }: { readonly severity: Severity }) {
+export function SeverityTag({ severity }: { readonly severity: AlertSeverity }) {
   return <span class={`severity level-${severity}`}>{severity}</span>;
 }
 
-/** What an alert is just now. */
+/** The present state of an alert, as tags. */
 export function StateTags({ alert, isUndelivered }: { readonly alert: Alert; readonly isUndelivered: boolean }) {
   return (
     <span class="tags">

@@ -6,7 +6,7 @@ import type { AlertAnswer } from "../language/messages.ts";
 import { kindOfQuery } from "../language/query.ts";
 import { EVENTS } from "./words.ts";
 
-/** What the service would make of the query of an alert; undefined while that is not known. */
+/** The reading that the service would have of the query of an alert; undefined while it is not known. */
 export function useAlertQuery(
   text: string | undefined,
   groups: readonly (readonly AlertGroupValue[])[] = [],
@@ -27,7 +27,7 @@ export function useAlertQuery(
   return answer?.key === key ? answer.it : undefined;
 }
 
-/** What a query compares: known at once without stages, and said as if events were counted until it is known with them. */
+/** The measure that a query compares: without stages it is known at once; with them it is events until it is known. */
 export function useMeasured(query: string): Measured {
   const answer = useAlertQuery(kindOfQuery(query) === "stages" ? query : undefined);
   return answer?.ok ? answer.measured : EVENTS;

@@ -2,7 +2,7 @@ import { condition, durationText, type Measured } from "../../notify/condition.t
 import { number } from "../kit/numbers.ts";
 import { type AlertDraft, conditionProblem, type NumberName, numberIn } from "./draft.ts";
 
-/** What an alert compares as long as nothing else is known. */
+/** The measure of an alert as long as nothing else is known. */
 export const EVENTS: Measured = { what: "events", unit: "" };
 
 /** The condition of an alert: `more than 10 events in 5 min, 3 times in a row`. */
@@ -20,8 +20,8 @@ export function valueWords(value: number, { what, unit }: Measured): string {
   return what === "events" ? `${number(value)} ${value === 1 ? "event" : "events"}` : number(value);
 }
 
-/** What a draft does, in sentences; undefined while its numbers are not right. */
-export function summaryOf(draft: AlertDraft, measured: Measured, isGrouped: boolean): string | undefined {
+/** The behaviour of a draft, in sentences; undefined while its numbers are not valid. */
+export function draftSummary(draft: AlertDraft, measured: Measured, isGrouped: boolean): string | undefined {
   if (conditionProblem(draft) !== undefined) return undefined;
   const of = (name: NumberName) => numberIn(draft[name], name)!;
   const interval = of("interval");

@@ -6,13 +6,13 @@ import { Explorer } from "../explorer/explorer.tsx";
 import { late } from "../kit/late.tsx";
 import { NoProject } from "../kit/no-project.tsx";
 import { Waiting } from "../kit/state.tsx";
-import { Frame } from "../shell/frame.tsx";
+import { PageFrame } from "../shell/frame.tsx";
 import { NotHere } from "../shell/not-here.tsx";
 import { Home } from "./home.tsx";
 
 /** Pages that are loaded when they are first shown. The explorer comes with the page. */
 const Projects = late(() => import("../projects/projects.tsx").then(({ Projects }) => Projects));
-const Settings = late(() => import("../projects/settings.tsx").then(({ Settings }) => Settings));
+const ProjectSettings = late(() => import("../projects/settings.tsx").then(({ ProjectSettings }) => ProjectSettings));
 const Start = late(() => import("../start/start.tsx").then(({ Start }) => Start));
 const Searches = late(() => import("../searches/searches.tsx").then(({ Searches }) => Searches));
 const Alerts = late(() => import("../alerts/alerts.tsx").then(({ Alerts }) => Alerts));
@@ -24,13 +24,15 @@ const Notification = late(() => import("../notifications/notification.tsx").then
 const Tokens = late(() => import("../tokens/tokens.tsx").then(({ Tokens }) => Tokens));
 const Members = late(() => import("../team/members.tsx").then(({ Members }) => Members));
 const Audit = late(() => import("../audit/audit.tsx").then(({ Audit }) => Audit));
-const Language = late(() => import("../help/language.tsx").then(({ Language }) => Language));
+const LanguagePage = late(() => import("../help/language.tsx").then(({ LanguagePage }) => LanguagePage));
 
 /** The whole page: the frame, and in it what the address says. */
 export function App() {
   const at = page.value;
   return (
-    <Frame>{session.value === undefined ? <Waiting /> : at === undefined ? <NotHere /> : <PageOf at={at} />}</Frame>
+    <PageFrame>
+      {session.value === undefined ? <Waiting /> : at === undefined ? <NotHere /> : <PageOf at={at} />}
+    </PageFrame>
   );
 }
 
@@ -41,7 +43,7 @@ function PageOf({ at }: { readonly at: Page }) {
     case "home":
       return <Home />;
     case "help":
-      return <Language />;
+      return <LanguagePage />;
     case "team": {
       const Section = { projects: Projects, members: Members, tokens: Tokens, audit: Audit }[at.section];
       return <Section key={at.team} />;
@@ -49,7 +51,7 @@ function PageOf({ at }: { readonly at: Page }) {
     case "project": {
       const Section: FunctionComponent<{ readonly projectId: string }> = {
         ...{ events: Explorer, searches: Searches, alerts: Alerts, notifications: Notifications },
-        ...{ start: Start, settings: Settings },
+        ...{ start: Start, settings: ProjectSettings },
       }[at.section];
       return <Section key={`${at.team}/${at.project}`} projectId={at.project} />;
     }

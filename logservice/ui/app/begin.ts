@@ -4,16 +4,16 @@ import { loaded } from "../data/loaded.ts";
 import { byName, firstEvents, projects, session } from "../data/session.ts";
 
 /** Shows what came with the page of an address; without it, asks. */
-export function begin(first: FirstData | undefined, href: string): void {
+export function showFirstData(first: FirstData | undefined, href: string): void {
   if (first !== undefined) {
     firstEvents.value = first.events && { ...first.events, href };
     projects.value = first.projects && byName(first.projects);
     session.value = first;
     return;
   }
-  const asked = loaded(async (signal) => (await call("get_account", {}, { signal })).account);
-  asked.value.subscribe((account) => {
-    if (account !== undefined) session.value = { account, version: "", isMailing: false, isTexting: false };
+  const account = loaded(async (signal) => (await call("get_account", {}, { signal })).account);
+  account.value.subscribe((value) => {
+    if (value !== undefined) session.value = { account: value, version: "", isMailing: false, isTexting: false };
   });
-  void asked.load();
+  void account.load();
 }

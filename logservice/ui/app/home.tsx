@@ -9,21 +9,22 @@ import { NoTeam } from "../shell/no-team.tsx";
 /** Leads to where the person was last: the project, else the projects of a team. */
 export function Home() {
   const teams = session.value!.account.teams;
-  const known = projects.value;
+  const teamProjects = projects.value;
   useEffect(() => {
     if (teams.length === 0) return;
     const [lastTeam, lastProject] = (readKept("last") ?? "").split("\n");
     const team = teams.find(({ id }) => id === lastTeam)?.id ?? teams[0]!.id;
-    if (team !== teamId.value || known === undefined) {
+    if (team !== teamId.value || teamProjects === undefined) {
       if (team !== teamId.value) go(pathOf({ kind: "team", team, section: "projects" }), { replaces: true });
       return;
     }
-    const project = known.find(({ id }) => id === lastProject) ?? (known.length === 1 ? known[0] : undefined);
+    const project =
+      teamProjects.find(({ id }) => id === lastProject) ?? (teamProjects.length === 1 ? teamProjects[0] : undefined);
     const to =
       project === undefined
         ? pathOf({ kind: "team", team, section: "projects" })
         : pathOf({ kind: "project", team, project: project.id!, section: "events" });
     go(to, { replaces: true });
-  }, [known]);
+  }, [teamProjects]);
   return teams.length === 0 ? <NoTeam /> : <Waiting />;
 }

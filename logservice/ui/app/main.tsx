@@ -1,12 +1,12 @@
 import { render } from "preact";
 import { pageAt } from "../../address/page.ts";
-import { firstData } from "../data/first.ts";
+import { readFirstData } from "../data/first.ts";
 import { followLinks, here } from "../data/location.ts";
 import { followPerson } from "../data/person.ts";
 import { showTheme } from "../data/preferences.ts";
 import { followTeam } from "../data/projects.ts";
 import { App } from "./app.tsx";
-import { begin } from "./begin.ts";
+import { showFirstData } from "./begin.ts";
 
 /** How long the page waits for its data before it is drawn without them. */
 const PATIENCE_MS = 200;
@@ -22,14 +22,14 @@ const show = (): void => {
   if (isShown) return;
   isShown = true;
   const place = document.getElementById("app")!;
-  // What the page says while there is no script.
+  // The content of the page while there is no script.
   place.replaceChildren();
   render(<App />, place);
 };
 // Drawn once and with its data if those come soon: what was drawn before would have to be drawn anew.
 const isLate = setTimeout(show, PATIENCE_MS);
-void firstData().then((first) => {
+void readFirstData().then((first) => {
   clearTimeout(isLate);
-  begin(first, path + search);
+  showFirstData(first, path + search);
   show();
 });

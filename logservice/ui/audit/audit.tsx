@@ -4,12 +4,12 @@ import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, projects } from "../data/session.ts";
 import { count } from "../kit/format.ts";
-import { Problem } from "../kit/problem.tsx";
-import { Shown } from "../kit/state.tsx";
+import { ProblemNote } from "../kit/problem.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { matchingEntries } from "./matching.ts";
-import { Row } from "./row.tsx";
+import { AuditEntryRow } from "./row.tsx";
 import { useAudit } from "./use-audit.ts";
 import { useNames } from "./use-names.ts";
 
@@ -46,7 +46,7 @@ function Entries() {
   );
   const { first, entries, hasOlder, sending, loadOlder } = useAudit({ project, lastMs: RANGES[range]!.lastMs });
   const names = useNames(entries);
-  const found = matchingEntries(entries, { typed, isRefused });
+  const matches = matchingEntries(entries, { typed, isRefused });
   const isFiltered = typed.trim() !== "" || isRefused;
   return (
     <div class="page">
@@ -85,22 +85,24 @@ function Entries() {
           Refused only
         </label>
       </div>
-      <Shown of={first}>
+      <WhenLoaded of={first}>
         {() => (
           <>
             <p class="hint" role="status">
               {isFiltered
-                ? `${count(found.length)} of the ${count(entries.length)} entries that are loaded${hasOlder ? "; older ones are not searched yet" : ""}`
+                ? `${count(matches.length)} of the ${count(entries.length)} entries that are loaded${hasOlder ? "; older ones are not searched yet" : ""}`
                 : `${count(entries.length)} ${entries.length === 1 ? "entry" : "entries"}${hasOlder ? " so far" : ""}`}
             </p>
-            {found.length > 0 && <EntryTable entries={found} tokens={tokens.value.value ?? NO_TOKENS} names={names} />}
-            {found.length === 0 && !hasOlder && (
+            {matches.length > 0 && (
+              <EntryTable entries={matches} tokens={tokens.value.value ?? NO_TOKENS} names={names} />
+            )}
+            {matches.length === 0 && !hasOlder && (
               <div class="empty card">
                 <h2>Nothing here</h2>
                 <p>{isFiltered ? "No entry matches: ask for less." : "Nothing was changed or refused in this time."}</p>
               </div>
             )}
-            <Problem text={sending.problem} />
+            <ProblemNote text={sending.problem} />
             {hasOlder && (
               <div class="row more">
                 <button type="button" class="button" disabled={sending.isSending} onClick={() => void loadOlder()}>
@@ -110,7 +112,7 @@ function Entries() {
             )}
           </>
         )}
-      </Shown>
+      </WhenLoaded>
     </div>
   );
 }
@@ -127,7 +129,7 @@ function EntryTable({ entries, tokens, names }: EntryTableProps) {
   return (
     <Table class="stacks audit" label="Entries of the audit" columns={["When", "Who", "What", "From"]}>
       {entries.map((entry) => (
-        <Row key={entry.id} entry={entry} tokens={tokens} names={names} />
+        <AuditEntryRow key={entry.id} entry={entry} tokens={tokens} names={names} />
       ))}
     </Table>
   );

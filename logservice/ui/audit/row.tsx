@@ -5,16 +5,16 @@ import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
 import { sentenceOf } from "./sentence.ts";
 
-interface RowProps {
+interface AuditEntryRowProps {
   readonly entry: AuditEntry;
-  /** What API tokens are called, by their public id. */
+  /** The descriptions of API tokens, by their public id. */
   readonly tokens: ReadonlyMap<string, string>;
-  /** What other things are called now, by their ids. */
+  /** The present names of other things, by their ids. */
   readonly names: ReadonlyMap<string, string>;
 }
 
 /** An entry of the audit as a sentence, with all that is known of it on demand. */
-export function Row({ entry, tokens, names }: RowProps) {
+export function AuditEntryRow({ entry, tokens, names }: AuditEntryRowProps) {
   const { at, actor, address, operation, project_id, target_id, result, detail } = entry;
   const project = projects.value?.find(({ id }) => id === project_id)?.name ?? project_id;
   const nameOf = (id: string) =>

@@ -3,14 +3,14 @@ import type { AuditEntry } from "../../../schema/rpc.generated.ts";
 /** A part of a sentence: words of ours, or a value that somebody chose. */
 export type SentencePart = string | { readonly value: string };
 
-/** What an entry of the audit says after who did it: `invited`, the address, `as admin`. */
+/** The sentence of an audit entry after the person who did it: `invited`, the address, `as admin`. */
 export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "detail" | "result">): SentencePart[] {
   const { operation, target_id, detail, result } = entry;
   if (result === "unauthorized") return ["tried", { value: operation }, "without a valid sign-in or token"];
   if (result === "forbidden") return ["tried", { value: operation }, "and may not do that"];
-  const known = Object.hasOwn(SENTENCES, operation) ? SENTENCES[operation] : undefined;
-  if (known === undefined) return target_id === "" ? [spoken(operation)] : [spoken(operation), { value: target_id }];
-  return known.split(/([#%@])/).flatMap((piece): SentencePart[] => {
+  const sentence = Object.hasOwn(SENTENCES, operation) ? SENTENCES[operation] : undefined;
+  if (sentence === undefined) return target_id === "" ? [spoken(operation)] : [spoken(operation), { value: target_id }];
+  return sentence.split(/([#%@])/).flatMap((piece): SentencePart[] => {
     if (piece === "#") return target_id === "" ? [] : [{ value: target_id }];
     // Entries of before have no name.
     if (piece === "@") return detail === "" && target_id === "" ? [] : [{ value: detail || target_id }];
@@ -23,7 +23,7 @@ export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "
 export const sentenceText = (parts: readonly SentencePart[]): string =>
   parts.map((part) => (typeof part === "string" ? part : part.value)).join(" ");
 
-/** What was done, by operation: `#` stands for the target, `%` for a role, `@` for a name, which is the detail. */
+/** The predicates, by operation: `#` stands for the target, `%` for a role, `@` for a name, which is the detail. */
 const SENTENCES: Readonly<Record<string, string>> = {
   accept_invite: "accepted the invite to the team as %",
   add_alert: "created the alert @",
@@ -63,7 +63,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /** The operations that have a sentence of their own. */
-export const TOLD = Object.keys(SENTENCES);
+export const DESCRIBED_OPERATIONS = Object.keys(SENTENCES);
 
 /** `add_thing` as `add thing`. */
 const spoken = (operation: string) => operation.replaceAll("_", " ");

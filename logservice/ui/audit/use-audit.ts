@@ -7,8 +7,8 @@ import { type Sending, useSending } from "../kit/sending.ts";
 
 type Page = Operations["get_audit"]["output"];
 
-/** What is asked for; the service filters by these. */
-export interface AuditRange {
+/** The filters of a request: the service applies them. */
+export interface AuditFilter {
   /** "" for all. */
   readonly project: string;
   /** The last so many milliseconds; undefined for any time. */
@@ -17,7 +17,7 @@ export interface AuditRange {
 
 export interface AuditPages {
   readonly first: Loaded<Page>;
-  /** What is loaded, newest first. */
+  /** The entries that are loaded, newest first. */
   readonly entries: readonly AuditEntry[];
   /** Whether there are older entries. */
   readonly hasOlder: boolean;
@@ -26,7 +26,7 @@ export interface AuditPages {
 }
 
 /** The pages of the audit that were asked for so far. */
-export function useAudit({ project, lastMs }: AuditRange): AuditPages {
+export function useAudit({ project, lastMs }: AuditFilter): AuditPages {
   const [older, setOlder] = useState<{ readonly of: Page; readonly page: Page } | undefined>(undefined);
   const sending = useSending();
   const ask = (cursor: string | undefined, signal?: AbortSignal): Promise<Page> => {

@@ -6,14 +6,14 @@ import { projects } from "../data/session.ts";
 /** The entries of more projects name things by their ids. */
 const MOST_PROJECTS = 10;
 
-/** What things are called now, by their ids: those of the projects of entries. What was removed is not among them. */
+/** The present names of things, by their ids: those of the projects of entries. Removed things are not among them. */
 export function useNames(entries: readonly AuditEntry[]): ReadonlyMap<string, string> {
-  const known = new Set((projects.value ?? []).map(({ id }) => id));
-  const ids = [...new Set(entries.map(({ project_id }) => project_id))].filter((id) => known.has(id));
-  const asked = ids.slice(0, MOST_PROJECTS).sort();
+  const projectIds = new Set((projects.value ?? []).map(({ id }) => id));
+  const ids = [...new Set(entries.map(({ project_id }) => project_id))].filter((id) => projectIds.has(id));
+  const firstIds = ids.slice(0, MOST_PROJECTS).sort();
   const names = useLoaded(
-    async (signal) => new Map((await Promise.all(asked.map((id) => namesIn(id, signal)))).flat()),
-    [asked.join("\n")],
+    async (signal) => new Map((await Promise.all(firstIds.map((id) => namesIn(id, signal)))).flat()),
+    [firstIds.join("\n")],
   );
   return names.value.value ?? NO_NAMES;
 }

@@ -1,20 +1,20 @@
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { count } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
-import { numberText } from "./cell.tsx";
-import { cellText, type Group, groupColumns, groupOf, numberColumns } from "./drawing.ts";
+import { cellNumberText } from "./cell.tsx";
+import { cellText, groupColumns, groupOfRow, numberColumns, type ResultGroup } from "./drawing.ts";
 
 /** So many bars are drawn. */
 const MOST = 200;
 
-export interface BarsProps {
+export interface BarChartProps {
   readonly of: AggregateResponse;
   /** Shows the events of one group. */
-  onFilter?(group: Group): void;
+  onFilter?(group: ResultGroup): void;
 }
 
 /** A result as bars: one for each group, by the first column of numbers. A press on one shows its events. */
-export function Bars({ of, onFilter }: BarsProps) {
+export function BarChart({ of, onFilter }: BarChartProps) {
   const groups = groupColumns(of);
   const at = numberColumns(of)[0]!;
   const column = of.columns[at]!;
@@ -34,8 +34,8 @@ export function Bars({ of, onFilter }: BarsProps) {
             key={i}
             name={names[i]!}
             share={Math.abs(values[i]!) / most}
-            number={row[at] === null ? "none" : numberText(values[i]!, column)}
-            onPress={pressOf(groupOf(of, row), onFilter)}
+            number={row[at] === null ? "none" : cellNumberText(values[i]!, column)}
+            onPress={pressOf(groupOfRow(of, row), onFilter)}
           />
         ))}
       </ul>
@@ -43,7 +43,7 @@ export function Bars({ of, onFilter }: BarsProps) {
   );
 }
 
-const pressOf = (group: Group | undefined, onFilter: ((group: Group) => void) | undefined) =>
+const pressOf = (group: ResultGroup | undefined, onFilter: ((group: ResultGroup) => void) | undefined) =>
   group && onFilter && (() => onFilter(group));
 
 interface BarProps {

@@ -4,19 +4,19 @@ import { Text } from "../kit/text.tsx";
 import { cellText } from "./drawing.ts";
 
 /** A number of a result in its unit. */
-export function numberText(value: number, { unit, is_estimate }: AggregateColumn): string {
+export function cellNumberText(value: number, { unit, is_estimate }: AggregateColumn): string {
   const text = unit === "ms" ? duration(value) : unit === "bytes" ? bytes(value) : number(value);
   return `${is_estimate ? "≈ " : ""}${text}${unit === "per second" ? " /s" : ""}`;
 }
 
 /** A cell of a result. */
-export function Cell({ value, column }: { readonly value: unknown; readonly column: AggregateColumn }) {
+export function ResultCell({ value, column }: { readonly value: unknown; readonly column: AggregateColumn }) {
   if (value === "") return <span class="none">""</span>;
   if (value === null) return <span class="none">none</span>;
   if (column.type === "time" && typeof value === "string")
     return <time dateTime={value}>{timeText(Date.parse(value))}</time>;
   if (typeof value === "number" && (column.type === "number" || column.unit !== ""))
-    return <span title={String(value)}>{numberText(value, column)}</span>;
+    return <span title={String(value)}>{cellNumberText(value, column)}</span>;
   if (column.type === "level") return <span class={`level level-${String(value)}`}>{String(value)}</span>;
   return <Text text={cellText(value)} />;
 }

@@ -1,17 +1,17 @@
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import type { Drawing } from "../../address/view.ts";
 
-/** What a result can be drawn as. */
+/** The drawings that are possible for a result. */
 export function drawingsOf(result: AggregateResponse): ReadonlySet<Drawing> {
   const numbers = numberColumns(result);
-  const found = new Set<Drawing>(["table"]);
-  if (numbers.length === 0 || result.rows.length === 0) return found;
-  if (timeColumn(result) >= 0) found.add("lines");
-  else if (result.columns.length > numbers.length) found.add("bars");
-  return found;
+  const drawings = new Set<Drawing>(["table"]);
+  if (numbers.length === 0 || result.rows.length === 0) return drawings;
+  if (timeColumn(result) >= 0) drawings.add("lines");
+  else if (result.columns.length > numbers.length) drawings.add("bars");
+  return drawings;
 }
 
-/** What fits a result best. */
+/** The drawing that fits a result best. */
 export function drawingOf(result: AggregateResponse): Drawing {
   const possible = drawingsOf(result);
   if (possible.has("lines")) return "lines";
@@ -29,10 +29,10 @@ export const groupColumns = ({ columns }: AggregateResponse): number[] =>
   columns.flatMap(({ type }, at) => (type === "number" || type === "time" ? [] : [at]));
 
 /** A group of a result: the fields that it is grouped by, each with its value. */
-export type Group = readonly (readonly [field: string, value: unknown])[];
+export type ResultGroup = readonly (readonly [field: string, value: unknown])[];
 
 /** The group of a row; undefined if the rows are no groups. */
-export function groupOf({ columns }: AggregateResponse, row: readonly unknown[]): Group | undefined {
+export function groupOfRow({ columns }: AggregateResponse, row: readonly unknown[]): ResultGroup | undefined {
   const group = columns.flatMap(({ type, name }, at) =>
     type === "value" || type === "level" ? [[name, row[at]] as const] : [],
   );
@@ -40,7 +40,7 @@ export function groupOf({ columns }: AggregateResponse, row: readonly unknown[])
 }
 
 /** One line over time. Times are milliseconds since 1970; a missing value is a gap. */
-export interface Series {
+export interface LineSeries {
   readonly name: string;
   readonly values: (number | null)[];
 }
@@ -54,7 +54,7 @@ export function seriesOf(
   range?: { readonly startMs: number; readonly stopMs: number },
 ): {
   readonly times: number[];
-  readonly series: Series[];
+  readonly series: LineSeries[];
   readonly left: number;
   /** Whether a step is left out that the range cuts off: it would look as if the traffic stopped. */
   readonly isCut: boolean;
@@ -65,7 +65,7 @@ export function seriesOf(
   const all = [...new Set(result.rows.map((row) => Date.parse(String(row[at]))))].sort((a, b) => a - b);
   const times = range === undefined ? all : wholeSteps(all, range);
   const place = new Map(times.map((time, i) => [time, i]));
-  const byName = new Map<string, Series>();
+  const byName = new Map<string, LineSeries>();
   for (const row of result.rows) {
     const group = groups.map((column) => cellText(row[column])).join(", ");
     for (const column of numbers) {
@@ -78,7 +78,7 @@ export function seriesOf(
       if (step !== undefined) one.values[step] = typeof value === "number" ? value : null;
     }
   }
-  const size = ({ values }: Series) => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
+  const size = ({ values }: LineSeries) => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
   const sorted = [...byName.values()].sort((a, b) => size(b) - size(a));
   return {
     times,

@@ -5,7 +5,7 @@ import { theme, zone } from "../data/preferences.ts";
 import { isSystemDark } from "../kit/dark.ts";
 import { count, timeParts, timeText } from "../kit/format.ts";
 import { visibleText } from "../kit/visible.ts";
-import { numberText } from "./cell.tsx";
+import { cellNumberText } from "./cell.tsx";
 import { numberColumns, seriesOf } from "./drawing.ts";
 
 /** Most of a screen for a chart that is the page. */
@@ -13,7 +13,7 @@ const heightOf = () => Math.max(260, Math.min(560, Math.round(innerHeight * 0.45
 /** Room of a time below the chart. */
 const TIME_PX = 90;
 
-export interface LinesProps {
+export interface LineChartProps {
   readonly of: AggregateResponse;
   /** The range that was asked for. */
   readonly range: { readonly startMs: number; readonly stopMs: number };
@@ -22,7 +22,7 @@ export interface LinesProps {
 }
 
 /** A result as lines over time. A drag zooms in. */
-export function Lines({ of, range, onZoom }: LinesProps) {
+export function LineChart({ of, range, onZoom }: LineChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const { times, series, left, isCut } = seriesOf(of, range);
   const column = of.columns[numberColumns(of)[0]!]!;
@@ -53,7 +53,7 @@ export function Lines({ of, range, onZoom }: LinesProps) {
           {
             ...axis,
             size: 72,
-            values: (_, values) => values.map((value) => numberText(value, { ...column, is_estimate: false })),
+            values: (_, values) => values.map((value) => cellNumberText(value, { ...column, is_estimate: false })),
           },
         ],
         series: [
@@ -65,7 +65,7 @@ export function Lines({ of, range, onZoom }: LinesProps) {
             points: { show: times.length < 60, size: 5 },
             // Without the mouse over the chart there is no index.
             value: (_: uPlot, value: number | null, __: number, index: number | null) =>
-              index === null ? "" : value === null ? "none" : numberText(value, column),
+              index === null ? "" : value === null ? "none" : cellNumberText(value, column),
           })),
         ],
         legend: { live: true },

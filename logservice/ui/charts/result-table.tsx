@@ -3,20 +3,20 @@ import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { TABLE_ROWS } from "../../address/first-data.ts";
 import { count } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
-import { Cell } from "./cell.tsx";
-import { type Group, groupOf } from "./drawing.ts";
+import { ResultCell } from "./cell.tsx";
+import { groupOfRow, type ResultGroup } from "./drawing.ts";
 
 export interface ResultTableProps {
   readonly of: AggregateResponse;
   /** Shows the events of one group. */
-  readonly onFilter?: ((group: Group) => void) | undefined;
+  readonly onFilter?: ((group: ResultGroup) => void) | undefined;
 }
 
 /** A result as a table. Sorted as the query says until a column is pressed. */
 export function ResultTable({ of, onFilter }: ResultTableProps) {
   const { columns, rows } = of;
   const [sorted, setSorted] = useState<{ readonly at: number; readonly isDown: boolean } | undefined>(undefined);
-  const shown =
+  const sortedRows =
     sorted === undefined
       ? rows
       : [...rows].sort((a, b) => compare(a[sorted.at], b[sorted.at]) * (sorted.isDown ? -1 : 1));
@@ -50,12 +50,12 @@ export function ResultTable({ of, onFilter }: ResultTableProps) {
           </tr>
         </thead>
         <tbody>
-          {shown.slice(0, TABLE_ROWS).map((row, i) => (
+          {sortedRows.slice(0, TABLE_ROWS).map((row, i) => (
             <tr
               key={i}
-              class={onFilter && groupOf(of, row) ? "pressable" : undefined}
+              class={onFilter && groupOfRow(of, row) ? "pressable" : undefined}
               onClick={(event) => {
-                const group = groupOf(of, row);
+                const group = groupOfRow(of, row);
                 if (group === undefined || String(getSelection()) !== "") return;
                 // A button of the row has its own action.
                 if ((event.target as Element).closest("button") === null) onFilter?.(group);
@@ -77,12 +77,12 @@ export function ResultTable({ of, onFilter }: ResultTableProps) {
                         type="button"
                         class="cell-value"
                         title="Show these events"
-                        onClick={() => onFilter(groupOf(of, row)!)}
+                        onClick={() => onFilter(groupOfRow(of, row)!)}
                       >
-                        <Cell value={value} column={column} />
+                        <ResultCell value={value} column={column} />
                       </button>
                     ) : (
-                      <Cell value={value} column={column} />
+                      <ResultCell value={value} column={column} />
                     )}
                   </td>
                 );

@@ -4,26 +4,26 @@ import { DRAWINGS, type Drawing } from "../../address/view.ts";
 import { count } from "../kit/format.ts";
 import { late } from "../kit/late.tsx";
 import { Text } from "../kit/text.tsx";
-import { Bars } from "./bars.tsx";
-import { drawingOf, drawingsOf, type Group } from "./drawing.ts";
-import type { LinesProps } from "./lines.tsx";
+import { BarChart } from "./bars.tsx";
+import { drawingOf, drawingsOf, type ResultGroup } from "./drawing.ts";
+import type { LineChartProps } from "./lines.tsx";
 import { ResultTable } from "./result-table.tsx";
 
-const Lines = late<LinesProps>(() => import("./lines.tsx").then(({ Lines }) => Lines));
+const LineChart = late<LineChartProps>(() => import("./lines.tsx").then(({ LineChart }) => LineChart));
 
 export interface ResultViewProps {
   readonly of: AggregateResponse;
   /** The range that was asked for. */
   readonly range: { readonly startMs: number; readonly stopMs: number };
-  /** What the query is called. */
+  /** The name of the query. */
   readonly name?: ComponentChildren;
-  /** What the person chose; otherwise what fits the result. */
+  /** The drawing that the person chose; undefined for the one that fits the result. */
   readonly drawn: Drawing | undefined;
   /** Whether it is the answer to another query than the one that is typed or asked. */
   readonly isOld: boolean;
   onDraw(drawing: Drawing): void;
   /** Shows the events of one group. */
-  onFilter?(group: Group): void;
+  onFilter?(group: ResultGroup): void;
   /** Shows the same for a part of the time. */
   onZoom?(range: { readonly startMs: number; readonly stopMs: number }): void;
 }
@@ -80,9 +80,9 @@ export function ResultView({ of, range, name, drawn, isOld, onDraw, onFilter, on
         </p>
       )}
       {current === "lines" ? (
-        <Lines of={of} range={range} {...(onZoom && { onZoom })} />
+        <LineChart of={of} range={range} {...(onZoom && { onZoom })} />
       ) : current === "bars" ? (
-        <Bars of={of} {...(onFilter && { onFilter })} />
+        <BarChart of={of} {...(onFilter && { onFilter })} />
       ) : (
         <ResultTable of={of} onFilter={onFilter} />
       )}

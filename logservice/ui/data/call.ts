@@ -81,8 +81,8 @@ export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** What to tell a person of an error, as a sentence. */
-export function reasonOf(error: unknown): string {
+/** The message of an error for a person, as a sentence. */
+export function errorText(error: unknown): string {
   if (isUnreachable(error)) return "The log service does not answer. It is asked again every few seconds.";
   const message = error instanceof Error ? error.message : String(error);
   // An address or the name of a field is shown as it is.

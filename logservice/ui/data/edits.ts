@@ -1,13 +1,13 @@
-/** What was typed over the members of a record: what each was when the typing began, and what it is to be. */
+/** The edits of the members of a record: the value of each when the typing began, and the value that it is to have. */
 export type Edits<T> = { readonly [K in keyof T]?: { readonly from: T[K]; readonly to: T[K] } };
 
-/** What a save is refused with while something has two values. */
+/** The error of a save while something has two values. */
 export const CLASHED =
   "Somebody else changed what you changed here. Choose above which of the two stays, then save again.";
 
 /**
- * Adds what was typed to the edits of a record. What is again as it was is no edit, and follows what others save: unless they
- * have saved another value already, which must not take the place of what was just typed.
+ * Adds what was typed to the edits of a record. A member that is again as it was is no edit, and follows what others
+ * save: unless they have saved another value already, which must not take the place of what was just typed.
  */
 export function edited<T extends object>(edits: Edits<T>, saved: T, part: Partial<T>): Edits<T> {
   const all: { [K in keyof T]?: { readonly from: T[K]; readonly to: T[K] } } = { ...edits };
@@ -48,7 +48,7 @@ export function withoutEdit<T extends object>(edits: Edits<T>, name: keyof T): E
 export function withoutSent<T extends object>(edits: Edits<T>, sent: Edits<T>, stored: T): Edits<T> {
   const left = namesOf({ ...sent, ...edits }).flatMap((name) => {
     if (!(name in sent)) return [[name, edits[name]]];
-    // What was typed back is no edit any more, and is to be as it was before.
+    // A member that was typed back is no edit any more, and is to be as it was before.
     const to = name in edits ? edits[name]!.to : sent[name]!.from;
     return JSON.stringify(to) === JSON.stringify(sent[name]!.to) ? [] : [[name, { from: stored[name], to }]];
   });

@@ -7,7 +7,7 @@ const LATE_MS = 8_000;
  * The data that come with the page. The script may run before they have arrived: the page is shown meanwhile. Undefined
  * if the page ended without them.
  */
-export function firstData(): Promise<FirstData | undefined> {
+export function readFirstData(): Promise<FirstData | undefined> {
   const read = (): FirstData | undefined => {
     const text = document.getElementById("first")?.textContent;
     try {

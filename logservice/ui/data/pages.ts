@@ -4,7 +4,7 @@ import { type Loaded, useLoaded } from "./loaded.ts";
 
 export interface PageOf<T> {
   readonly rows: readonly T[];
-  /** What the next page is asked for with; absent after the last one. */
+  /** The cursor by which the next page is requested; absent after the last one. */
   readonly cursor?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
 
-/** What a person prefers in this browser. It stays; nothing is lost where it cannot be kept. */
+/** The preferences of a person in this browser. They stay; nothing is lost if they cannot be kept. */
 export const theme = kept<"auto" | "light" | "dark">("theme", "auto", ["auto", "light", "dark"]);
 /** The zone of the times that are shown. */
 export const zone = kept<"utc" | "local">("zone", "utc", ["utc", "local"]);

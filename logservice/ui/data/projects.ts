@@ -1,5 +1,5 @@
 import { effect, signal } from "@preact/signals";
-import { call, reasonOf } from "./call.ts";
+import { call, errorText } from "./call.ts";
 import { byName, projects, session, teamId } from "./session.ts";
 
 /** Why the projects of the team could not be asked for; undefined if they could. */
@@ -10,7 +10,7 @@ export async function loadProjects(): Promise<void> {
   try {
     await readProjects();
   } catch (error) {
-    projectsProblem.value = reasonOf(error);
+    projectsProblem.value = errorText(error);
     projects.value ??= [];
   }
 }

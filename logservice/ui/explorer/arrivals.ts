@@ -14,11 +14,11 @@ export class Arrivals {
   #keys = new Set<string>();
   /** How many have arrived before the first that is kept. */
   #before = 0;
-  /** How many of the arrived ones are shown, and how many were told of. */
+  /** How many of the arrived ones are shown, and how many `takeNew` has returned. */
   #shownTo = 0;
-  #toldTo = 0;
-  /** The shown ones, the latest first. */
-  shown: readonly Event[] = [];
+  #takenTo = 0;
+  /** Those that are shown, the latest first. */
+  shownEvents: readonly Event[] = [];
 
   /** How many have arrived since the beginning. */
   get total(): number {
@@ -49,14 +49,14 @@ export class Arrivals {
   push(event: Event): void {
     this.#events.push(event);
     this.#keys.add(keyOf(event));
-    // What waits for hours must not fill the memory: it is read from the store when it is wanted.
+    // Events that wait for hours must not fill the memory: they are read from the store when they are wanted.
     if (this.#events.length >= MOST_ARRIVED * 2) this.#drop(this.#events.length - MOST_ARRIVED);
   }
 
-  /** What arrived since the last call. */
-  untold(): readonly Event[] {
-    const news = this.#events.slice(Math.max(0, this.#toldTo - this.#before));
-    this.#toldTo = this.total;
+  /** Returns the events that arrived since the last call. */
+  takeNew(): readonly Event[] {
+    const news = this.#events.slice(Math.max(0, this.#takenTo - this.#before));
+    this.#takenTo = this.total;
     return news;
   }
 
@@ -64,10 +64,10 @@ export class Arrivals {
   show(): boolean {
     const isWhole = this.#shownTo >= this.#before;
     const news = this.#events.slice(Math.max(0, this.#shownTo - this.#before)).reverse();
-    this.shown = isWhole ? [...news, ...this.shown] : news;
+    this.shownEvents = isWhole ? [...news, ...this.shownEvents] : news;
     this.#shownTo = this.total;
-    if (this.shown.length <= MOST_ARRIVED) return isWhole;
-    this.shown = this.shown.slice(0, MOST_ARRIVED);
+    if (this.shownEvents.length <= MOST_ARRIVED) return isWhole;
+    this.shownEvents = this.shownEvents.slice(0, MOST_ARRIVED);
     return false;
   }
 
@@ -75,15 +75,15 @@ export class Arrivals {
   rebase(mark: number, isInList: (event: Event) => boolean): void {
     const from = Math.max(0, mark - this.#before);
     const isNew = (event: Event) => !isInList(event);
-    const shownNow = this.#events.slice(from, Math.max(from, this.#shownTo - this.#before)).filter(isNew);
+    const shownEvents = this.#events.slice(from, Math.max(from, this.#shownTo - this.#before)).filter(isNew);
     const waiting = this.#events.slice(Math.max(from, this.#shownTo - this.#before)).filter(isNew);
-    const untold = Math.max(0, this.total - this.#toldTo);
-    this.#events = [...shownNow, ...waiting];
+    const newCount = Math.max(0, this.total - this.#takenTo);
+    this.#events = [...shownEvents, ...waiting];
     this.#keys = new Set(this.#events.map(keyOf));
     this.#before = 0;
-    this.#shownTo = shownNow.length;
-    this.#toldTo = Math.max(0, this.#events.length - untold);
-    this.shown = shownNow.reverse();
+    this.#shownTo = shownEvents.length;
+    this.#takenTo = Math.max(0, this.#events.length - newCount);
+    this.shownEvents = shownEvents.reverse();
   }
 
   #drop(count: number): void {

@@ -4,7 +4,7 @@ import { textOfValue, valueAt } from "./field-values.ts";
 /** A character of a row, and one of the head, whose letters are bold and of different widths, in pixels. */
 const CHARACTER = 7.3;
 const HEAD_CHARACTER = 7.5;
-/** What is beside the name: the sign of its menu. */
+/** The width of the menu sign beside the name. */
 const HEAD_REST = 18;
 /** An id of 36 characters is whole; what is longer is whole in the event. */
 const MOST = 270;

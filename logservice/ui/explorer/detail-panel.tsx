@@ -9,7 +9,7 @@ export interface DetailPanelProps {
   onClose(): void;
 }
 
-/** What is around the event that is open: a panel beside the list, or over all of the page. */
+/** The panel around the event that is open: beside the list, or over all of the page. */
 export function DetailPanel({ eventId, children, onClose }: DetailPanelProps) {
   const panel = useRef<HTMLElement>(null);
   const modal = useDrawer(panel, true);

@@ -16,7 +16,7 @@ export interface DetailSideProps {
   readonly actions: ValueActions;
 }
 
-/** What happened around an event is what happened this long before and after it. */
+/** The events around an event are those of this long before and after it. */
 const AROUND_MS = 30_000;
 
 /** The event that is open, beside the list or over it. */
@@ -52,7 +52,7 @@ function EventDetail(props: DetailSideProps & { readonly event: Event }) {
   const timeMs = Date.parse(event.timestamp);
   const aroundIt = { startMs: timeMs - AROUND_MS, stopMs: timeMs + AROUND_MS };
   // The range of a link does not move on with the clock, so that it shows the same to others.
-  const range = state.found.value?.times ?? view.range;
+  const range = state.result.value?.times ?? view.range;
   return (
     <Detail
       event={event}

@@ -30,7 +30,7 @@ export interface DetailProps {
 const LONG = 1_200;
 /** The same where the whole of it follows as a tree. */
 const BESIDE_TREE = 160;
-/** What is no sentence, such as the trace of a stack, is read in the letters of a program. */
+/** Whether a message is a sentence: others, such as the trace of a stack, are read in the letters of a program. */
 const isPlain = (message: string) => message.length <= BESIDE_TREE && !message.includes("\n");
 
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */

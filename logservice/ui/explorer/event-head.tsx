@@ -20,7 +20,7 @@ export function EventHead({ columns, control, onColumns }: EventHeadProps) {
     const buttons = names.current!.querySelectorAll<HTMLElement>("button.column-name");
     if (removedAt.current >= 0) buttons[Math.min(removedAt.current, buttons.length - 1)]?.focus();
     removedAt.current = -1;
-    // What was moved may be out of view.
+    // A column that was moved may be out of view.
     if (names.current!.contains(document.activeElement)) control.showColumn?.(document.activeElement!);
   }, [columns.join("\n")]);
   const moved = (at: number, by: number): readonly string[] => {

@@ -62,18 +62,18 @@ export function EventList(props: EventListProps) {
       cancelAnimationFrame(frame);
     };
   }, [rows]);
-  const arrived = live?.shown.value ?? [];
+  const arrived = live?.shownEvents.value ?? [];
   const total = arrived.length + (rows?.total ?? 0);
   const at = (row: number): Event | undefined => (row < arrived.length ? arrived[row] : rows?.at(row - arrived.length));
-  // What has arrived says it where the list was empty at first, once.
-  const known = newest?.length ? newest : undefined;
+  // If the list was empty at first, the events that have arrived say the widths, once.
+  const sample = newest?.length ? newest : undefined;
   const isEmpty = total === 0;
   const isWrapped = wrap.value === "wrapped";
   const hasDay = timeParts(times.startMs).date !== timeParts(times.stopMs).date;
   const layout = useMemo(() => {
-    const { tracks, least } = columnLayout(columns, known ?? arrived.slice(0, 100), hasDay);
+    const { tracks, least } = columnLayout(columns, sample ?? arrived.slice(0, 100), hasDay);
     return { "--event-columns": tracks, "--list-width": `${least}px` };
-  }, [hasDay, columns.join("\n"), known, isEmpty]);
+  }, [hasDay, columns.join("\n"), sample, isEmpty]);
   // Keys may come faster than the list is drawn.
   const latest = useRef(chosen);
   latest.current = chosen;

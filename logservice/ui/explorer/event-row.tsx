@@ -18,7 +18,7 @@ export interface EventRowProps {
 const MOST_IN_LINE = 1_000;
 const MOST_WRAPPED = 3_000;
 
-/** What a row of the list shows of an event: its time, level, chosen columns, message, and fields as room allows. */
+/** An event as a row of the list: its time, level, chosen columns, message, and fields as room allows. */
 export function EventRow({ event, columns, hasDay, isNarrow, isWrapped }: EventRowProps) {
   if (event === undefined)
     return (
@@ -74,13 +74,13 @@ const MOST_FIELDS = 8;
 function Fields({ event: { message, fields } }: { readonly event: Event }) {
   const parts: ComponentChildren[] = [];
   let plain = "";
-  let shown = 0;
+  let fieldCount = 0;
   for (const [name, value] of Object.entries(fields)) {
-    if (shown === MOST_FIELDS) break;
+    if (fieldCount === MOST_FIELDS) break;
     if (typeof value === "object" && value !== null) continue;
     const text = textOfValue(value);
     if (text === "" || text.length > 60 || message.includes(text)) continue;
-    shown++;
+    fieldCount++;
     if (PLAIN.test(name) && PLAIN.test(text)) {
       // One text for all of these: a list of so many elements would not scroll smoothly.
       plain += ` ${name}=${text}`;

@@ -13,12 +13,12 @@ import { type RowRange, type RowReader, Rows } from "../rows/rows.ts";
 import { type Histogram, histogramOf } from "./histogram-data.ts";
 import { type Arrived, withoutArrived } from "./without-arrived.ts";
 
-/** What one run of a query has found so far. */
-export interface Found {
+/** The results of one run of a query, as far as they are there. */
+export interface QueryResult {
   readonly times: RowRange;
   readonly query: string;
-  /** When it was asked, by performance.now(). */
-  readonly askedMs: number;
+  /** When the query was sent, by performance.now(). */
+  readonly sentMs: number;
   readonly histogram: Signal<Histogram | undefined>;
   readonly rows: Signal<Rows | undefined>;
   /** The first events, newest first, before their rows can be numbered. */
@@ -34,21 +34,21 @@ export interface Found {
   readonly isWrong: Signal<boolean>;
 }
 
-/** The explorer of a project: what the address asks for, and what was found. */
+/** The explorer of a project: the view that the address asks for, and its result. */
 export interface ExplorerState {
   readonly projectId: string;
   readonly view: ReadonlySignal<View>;
-  /** What is shown. It stays until the next run has found something, so that nothing flickers. */
-  readonly found: ReadonlySignal<Found | undefined>;
-  /** What was asked last: the same as `found` once its first answers are there. */
-  readonly asked: ReadonlySignal<Found | undefined>;
+  /** The result that is shown. It stays until the next run has one, so that nothing flickers. */
+  readonly result: ReadonlySignal<QueryResult | undefined>;
+  /** The result of the latest run: the same as `result` once its first answers are there. */
+  readonly latest: ReadonlySignal<QueryResult | undefined>;
   /** Shows another view; `replaces` keeps it from being a step of its own. */
   change(part: Partial<View>, options?: { readonly replaces?: boolean }): void;
   /** Runs the query of the address, over a range that ends now if it ends now. */
   run(): void;
   /** Leaves events out of the list that are shown above it: they arrived before their rows were read. */
   follow(arrivals: Arrived): void;
-  /** Gives up what is being asked. */
+  /** Gives up the run that is going on. */
   cancel(): void;
   close(): void;
 }
@@ -58,8 +58,8 @@ const RETRY_MS = 3_000;
 
 export function explorerState(projectId: string): ExplorerState {
   const view = computed(() => viewOf(here.value.search));
-  const found = signal<Found | undefined>(undefined);
-  const asked = signal<Found | undefined>(undefined);
+  const result = signal<QueryResult | undefined>(undefined);
+  const latest = signal<QueryResult | undefined>(undefined);
   let running: AbortController | undefined;
   let followed: Arrived | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
@@ -68,7 +68,7 @@ export function explorerState(projectId: string): ExplorerState {
     clearTimeout(retry);
     running?.abort();
     running = undefined;
-    if (asked.value) asked.value.isRunning.value = false;
+    if (latest.value) latest.value.isRunning.value = false;
   };
   const run = (): void => {
     cancel();
@@ -80,20 +80,20 @@ export function explorerState(projectId: string): ExplorerState {
     firstEvents.value = undefined;
     const first = came?.href === path + search ? came : undefined;
     const times = first ?? timesOf(range, serviceNow());
-    const next = emptyFound({ startMs: times.startMs, stopMs: times.stopMs }, query);
-    asked.value = next;
+    const next = emptyResult({ startMs: times.startMs, stopMs: times.stopMs }, query);
+    latest.value = next;
     const show = (): void => {
-      if (own.signal.aborted || found.value === next) return;
-      found.value?.rows.value?.close();
-      found.value = next;
+      if (own.signal.aborted || result.value === next) return;
+      result.value?.rows.value?.close();
+      result.value = next;
       if (!view.peek().isLive) followed = undefined;
     };
-    void find({ projectId, found: next, first, signal: own.signal, show, followed: () => followed }).then(() => {
+    void find({ projectId, result: next, first, signal: own.signal, show, followed: () => followed }).then(() => {
       if (!own.signal.aborted && isUnreachable(next.error.peek())) retry = setTimeout(run, RETRY_MS);
     });
   };
   return {
-    ...{ projectId, view, found, asked, run, cancel },
+    ...{ projectId, view, result, latest, run, cancel },
     follow(arrivals) {
       followed = arrivals;
     },
@@ -106,15 +106,15 @@ export function explorerState(projectId: string): ExplorerState {
     },
     close() {
       cancel();
-      found.value?.rows.value?.close();
+      result.value?.rows.value?.close();
     },
   };
 }
 
-function emptyFound(times: RowRange, query: string): Found {
+function emptyResult(times: RowRange, query: string): QueryResult {
   return {
     ...{ times, query },
-    askedMs: performance.now(),
+    sentMs: performance.now(),
     histogram: signal<Histogram | undefined>(undefined),
     rows: signal<Rows | undefined>(undefined),
     newest: signal<readonly Event[] | undefined>(undefined),
@@ -130,39 +130,39 @@ function emptyFound(times: RowRange, query: string): Found {
 
 interface Run {
   readonly projectId: string;
-  readonly found: Found;
+  readonly result: QueryResult;
   readonly first: FirstEvents | undefined;
   readonly signal: AbortSignal;
-  /** Shows what was found in the place of what was found before. */
+  /** Shows the result in the place of the one before. */
   show(): void;
   followed(): Arrived | undefined;
 }
 
 /** Asks for everything that a view shows. It is shown as soon as the list and the histogram are there. */
-async function find({ projectId, found, first, signal, show, followed }: Run): Promise<void> {
+async function find({ projectId, result, first, signal, show, followed }: Run): Promise<void> {
   const range = (times: RowRange) => ({
     project_id: projectId,
-    query: found.query,
+    query: result.query,
     ...rangeTexts(times),
   });
-  const input = range(found.times);
+  const input = range(result.times);
   let bytes = 0;
   const note = (stats: { total_bytes_processed: number; missing_bytes?: number }): void => {
     bytes += stats.total_bytes_processed;
-    found.stats.value = { durationMs: performance.now() - found.askedMs, bytes };
-    found.missingBytes.value = Math.max(found.missingBytes.value, stats.missing_bytes ?? 0);
+    result.stats.value = { durationMs: performance.now() - result.sentMs, bytes };
+    result.missingBytes.value = Math.max(result.missingBytes.value, stats.missing_bytes ?? 0);
   };
   try {
-    const kind = kindOfQuery(found.query);
+    const kind = kindOfQuery(result.query);
     if (kind === "wrong") {
-      found.isWrong.value = true;
+      result.isWrong.value = true;
       return;
     }
     if (kind === "stages") {
       const ask = (limit: number) => call("aggregate", { ...input, limit }, { signal });
       let table = first?.table ?? (await ask(TABLE_ROWS));
       if (table.truncated && drawingsOf(table).has("lines")) table = await ask(LINE_ROWS);
-      found.table.value = table;
+      result.table.value = table;
       note(table.stats);
       show();
       return;
@@ -177,31 +177,31 @@ async function find({ projectId, found, first, signal, show, followed }: Run): P
           ]);
     note(searched.stats);
     note(levels.stats);
-    found.histogram.value = histogramOf(levels.points, found.times, HISTOGRAM_STEPS);
-    found.rows.value = rowsOf({
-      found,
+    result.histogram.value = histogramOf(levels.points, result.times, HISTOGRAM_STEPS);
+    result.rows.value = rowsOf({
+      result,
       levels: levels.points,
       newest: searched.events,
       isAll: !searched.cursor,
       range,
       followed,
     });
-    found.newest.value = searched.events;
-    found.isRunning.value = false;
+    result.newest.value = searched.events;
+    result.isRunning.value = false;
     show();
-    if (found.rows.value.total > 0) {
+    if (result.rows.value.total > 0) {
       const answer = await call("get_discovered_fields", input, { signal });
-      found.fields.value = answer.fields;
-    } else found.fields.value = [];
+      result.fields.value = answer.fields;
+    } else result.fields.value = [];
   } catch (error) {
-    if (!isAborted(error)) found.error.value = error;
+    if (!isAborted(error)) result.error.value = error;
   } finally {
-    if (!signal.aborted) found.isRunning.value = false;
+    if (!signal.aborted) result.isRunning.value = false;
   }
 }
 
 interface RowsInput {
-  readonly found: Found;
+  readonly result: QueryResult;
   readonly levels: readonly LevelPoint[];
   readonly newest: readonly Event[];
   readonly isAll: boolean;
@@ -209,8 +209,8 @@ interface RowsInput {
   followed(): Arrived | undefined;
 }
 
-function rowsOf({ found, newest, isAll, range, followed }: RowsInput): Rows {
-  const { steps, stepMs } = found.histogram.value!;
+function rowsOf({ result, newest, isAll, range, followed }: RowsInput): Rows {
+  const { steps, stepMs } = result.histogram.value!;
   const counted = steps.map(({ startMs, total }) => ({ startMs, count: total }));
   const reader: RowReader = {
     async events(times, { limit, cursor }, signal) {
@@ -223,10 +223,10 @@ function rowsOf({ found, newest, isAll, range, followed }: RowsInput): Rows {
       return { steps, stepMs: histogramSteps(times.startMs, times.stopMs, most).stepMs };
     },
     failed: (error) => {
-      found.error.value = error;
+      result.error.value = error;
     },
   };
-  const rows = new Rows(found.times, counted, stepMs, withoutArrived(reader, followed));
+  const rows = new Rows(result.times, counted, stepMs, withoutArrived(reader, followed));
   rows.seed(newest, isAll);
   return rows;
 }

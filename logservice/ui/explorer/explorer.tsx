@@ -8,13 +8,13 @@ import { QueryBox } from "../query-box/query-box.tsx";
 import { actionsOn } from "./actions.ts";
 import { DetailSide } from "./detail-side.tsx";
 import { useExplorerKeys } from "./explorer-keys.ts";
-import type { Found } from "./explorer-state.ts";
+import type { QueryResult } from "./explorer-state.ts";
 import { FacetList } from "./facet-list.tsx";
 import { ListSide } from "./list-side.tsx";
 import { Overview } from "./overview.tsx";
 import { ResultNotes } from "./result-notes.tsx";
 import { SavedName, useOpenedSearch } from "./saved-name.tsx";
-import { TimeRange } from "./time-range.tsx";
+import { RangePicker } from "./time-range.tsx";
 import { ToolBar } from "./tool-bar.tsx";
 import { useEventChoice } from "./use-event-choice.ts";
 import { useExplorerState, useTypedQuery } from "./use-explorer-state.ts";
@@ -26,20 +26,20 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   const state = useExplorerState(projectId);
   const runTyped = useTypedQuery(state);
   const view = state.view.value;
-  const found = state.found.value;
-  const asked = state.asked.value;
+  const result = state.result.value;
+  const latest = state.latest.value;
   /** Whether the fields are shown over the list, where there is no room beside it. */
   const isDrawerOpen = useSignal(false);
   /** Whether the query that is typed is wrong: what is shown is not its answer. */
   const isTypedWrong = useSignal(false);
   const list = useList(state);
   const choice = useEventChoice(state, list);
-  const { fields, facets, values } = useFacets(projectId, found, list.streamed);
+  const { fields, facets, values } = useFacets(projectId, result, list.streamed);
   const actions = actionsOn(state);
   const { open } = choice;
 
   // On a narrow screen both are over the whole page.
-  const isTable = found?.table.value !== undefined;
+  const isTable = result?.table.value !== undefined;
   usePageMark("covered", !isTable && (isDrawerOpen.value || open.place !== undefined));
   useEffect(() => {
     if (isTable) isDrawerOpen.value = false;
@@ -47,8 +47,8 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   useExplorerKeys({ state, close: choice.close });
   const opened = useOpenedSearch(projectId, view.query);
 
-  const isOther = asked !== undefined && found !== undefined && isOtherView(asked, found, view.isLive);
-  const isPast = isOther || (found !== undefined && isTypedWrong.value);
+  const isOther = latest !== undefined && result !== undefined && isOtherView(latest, result, view.isLive);
+  const isPast = isOther || (result !== undefined && isTypedWrong.value);
   const savedName = opened && <SavedName of={opened} />;
   return (
     <div class="explorer">
@@ -67,13 +67,13 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
           onRun={runTyped}
         />
         <ToolBar state={state} />
-        <TimeRange range={view.range} onChange={actions.zoom} />
+        <RangePicker range={view.range} onChange={actions.zoom} />
       </div>
       <ResultNotes state={state} />
       {isTable ? (
         <ResultView
-          of={found.table.value!}
-          range={found.times}
+          of={result.table.value!}
+          range={result.times}
           name={savedName}
           drawn={view.drawn}
           isOld={isPast}
@@ -103,7 +103,7 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
             <FacetList
               projectId={projectId}
               fields={fields}
-              byLevel={(list.live?.histogram.value ?? found?.histogram.value)?.byLevel}
+              byLevel={(list.live?.histogram.value ?? result?.histogram.value)?.byLevel}
               facets={facets}
               columns={view.columns}
               actions={actions}
@@ -122,9 +122,9 @@ export function Explorer({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** Whether what is asked is not what is shown. While it is live, the range goes on and is still the same. */
-function isOtherView(asked: Found, found: Found, isLive: boolean): boolean {
-  const spanOf = ({ times }: Found) => times.stopMs - times.startMs;
-  if (asked.query !== found.query || spanOf(asked) !== spanOf(found)) return true;
-  return !isLive && asked.times.startMs !== found.times.startMs;
+/** Whether the latest run is of another view than the shown result. A live range that goes on is still the same. */
+function isOtherView(latest: QueryResult, result: QueryResult, isLive: boolean): boolean {
+  const spanOf = ({ times }: QueryResult) => times.stopMs - times.startMs;
+  if (latest.query !== result.query || spanOf(latest) !== spanOf(result)) return true;
+  return !isLive && latest.times.startMs !== result.times.startMs;
 }

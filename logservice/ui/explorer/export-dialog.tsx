@@ -8,32 +8,32 @@ import { bytes, count, timeText, zoneName } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
-import type { ExplorerState, Found } from "./explorer-state.ts";
+import type { ExplorerState, QueryResult } from "./explorer-state.ts";
 
 type Format = "csv" | "ndjson";
 
 export interface ExportDialogProps {
   readonly state: ExplorerState;
-  /** What is on the screen: the file has the same. */
-  readonly found: Found;
+  /** The result that is on the screen: the file has the same. */
+  readonly result: QueryResult;
   onClose(): void;
 }
 
 /** Asks how events, or the table of a query with stages, are to be downloaded. */
-export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
+export function ExportDialog({ state, result, onClose }: ExportDialogProps) {
   const { columns, isLive } = state.view.value;
   const [format, setFormat] = useState<Format>("csv");
   const [isAll, setAll] = useState(columns.length === 0);
   const sending = useSending();
   // While it is live, what has arrived since is on the screen, too.
-  const [times] = useState(() => (isLive ? { ...found.times, stopMs: serviceNow() } : found.times));
+  const [times] = useState(() => (isLive ? { ...result.times, stopMs: serviceNow() } : result.times));
   const { startMs, stopMs } = times;
-  const isTable = found.table.value !== undefined;
-  const total = isLive ? undefined : found.histogram.value?.total;
+  const isTable = result.table.value !== undefined;
+  const total = isLive ? undefined : result.histogram.value?.total;
   const send = async () => {
     const fields = format === "csv" && !isTable && !isAll ? { fields: [...columns] } : {};
-    const asked = { project_id: state.projectId, query: found.query, ...rangeTexts(times), format, ...fields };
-    const isSent = await sending.send(async () => download((await call("add_export", asked)).ticket));
+    const request = { project_id: state.projectId, query: result.query, ...rangeTexts(times), format, ...fields };
+    const isSent = await sending.send(async () => download((await call("add_export", request)).ticket));
     if (!isSent) return;
     // The ticket keeps a place for the export, so it is not refused now.
     say("The download has started. Your browser shows its progress.");
@@ -52,16 +52,16 @@ export function ExportDialog({ state, found, onClose }: ExportDialogProps) {
           {timeText(startMs)} to {timeText(stopMs)} {zoneName()}
           {isTable ? "." : ", newest first."}
         </p>
-        {found.query !== "" && (
+        {result.query !== "" && (
           <div class="field code">
             <pre>
-              <Text text={found.query} keepsLines />
+              <Text text={result.query} keepsLines />
             </pre>
           </div>
         )}
-        {found.missingBytes.value > 0 && (
+        {result.missingBytes.value > 0 && (
           <p class="note warning">
-            About {bytes(found.missingBytes.value)} of events in this range are lost. The file is without them.
+            About {bytes(result.missingBytes.value)} of events in this range are lost. The file is without them.
           </p>
         )}
         <fieldset class="field">

@@ -1,9 +1,9 @@
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
 import { rangeTexts } from "../../address/view.ts";
-import { call, isAborted, reasonOf } from "../data/call.ts";
+import { call, errorText, isAborted } from "../data/call.ts";
 
-/** What is known of the values of a field in what a query found. */
+/** The statistics of the values of a field in the result of a query, or why there are none. */
 export type FacetValues =
   | { readonly kind: "values"; readonly values: readonly FacetValue[]; readonly isCut: boolean }
   | { readonly kind: "numbers"; readonly min: number | null; readonly avg: number | null; readonly max: number | null }
@@ -30,7 +30,7 @@ export interface FacetRange {
 export class Facets {
   readonly #range: FacetRange;
   readonly #over = new AbortController();
-  readonly #known = new Map<string, Signal<FacetValues | undefined>>();
+  readonly #facets = new Map<string, Signal<FacetValues | undefined>>();
   readonly #waiting: string[] = [];
   readonly #fields: ReadonlySignal<readonly DiscoveredField[] | undefined>;
   readonly #unfollow: () => void;
@@ -44,7 +44,7 @@ export class Facets {
   constructor(range: FacetRange, fields: ReadonlySignal<readonly DiscoveredField[] | undefined>, before?: Facets) {
     this.#range = range;
     this.#fields = fields;
-    this.#before = before === undefined ? undefined : before.#known;
+    this.#before = before === undefined ? undefined : before.#facets;
     this.#unfollow = effect(() => {
       if (fields.value !== undefined) this.#next();
     });
@@ -64,18 +64,18 @@ export class Facets {
     this.#over.abort();
   }
 
-  /** What is known of a field, which is asked for if it was not yet. */
+  /** The statistics of a field, which are requested if they were not yet. */
   of(field: DiscoveredField): Signal<FacetValues | undefined> {
     const key = keyOf(field);
-    let known = this.#known.get(key);
-    if (known === undefined) {
-      known = signal<FacetValues | undefined>(this.#before?.get(key)?.peek());
-      this.#known.set(key, known);
+    let facet = this.#facets.get(key);
+    if (facet === undefined) {
+      facet = signal<FacetValues | undefined>(this.#before?.get(key)?.peek());
+      this.#facets.set(key, facet);
       this.#waiting.push(key);
       // Not while a component is being drawn.
       queueMicrotask(() => this.#next());
     }
-    return known;
+    return facet;
   }
 
   #next(): void {
@@ -97,18 +97,18 @@ export class Facets {
     const { projectId, query } = this.#range;
     const input = { project_id: projectId, query, ...rangeTexts(this.#range), field: field.name };
     const options = { signal: this.#over.signal };
-    const known = this.#known.get(keyOf(field))!;
+    const facet = this.#facets.get(keyOf(field))!;
     try {
-      if (field.type === "number") known.value = await this.#readNumbers(field, input, options);
+      if (field.type === "number") facet.value = await this.#readNumbers(field, input, options);
       else if (field.type === "boolean") {
         const { values } = await call("get_boolean_field_stats", input, options);
-        known.value = { kind: "values", values, isCut: false };
+        facet.value = { kind: "values", values, isCut: false };
       } else {
         const { values } = await call("get_string_field_stats", { ...input, limit: MOST_VALUES }, options);
-        known.value = { kind: "values", values, isCut: values.length === MOST_VALUES };
+        facet.value = { kind: "values", values, isCut: values.length === MOST_VALUES };
       }
     } catch (error) {
-      if (!isAborted(error)) known.value = { kind: "failed", reason: reasonOf(error) };
+      if (!isAborted(error)) facet.value = { kind: "failed", reason: errorText(error) };
     }
   }
 
@@ -120,8 +120,8 @@ export class Facets {
   ): Promise<FacetValues> {
     const query = `${input.query} | top ${MOST_VALUES} ${field.name}`;
     const { rows } = await call("aggregate", { ...input, query, limit: MOST_VALUES }, options);
-    const values = rows.flatMap(([value, found]) =>
-      typeof value === "number" ? [{ value, count: Number(found) }] : [],
+    const values = rows.flatMap(([value, count]) =>
+      typeof value === "number" ? [{ value, count: Number(count) }] : [],
     );
     const covered = values.reduce((sum, { count }) => sum + count, 0);
     if (rows.length < MOST_VALUES || covered >= field.count * LEAST_COVERED)

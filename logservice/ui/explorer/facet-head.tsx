@@ -16,7 +16,7 @@ interface FacetHeadProps {
 
 /** The name of a field, which folds its values, and what can be done with the field as a whole. */
 export function FacetHead({
-  field: { name, count: found, percent },
+  field: { name, count: eventCount, percent },
   isOpen,
   isPinned,
   isColumn,
@@ -30,7 +30,7 @@ export function FacetHead({
           <span class={`name${name.includes(".") ? " path" : ""}`} title={name}>
             <Text text={name} />
           </span>{" "}
-          <span class="share" title={`In ${count(found)} events`}>
+          <span class="share" title={`In ${count(eventCount)} events`}>
             {percent < 0.01 ? "< 1" : Math.round(percent * 100)} %
           </span>
         </button>

@@ -4,7 +4,7 @@ import { useDrawer } from "../kit/drawer.ts";
 import { visibleText } from "../kit/visible.ts";
 import type { Facets } from "./facet-data.ts";
 import { FacetHead } from "./facet-head.tsx";
-import { Numbers, Values } from "./facet-values.tsx";
+import { FacetNumbers, FacetValueList } from "./facet-values.tsx";
 import { useFieldChoices } from "./field-choices.ts";
 import { STACKED } from "./histogram-data.ts";
 import type { ValueActions } from "./value-actions.ts";
@@ -26,7 +26,7 @@ export interface FacetListProps {
 /** So many fields are open unless the person opens or closes them. */
 const OPEN_AT_FIRST = 4;
 
-/** The levels and fields of what was found, each with its values, by which to filter. */
+/** The levels and fields of a result, each with its values, by which to filter. */
 export function FacetList(props: FacetListProps) {
   const { projectId, fields, byLevel, facets, columns, actions, onBounds, isDrawer, onClose } = props;
   const root = useRef<HTMLElement>(null);
@@ -34,13 +34,13 @@ export function FacetList(props: FacetListProps) {
   const [typed, setTyped] = useState("");
   const choices = useFieldChoices(projectId);
   const levels = [...STACKED].reverse().flatMap((level) => {
-    const found = byLevel?.get(level);
-    return found ? [{ value: level, count: found }] : [];
+    const eventCount = byLevel?.get(level);
+    return eventCount ? [{ value: level, count: eventCount }] : [];
   });
   const usual = new Set(usualFields(fields ?? []).slice(0, OPEN_AT_FIRST));
   const wanted = typed.trim().toLowerCase();
-  const shown = (fields ?? []).filter((field) => field.name.toLowerCase().includes(wanted));
-  const sorted = [...shown].sort((a, b) => Number(choices.isPinned(b.name)) - Number(choices.isPinned(a.name)));
+  const matches = (fields ?? []).filter((field) => field.name.toLowerCase().includes(wanted));
+  const sorted = [...matches].sort((a, b) => Number(choices.isPinned(b.name)) - Number(choices.isPinned(a.name)));
   return (
     <section
       class="facets"
@@ -62,7 +62,7 @@ export function FacetList(props: FacetListProps) {
       {levels.length > 0 && (
         <section aria-label="level">
           <h3>level</h3>
-          <Values field="level" values={levels} actions={actions} />
+          <FacetValueList field="level" values={levels} actions={actions} />
         </section>
       )}
       {(fields?.length ?? 0) > 8 && (
@@ -93,7 +93,7 @@ export function FacetList(props: FacetListProps) {
           </section>
         );
       })}
-      {typed !== "" && shown.length === 0 && <p class="hint">No field has this name.</p>}
+      {typed !== "" && matches.length === 0 && <p class="hint">No field has this name.</p>}
     </section>
   );
 }
@@ -104,22 +104,22 @@ interface FacetProps extends Pick<FacetListProps, "actions" | "onBounds"> {
 }
 
 function Facet({ field, facets, actions, onBounds }: FacetProps) {
-  const known = facets.of(field).value;
-  if (known === undefined) return <p class="hint">…</p>;
-  if (known.kind === "failed") return <p class="hint">{known.reason}</p>;
-  if (known.kind === "values")
+  const facet = facets.of(field).value;
+  if (facet === undefined) return <p class="hint">…</p>;
+  if (facet.kind === "failed") return <p class="hint">{facet.reason}</p>;
+  if (facet.kind === "values")
     return (
       <>
-        <Values field={field.name} values={known.values} actions={actions} />
-        {known.isCut && (
+        <FacetValueList field={field.name} values={facet.values} actions={actions} />
+        {facet.isCut && (
           <button type="button" class="button quiet small" onClick={() => actions.groupBy(field.name)}>
             All values
           </button>
         )}
       </>
     );
-  // What is typed for a range goes with the query that it is for.
-  return <Numbers key={facets.query} name={field.name} {...known} onBounds={onBounds} />;
+  // The text that is typed for a range goes with the query that it is for.
+  return <FacetNumbers key={facets.query} name={field.name} {...facet} onBounds={onBounds} />;
 }
 
 /** Fields worth opening: of few values as far as the name tells, in many events. */

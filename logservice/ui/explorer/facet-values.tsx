@@ -6,20 +6,20 @@ import type { FacetValue } from "./facet-data.ts";
 import { moveInRow } from "./row-keys.ts";
 import type { ValueActions } from "./value-actions.ts";
 
-interface ValuesProps {
+interface FacetValueListProps {
   readonly field: string;
   readonly values: readonly FacetValue[];
   readonly actions: ValueActions;
 }
 
 /** Values with how many events have each, and buttons to have those alone or to leave them out. */
-export function Values({ field, values, actions }: ValuesProps) {
+export function FacetValueList({ field, values, actions }: FacetValueListProps) {
   const most = Math.max(1, ...values.map((value) => value.count));
   return (
     <ul class="facet-values">
-      {values.map(({ value, count: found }) => (
+      {values.map(({ value, count: eventCount }) => (
         <li key={String(value)} onKeyDown={moveInRow}>
-          <span class="facet-bar" style={{ width: `${(found / most) * 100}%` }} aria-hidden="true" />
+          <span class="facet-bar" style={{ width: `${(eventCount / most) * 100}%` }} aria-hidden="true" />
           <button
             type="button"
             class="facet-value"
@@ -52,7 +52,7 @@ export function Values({ field, values, actions }: ValuesProps) {
               −
             </button>
           </span>
-          <span class="facet-count">{count(found)}</span>
+          <span class="facet-count">{count(eventCount)}</span>
         </li>
       ))}
     </ul>
@@ -62,7 +62,7 @@ export function Values({ field, values, actions }: ValuesProps) {
 /** Long values are found by their beginning. */
 const nameOf = (value: FacetValue["value"]) => (value === "" ? "empty" : String(value).slice(0, 200));
 
-interface NumbersProps {
+interface FacetNumbersProps {
   readonly name: string;
   readonly min: number | null;
   readonly avg: number | null;
@@ -71,7 +71,7 @@ interface NumbersProps {
 }
 
 /** A field of many numbers: what they are like, and a range to set. */
-export function Numbers({ name, min, avg, max, onBounds }: NumbersProps) {
+export function FacetNumbers({ name, min, avg, max, onBounds }: FacetNumbersProps) {
   const [low, setLow] = useState("");
   const [high, setHigh] = useState("");
   if (min === null || max === null || avg === null) return <p class="hint">No numbers.</p>;

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { keep, readKept } from "../data/preferences.ts";
 
-/** What a person has chosen of the fields of a project, kept in this browser. */
+/** The choices of a person about the fields of a project, kept in this browser. */
 export interface FieldChoices {
   /** Undefined if the person has neither opened nor closed it. */
   isOpen(field: string): boolean | undefined;

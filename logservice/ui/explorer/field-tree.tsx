@@ -9,7 +9,7 @@ import { visibleText } from "../kit/visible.ts";
 import { textOfValue } from "./field-values.ts";
 import { jsonIn } from "./json-text.ts";
 import { JsonTree } from "./json-tree.tsx";
-import { isDeep, placeOf } from "./tree-place.ts";
+import { isDeep, treeIndent } from "./tree-place.ts";
 import type { ValueActions } from "./value-actions.ts";
 
 export interface FieldTreeProps {
@@ -57,10 +57,16 @@ function Branch({ name, value, path, depth, isElement = false, ...rest }: Branch
     return <Leaf name={name} value={value} field={fieldName(path)} depth={depth} {...rest} />;
   const isList = Array.isArray(value);
   const members = Object.entries(value);
-  const shown = isAll ? members : members.slice(0, MOST_MEMBERS);
+  const visibleMembers = isAll ? members : members.slice(0, MOST_MEMBERS);
   return (
     <div class="branch">
-      <button type="button" class="fold" style={placeOf(depth)} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button
+        type="button"
+        class="fold"
+        style={treeIndent(depth)}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
         <span class="turn" aria-hidden="true" />
         <span class="name">
           <Text text={name} />
@@ -71,7 +77,7 @@ function Branch({ name, value, path, depth, isElement = false, ...rest }: Branch
         </span>
       </button>
       {isOpen &&
-        shown.map(([key, member]) => (
+        visibleMembers.map(([key, member]) => (
           <Branch
             key={key}
             name={key}
@@ -82,9 +88,9 @@ function Branch({ name, value, path, depth, isElement = false, ...rest }: Branch
             {...rest}
           />
         ))}
-      {isOpen && shown.length < members.length && (
+      {isOpen && visibleMembers.length < members.length && (
         <button type="button" class="button small" onClick={() => setAll(true)}>
-          Show {number(members.length - shown.length)} more
+          Show {number(members.length - visibleMembers.length)} more
         </button>
       )}
     </div>
@@ -114,8 +120,8 @@ function Leaf({ name, value, field, depth, actions, columns }: LeafProps) {
   const shape = /\n/.test(whole) ? " lines" : whole.length > SHORT ? " long" : "";
   return (
     <>
-      <div class={`leaf${shape}${isDeep(depth) ? " deep" : ""}`} style={isDeep(depth) ? placeOf(depth) : undefined}>
-        <span class="name" style={isDeep(depth) ? undefined : placeOf(depth)}>
+      <div class={`leaf${shape}${isDeep(depth) ? " deep" : ""}`} style={isDeep(depth) ? treeIndent(depth) : undefined}>
+        <span class="name" style={isDeep(depth) ? undefined : treeIndent(depth)}>
           <Text text={name} />
         </span>
         <span class={`value value-${typeof value}`}>

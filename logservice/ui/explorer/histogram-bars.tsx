@@ -25,9 +25,9 @@ export function BarShape({ bar, left, right, widest, isOver }: BarShapeProps) {
   return (
     <g class={isOver ? "bar over" : "bar"}>
       {STACKED.map((level) => {
-        const found = bar.byLevel.get(level) ?? 0;
-        if (found === 0) return null;
-        const height = (found / bar.total) * bar.height * (HEIGHT - ROOM);
+        const eventCount = bar.byLevel.get(level) ?? 0;
+        if (eventCount === 0) return null;
+        const height = (eventCount / bar.total) * bar.height * (HEIGHT - ROOM);
         // A single error among thousands of others is still seen.
         const drawn = isBad(level) ? Math.max(height, 2) : height;
         below += drawn;
@@ -51,7 +51,7 @@ export function Mark({ of, width, share }: MarkProps) {
   return <rect class="bar-mark" x={share(of.value) * width - 0.75} width="1.5" y="0" height={HEIGHT} />;
 }
 
-/** What a bar counts, beside it. */
+/** The counts of a bar, beside it. */
 export function Tip({ bar, at }: { readonly bar: Bar; readonly at: number }) {
   return (
     <div class="bar-tip" style={at > 0.5 ? { right: `${(1 - at) * 100}%` } : { left: `${at * 100}%` }}>
@@ -62,10 +62,10 @@ export function Tip({ bar, at }: { readonly bar: Bar; readonly at: number }) {
         {count(bar.total)} {bar.total === 1 ? "event" : "events"} in {longDuration(bar.stopMs - bar.startMs)}
       </span>
       {[...STACKED].reverse().map((level) => {
-        const found = bar.byLevel.get(level);
-        return found ? (
+        const eventCount = bar.byLevel.get(level);
+        return eventCount ? (
           <span key={level}>
-            <span class={`swatch bar-${level}`} aria-hidden="true" /> {count(found)} {level}
+            <span class={`swatch bar-${level}`} aria-hidden="true" /> {count(eventCount)} {level}
           </span>
         ) : null;
       })}

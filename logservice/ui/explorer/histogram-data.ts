@@ -23,7 +23,7 @@ export const STACKED: readonly Level[] = [
   ...(["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const),
 ];
 
-/** What the points of `get_level_timeseries` say, with the steps that have no events. */
+/** The histogram of the points of `get_level_timeseries`, with the steps that have no events. */
 export function histogramOf(
   points: readonly LevelPoint[],
   { startMs, stopMs }: RowRange,

@@ -60,8 +60,8 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
   };
   const barAt = (at: number): number | undefined => {
     const ms = times.startMs + at * span;
-    const found = bars.findIndex((bar) => ms >= bar.startMs && ms < bar.stopMs);
-    return found < 0 ? undefined : found;
+    const index = bars.findIndex((bar) => ms >= bar.startMs && ms < bar.stopMs);
+    return index < 0 ? undefined : index;
   };
   const zoom = (startMs: number, stopMs: number): void => {
     setMarked(undefined);
@@ -95,7 +95,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
     event.preventDefault();
     event.stopPropagation();
   };
-  const shown = over === undefined ? undefined : bars[over];
+  const activeBar = over === undefined ? undefined : bars[over];
   const brush = drag ?? (marked && brushOf(bars, marked, share));
   const most = bars.reduce((max, bar) => (bar.height > max.height ? bar : max), { height: 0, total: 0 });
   return (
@@ -115,7 +115,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
         aria-valuemin={0}
         aria-valuemax={Math.max(0, bars.length - 1)}
         aria-valuenow={over ?? Math.max(0, bars.length - 1)}
-        aria-valuetext={spoken(shown ?? bars.at(-1))}
+        aria-valuetext={spoken(activeBar ?? bars.at(-1))}
         onKeyDown={onKeyDown}
         onBlur={() => {
           setOver(undefined);
@@ -158,8 +158,8 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
             />
           )}
         </svg>
-        {shown !== undefined && drag === undefined && (
-          <Tip bar={shown} at={(share(shown.startMs) + share(shown.stopMs)) / 2} />
+        {activeBar !== undefined && drag === undefined && (
+          <Tip bar={activeBar} at={(share(activeBar.startMs) + share(activeBar.stopMs)) / 2} />
         )}
       </div>
       <div class="axis" aria-hidden="true">
@@ -176,7 +176,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
 
 function spoken(bar: Bar | undefined): string {
   if (bar === undefined) return "no events";
-  const levels = [...bar.byLevel].map(([level, found]) => `${count(found)} ${level}`).join(", ");
+  const levels = [...bar.byLevel].map(([level, eventCount]) => `${count(eventCount)} ${level}`).join(", ");
   return `${timeText(bar.startMs)}: ${count(bar.total)} ${bar.total === 1 ? "event" : "events"}${levels && `, ${levels}`}`;
 }
 

@@ -11,7 +11,7 @@ const MOST_DEPTH = 200;
 /** Longer texts would hold up the page; the service takes none of more than 256 KiB. */
 const MOST_LENGTH = 300_000;
 
-/** What a text holds that is one object or list of JSON, as loggers without fields write them; undefined of any other. */
+/** Reads a text that is one object or list of JSON, as loggers without fields write them; undefined for any other. */
 export function jsonIn(text: string): JsonNode | undefined {
   if (text.length > MOST_LENGTH || !/^\s*[[{]/.test(text)) return undefined;
   try {
@@ -43,11 +43,11 @@ export function openLevels(root: JsonNode): number {
 }
 
 /** A part of a tree as JSON in one line. */
-export function textOf(node: JsonNode): string {
+export function nodeText(node: JsonNode): string {
   if (!("members" in node)) return node.kind === "string" ? JSON.stringify(node.text) : node.text;
   const { kind, members } = node;
-  if (kind === "list") return `[${members.map(([, member]) => textOf(member)).join(",")}]`;
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${textOf(member)}`).join(",")}}`;
+  if (kind === "list") return `[${members.map(([, member]) => nodeText(member)).join(",")}]`;
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${nodeText(member)}`).join(",")}}`;
 }
 
 /** The way to a part of a tree, as jq writes it. */

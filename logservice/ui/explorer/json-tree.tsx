@@ -4,8 +4,8 @@ import { number } from "../kit/format.ts";
 import { Menu } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
-import { FIRST_MEMBERS, type JsonNode, openLevels, pathText, textOf } from "./json-text.ts";
-import { isDeep, placeOf } from "./tree-place.ts";
+import { FIRST_MEMBERS, type JsonNode, nodeText, openLevels, pathText } from "./json-text.ts";
+import { isDeep, treeIndent } from "./tree-place.ts";
 
 export interface JsonTreeProps {
   readonly node: JsonNode;
@@ -42,7 +42,7 @@ function Branch({ node, name, path, depth, open }: BranchProps) {
         <button
           type="button"
           class="fold"
-          style={placeOf(depth)}
+          style={treeIndent(depth)}
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
@@ -87,8 +87,8 @@ function Leaf({ node, name, path, depth }: LeafProps) {
   const [isLong, setLong] = useState(false);
   const { kind, text } = node;
   return (
-    <div class={`leaf${isDeep(depth) ? " deep" : ""}`} style={isDeep(depth) ? placeOf(depth) : undefined}>
-      <span class="name" style={isDeep(depth) ? undefined : placeOf(depth)}>
+    <div class={`leaf${isDeep(depth) ? " deep" : ""}`} style={isDeep(depth) ? treeIndent(depth) : undefined}>
+      <span class="name" style={isDeep(depth) ? undefined : treeIndent(depth)}>
         <Text text={name} />
       </span>
       <span class={`value value-${kind === "word" ? "boolean" : kind}`}>
@@ -115,7 +115,7 @@ function CopyMenu({ node, name, path }: Omit<BranchProps, "depth" | "open">) {
         entries={[
           {
             text: "Copy the value",
-            onChoose: () => void copy(node.kind === "string" ? node.text : textOf(node), "Value copied"),
+            onChoose: () => void copy(node.kind === "string" ? node.text : nodeText(node), "Value copied"),
           },
           { text: "Copy the path", onChoose: () => void copy(pathText(path), "Path copied") },
         ]}

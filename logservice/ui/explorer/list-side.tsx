@@ -2,8 +2,8 @@ import type { ExplorerActions } from "./actions.ts";
 import { EventList } from "./event-list.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
 import { LiveLine } from "./live-line.tsx";
-import { NotAsked } from "./not-asked.tsx";
-import { NothingFound } from "./nothing-found.tsx";
+import { NoAnswer } from "./not-asked.tsx";
+import { NoEvents } from "./nothing-found.tsx";
 import type { EventChoice } from "./use-event-choice.ts";
 import type { ListView } from "./use-list.ts";
 
@@ -18,9 +18,9 @@ export interface ListSideProps {
 export function ListSide({ state, list, choice, actions }: ListSideProps) {
   const { rows, live, control } = list;
   const view = state.view.value;
-  const found = state.found.value;
-  const asked = state.asked.value;
-  const isEmpty = rows !== undefined && list.total === 0 && !asked?.isRunning.value;
+  const result = state.result.value;
+  const latest = state.latest.value;
+  const isEmpty = rows !== undefined && list.total === 0 && !latest?.isRunning.value;
   return (
     <section class="list-side" aria-label="Events">
       {live !== undefined && view.isLive && (
@@ -32,10 +32,10 @@ export function ListSide({ state, list, choice, actions }: ListSideProps) {
           }}
         />
       )}
-      {found === undefined ? (
-        asked?.isRunning.value === false && <NotAsked isWrong={asked.isWrong.value} onRun={state.run} />
+      {result === undefined ? (
+        latest?.isRunning.value === false && <NoAnswer isWrong={latest.isWrong.value} onRun={state.run} />
       ) : isEmpty && !view.isLive ? (
-        <NothingFound
+        <NoEvents
           projectId={state.projectId}
           query={view.query}
           range={view.range}
@@ -49,9 +49,9 @@ export function ListSide({ state, list, choice, actions }: ListSideProps) {
           rows={rows}
           isOldestFirst={view.isOldestFirst}
           live={live}
-          times={found?.times ?? { startMs: 0, stopMs: 0 }}
+          times={result?.times ?? { startMs: 0, stopMs: 0 }}
           columns={view.columns}
-          newest={found?.newest.value}
+          newest={result?.newest.value}
           chosen={list.chosen.value}
           control={control}
           onChoose={choice.choose}

@@ -11,10 +11,10 @@ export function grown(before: Histogram, events: readonly Event[], nowMs: number
     byLevel.set(level, (byLevel.get(level) ?? 0) + 1);
     counts.set(at, byLevel);
   }
-  const known = new Map(before.steps.map((step) => [step.startMs, step]));
+  const oldSteps = new Map(before.steps.map((step) => [step.startMs, step]));
   const steps: HistogramStep[] = [];
   for (let at = Math.floor((nowMs - rangeMs) / stepMs) * stepMs; at <= nowMs; at += stepMs) {
-    const old = known.get(at);
+    const old = oldSteps.get(at);
     const added = counts.get(at);
     if (added === undefined) {
       steps.push(old ?? { startMs: at, byLevel: new Map(), total: 0 });

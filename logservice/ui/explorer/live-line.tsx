@@ -5,7 +5,7 @@ import type { LiveView } from "./use-live.ts";
 
 /** How the stream of new events is: what waits, what was dropped, whether it is open, and since when not. */
 export function LiveLine({ live, onShow }: { readonly live: LiveView; onShow(): void }) {
-  const { shown, waiting, dropped, status, problem, since } = live;
+  const { shownEvents, waiting, dropped, status, problem, since } = live;
   const gone = timeParts(since.value).second;
   return (
     <div class="live-line">
@@ -16,7 +16,7 @@ export function LiveLine({ live, onShow }: { readonly live: LiveView; onShow(): 
           <span class="live-on">
             {waiting.value > 0
               ? "Live, paused while you read"
-              : shown.value.length > 0
+              : shownEvents.value.length > 0
                 ? "Live: new events appear at the top"
                 : "Live: waiting for new events"}
           </span>

@@ -1,6 +1,6 @@
 import { type Clock, systemClock, type Timer } from "../../../grammar/units/clock.ts";
 
-/** What `navigator.locks` has, as far as it is needed. */
+/** The part of `navigator.locks` that is needed. */
 export interface Locks {
   request(
     name: string,
@@ -31,7 +31,7 @@ export async function takeLivePlace(locks: Locks): Promise<(() => void) | undefi
   return undefined;
 }
 
-/** What `document` has, as far as it is needed. */
+/** The part of `document` that is needed. */
 export interface SeenPage {
   readonly visibilityState: string;
   addEventListener(type: "visibilitychange", listener: () => void): void;

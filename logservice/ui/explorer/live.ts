@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { RpcFailure } from "../../../schema/rpc-client.ts";
-import { call, reasonOf } from "../data/call.ts";
+import { call, errorText } from "../data/call.ts";
 import { Arrivals } from "./arrivals.ts";
 import { takeLivePlace, whileSeen } from "./live-place.ts";
 import type { Arrived } from "./without-arrived.ts";
@@ -9,7 +9,7 @@ import type { Arrived } from "./without-arrived.ts";
 /** Events as they arrive. */
 export interface Live {
   /** The latest first; those that wait while the list is scrolled are not in it. */
-  readonly shown: Signal<readonly Event[]>;
+  readonly shownEvents: Signal<readonly Event[]>;
   readonly waiting: Signal<number>;
   /** Events that the service could not send in time. They are stored. */
   readonly dropped: Signal<number>;
@@ -60,7 +60,7 @@ export interface LiveOptions {
  * it again when it breaks, from where it was; one that was refused is opened anew here.
  */
 export function openLive({ projectId, team, query, isInList, arrived, stale, full }: LiveOptions): Live {
-  const shown = signal<readonly Event[]>([]);
+  const shownEvents = signal<readonly Event[]>([]);
   const waiting = signal(0);
   const dropped = signal(0);
   const status = signal<"connecting" | "open" | "gone" | "crowded">("connecting");
@@ -75,9 +75,9 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   let giveBack: (() => void) | undefined;
   /** Grows when the stream is closed: a place that comes after that is not for it. */
   let round = 0;
-  const asked = new URLSearchParams({ project_id: projectId, query, ...(team !== "" && { team }) });
+  const parameters = new URLSearchParams({ project_id: projectId, query, ...(team !== "" && { team }) });
   const tellStale = (): void => {
-    // What is looked at does not move: the list is read anew when its beginning is shown.
+    // A list that is being looked at does not move: it is read anew when its beginning is shown.
     isStale = isHeld;
     if (!isHeld) stale();
   };
@@ -112,7 +112,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   const open = (): void => {
     let isNew = true;
     let hasArrived = false;
-    source = new EventSource(`/tail?${asked}`);
+    source = new EventSource(`/tail?${parameters}`);
     source.onopen = () => {
       status.value = "open";
       // Opened again by the browser it goes on after the last event that it got: without one, at the present.
@@ -148,7 +148,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
     });
   };
   const draw = (): void => {
-    const news = all.untold();
+    const news = all.takeNew();
     if (news.length > 0) arrived(news);
     if (isHeld) waiting.value = all.waiting;
     else if (all.waiting > 0 || isStale) show();
@@ -156,7 +156,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   const show = (): void => {
     const isWhole = all.show();
     waiting.value = 0;
-    shown.value = all.shown;
+    shownEvents.value = all.shownEvents;
     if (isStale) stale();
     else if (!isWhole) full();
     isStale = false;
@@ -174,7 +174,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   });
   const timer = setInterval(draw, DRAW_MS);
   return {
-    ...{ shown, waiting, dropped, status, since, problem, arrivals: all },
+    ...{ shownEvents, waiting, dropped, status, since, problem, arrivals: all },
     show() {
       isHeld = false;
       draw();
@@ -186,7 +186,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
     mark: () => all.total,
     rebase(mark, isInList) {
       all.rebase(mark, isInList);
-      shown.value = all.shown;
+      shownEvents.value = all.shownEvents;
       waiting.value = isHeld ? all.waiting : 0;
     },
     close() {
@@ -204,7 +204,7 @@ async function whyRefused({ projectId, team, query }: Pick<LiveOptions, "project
   try {
     await call("search", { project_id: projectId, query, start: now, stop: now, limit: 1 }, { team });
   } catch (error) {
-    if (error instanceof RpcFailure && [400, 401, 403, 404].includes(error.status)) return reasonOf(error);
+    if (error instanceof RpcFailure && [400, 401, 403, 404].includes(error.status)) return errorText(error);
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import { askLanguage } from "../language/ask.ts";
 import type { NearAnswer } from "../language/messages.ts";
 import { textOfValue, valueAt } from "./field-values.ts";
 
-/** What may have been meant by a query that finds nothing. */
+/** The likely meanings of a query that finds nothing. */
 export interface Near {
   /** The words of the query that are no field. */
   readonly words: readonly string[];
@@ -15,10 +15,10 @@ export interface Near {
   /** The texts that no message has. */
   readonly texts: readonly string[];
   /** Queries that find something. */
-  readonly found: readonly NearFound[];
+  readonly matches: readonly NearMatch[];
 }
 
-export interface NearFound {
+export interface NearMatch {
   /** The part of the query that is another one. */
   readonly term: string;
   readonly query: string;
@@ -28,9 +28,9 @@ export interface NearFound {
 
 const YEAR_MS = 31_536_000_000;
 /** More to choose from would only be read. */
-const MOST_FOUND = 3;
+const MOST_MATCHES = 3;
 
-interface Asked {
+interface NearRequest {
   readonly projectId: string;
   readonly query: string;
   readonly range: ViewRange;
@@ -38,42 +38,42 @@ interface Asked {
 }
 
 /** Tries what may have been meant: in the range, and if nothing is there, in the last year. */
-export async function nearTo(asked: Asked): Promise<Near> {
-  const { fields } = await call("get_discovered_fields", input(asked, "", { lastMs: YEAR_MS }), asked);
+export async function nearTo(request: NearRequest): Promise<Near> {
+  const { fields } = await call("get_discovered_fields", input(request, "", { lastMs: YEAR_MS }), request);
   const texts = fields.filter(({ type }) => type === "string").map(({ name }) => name);
   // Texts are looked for in fields of texts; the names of all others may have been meant, too.
   const names = [...texts, ...fields.flatMap(({ name }) => (texts.includes(name) ? [] : [name]))];
-  const answer = await askLanguage({ kind: "near", text: asked.query, fields: names });
-  let found: readonly NearFound[] = [];
-  for (const range of [asked.range, { lastMs: YEAR_MS }]) {
-    found = await among(answer, { ...asked, range });
-    if (found.length > 0) break;
+  const answer = await askLanguage({ kind: "near", text: request.query, fields: names });
+  let matches: readonly NearMatch[] = [];
+  for (const range of [request.range, { lastMs: YEAR_MS }]) {
+    matches = await among(answer, { ...request, range });
+    if (matches.length > 0) break;
   }
-  return { words: answer.words, unknown: answer.unknown, texts: answer.texts.map(({ text }) => text), found };
+  return { words: answer.words, unknown: answer.unknown, texts: answer.texts.map(({ text }) => text), matches };
 }
 
-async function among({ queries, texts }: NearAnswer, asked: Asked): Promise<readonly NearFound[]> {
-  const found: NearFound[] = [];
+async function among({ queries, texts }: NearAnswer, request: NearRequest): Promise<readonly NearMatch[]> {
+  const matches: NearMatch[] = [];
   const take = async ({ term, source }: { readonly term: string; readonly source: string }): Promise<void> => {
-    const { count } = await call("get_count", input(asked, source, asked.range), asked);
+    const { count } = await call("get_count", input(request, source, request.range), request);
     // The same term in any case finds the same events again.
-    if (count > 0 && found.every((other) => other.count !== count))
-      found.push({ term, query: source, range: asked.range, count });
+    if (count > 0 && matches.every((other) => other.count !== count))
+      matches.push({ term, query: source, range: request.range, count });
   };
-  for (const query of queries) if (found.length < MOST_FOUND) await take(query);
+  for (const query of queries) if (matches.length < MOST_MATCHES) await take(query);
   for (const { text, anywhere, fields } of texts) {
-    if (found.length >= MOST_FOUND) break;
-    const { events } = await call("search", { ...input(asked, anywhere, asked.range), limit: 1 }, asked);
+    if (matches.length >= MOST_MATCHES) break;
+    const { events } = await call("search", { ...input(request, anywhere, request.range), limit: 1 }, request);
     for (const { name, is, has } of fields) {
       const value = events[0] && textOfValue(valueAt(events[0], name));
       if (value === text) await take(is);
       else if (value?.includes(text)) await take(has);
     }
   }
-  return found.slice(0, MOST_FOUND);
+  return matches.slice(0, MOST_MATCHES);
 }
 
-const input = ({ projectId }: Asked, query: string, range: ViewRange) => ({
+const input = ({ projectId }: NearRequest, query: string, range: ViewRange) => ({
   project_id: projectId,
   ...(query !== "" && { query }),
   ...rangeTexts(timesOf(range, serviceNow())),

@@ -8,10 +8,10 @@ import { late } from "../kit/late.tsx";
 import { usePageMark } from "../kit/page-mark.ts";
 import { Text } from "../kit/text.tsx";
 import type { FirstEventProps } from "../start/start.tsx";
-import { type NearFound, nearTo } from "./near-queries.ts";
+import { type NearMatch, nearTo } from "./near-queries.ts";
 import { rangeText } from "./range-steps.ts";
 
-export interface NothingFoundProps {
+export interface NoEventsProps {
   readonly projectId: string;
   readonly query: string;
   readonly range: ViewRange;
@@ -34,27 +34,27 @@ const WIDER: readonly { readonly text: string; readonly lastMs: number }[] = [
 ];
 
 /** Nothing matches in the range: whether there is something in a wider one, and how to get there. */
-export function NothingFound({ projectId, query, range, onRange, onQuery, onClear, onRun }: NothingFoundProps) {
+export function NoEvents({ projectId, query, range, onRange, onQuery, onClear, onRun }: NoEventsProps) {
   const wider = useLoaded(
     async (signal) => {
       for (const one of WIDER) {
         const times = { startMs: serviceNow() - one.lastMs, stopMs: serviceNow() };
         const input = { project_id: projectId, query, ...rangeTexts(times) };
-        const { count: found } = await call("get_count", input, { signal });
-        if (found > 0) return { more: { ...one, found } };
+        const { count: eventCount } = await call("get_count", input, { signal });
+        if (eventCount > 0) return { more: { ...one, eventCount } };
       }
       return { more: undefined };
     },
     [projectId, query],
   );
   const more = wider.value.value?.more;
-  const isAsked = wider.value.value !== undefined;
-  const isNowhere = query.trim() !== "" && isAsked && more === undefined;
+  const isCounted = wider.value.value !== undefined;
+  const isNowhere = query.trim() !== "" && isCounted && more === undefined;
   const near = useLoaded(
     async (signal) => (isNowhere ? await nearTo({ projectId, query, range, signal }) : undefined),
     [projectId, query, JSON.stringify(range), isNowhere],
   ).value.value;
-  const isNever = query.trim() === "" && !wider.isLoading.value && isAsked && more === undefined;
+  const isNever = query.trim() === "" && !wider.isLoading.value && isCounted && more === undefined;
   usePageMark("firstUse", isNever);
   if (isNever)
     return (
@@ -69,7 +69,11 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
       <h2>No events {query.trim() === "" ? "" : "match "}in this range</h2>
       <p>
         {rangeText(range)}
-        {more ? `. There are ${count(more.found)} in ${more.text}.` : !isAsked ? "" : ", and none in the last year."}
+        {more
+          ? `. There are ${count(more.eventCount)} in ${more.text}.`
+          : !isCounted
+            ? ""
+            : ", and none in the last year."}
       </p>
       {near && near.words.length > 0 && (
         <p>
@@ -92,7 +96,7 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
       {near && near.words.length === 0 && near.texts.length > 0 && (
         <p>
           A text in quotes is looked for in messages alone.
-          {near.found.length === 0 && (
+          {near.matches.length === 0 && (
             <>
               {" "}
               To look into a field, name it:{" "}
@@ -104,7 +108,7 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
         </p>
       )}
       <div class="row center">
-        {near?.found.map((one) => (
+        {near?.matches.map((one) => (
           <button type="button" class="button primary" key={one.query} onClick={() => onQuery(one.query, one.range)}>
             <span>
               <NearText of={one} /> ({count(one.count)})
@@ -126,8 +130,8 @@ export function NothingFound({ projectId, query, range, onRange, onQuery, onClea
   );
 }
 
-/** What a similar query looks for. */
-function NearText({ of: { term } }: { readonly of: NearFound }) {
+/** The text of the button of a similar query: the term that the query looks for. */
+function NearText({ of: { term } }: { readonly of: NearMatch }) {
   const text = /^message contains (".*")$/.exec(term)?.[1];
   if (text !== undefined)
     return (

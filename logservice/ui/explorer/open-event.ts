@@ -22,7 +22,7 @@ export function eventPlace(text: string): EventPlace | undefined {
 const MOST = 10_000;
 
 /** Reads the event at a place, whatever the query is; undefined if it is not there any more. */
-export async function readEvent(
+export async function readEventAt(
   projectId: string,
   { timestamp, id }: EventPlace,
   signal: AbortSignal,

@@ -17,7 +17,7 @@ export function openedSearch(
   if (text === "") return undefined;
   // The address has no hidden characters. Several may have the same query: the one that was opened stays.
   const same = searches.filter((search) => visibleQuery(search.query).trim() === text);
-  const found = same.find(({ name }) => name === before?.name) ?? same[0];
-  if (found !== undefined) return { name: found.name, isChanged: false };
+  const match = same.find(({ name }) => name === before?.name) ?? same[0];
+  if (match !== undefined) return { name: match.name, isChanged: false };
   return before && { name: before.name, isChanged: true };
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ExplorerActions } from "./actions.ts";
 import type { ExplorerState } from "./explorer-state.ts";
 import { Histogram } from "./histogram.tsx";
-import { Summary } from "./summary.tsx";
+import { ResultSummary } from "./summary.tsx";
 import type { ListView } from "./use-list.ts";
 
 export interface OverviewProps {
@@ -20,18 +20,18 @@ export interface OverviewProps {
 /** How many events were found, and when they were. */
 export function Overview({ state, list, actions, name, isPast, onFields }: OverviewProps) {
   const { rows, live, arrived, chosen, control } = list;
-  const found = state.found.value;
+  const result = state.result.value;
   return (
     <section
       class="overview"
       aria-label="Events by time"
       data-old={isPast}
-      data-empty={found === undefined && state.asked.value?.isWrong.value === true}
+      data-empty={result === undefined && state.latest.value?.isWrong.value === true}
     >
-      {found?.histogram.value !== undefined && (
+      {result?.histogram.value !== undefined && (
         <>
-          <Summary
-            found={found}
+          <ResultSummary
+            result={result}
             live={live}
             arrived={arrived}
             name={name}
@@ -39,8 +39,8 @@ export function Overview({ state, list, actions, name, isPast, onFields }: Overv
             onFields={onFields}
           />
           <Histogram
-            of={live?.histogram.value ?? found.histogram.value}
-            times={live?.times.value ?? found.times}
+            of={live?.histogram.value ?? result.histogram.value}
+            times={live?.times.value ?? result.times}
             mark={list.mark}
             onZoom={actions.zoom}
             onSeek={(bar) => {

@@ -2,7 +2,7 @@ import { lastText, timesOf, type ViewRange } from "../../address/view.ts";
 import { longDuration, timeParts } from "../kit/format.ts";
 
 /** Ranges that end now and have a button of their own. */
-export const PRESETS: readonly { readonly text: string; readonly lastMs: number }[] = [
+export const RANGE_PRESETS: readonly { readonly text: string; readonly lastMs: number }[] = [
   { text: "5 min", lastMs: 300_000 },
   { text: "15 min", lastMs: 900_000 },
   { text: "1 hour", lastMs: 3_600_000 },
@@ -35,10 +35,10 @@ export function endingNow(range: ViewRange): ViewRange {
   return "lastMs" in range ? range : { lastMs: wholeSeconds(range.stopMs - range.startMs) };
 }
 
-/** What a range is called on its button: `Last 24 hours` as the presets are called, `Last 2 h`, or its times. */
+/** The name of a range on its button: `Last 24 hours` as the presets are called, `Last 2 h`, or its times. */
 export function rangeText(range: ViewRange): string {
   if ("lastMs" in range) {
-    const preset = PRESETS.find(({ lastMs }) => lastMs === range.lastMs)?.text;
+    const preset = RANGE_PRESETS.find(({ lastMs }) => lastMs === range.lastMs)?.text;
     return `Last ${preset?.replace(/^1 /, "") ?? (longDuration(range.lastMs) || lastText(range.lastMs))}`;
   }
   const from = timeParts(range.startMs);

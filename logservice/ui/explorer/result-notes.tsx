@@ -6,23 +6,24 @@ import { Running } from "./running.tsx";
 
 /** Says what is the matter with the results: they failed, lack events, are on their way, or are of another query. */
 export function ResultNotes({ state }: { readonly state: ExplorerState }) {
-  const found = state.found.value;
-  const asked = state.asked.value;
-  const isOld = asked !== found && (asked?.error.value !== undefined || asked?.isWrong.value === true);
+  const result = state.result.value;
+  const latest = state.latest.value;
+  const isOld = latest !== result && (latest?.error.value !== undefined || latest?.isWrong.value === true);
   // The frame says it, above the page.
   const isSaidAbove = goneSince.value !== undefined || isSignedOut.value;
   return (
     <>
-      {asked?.error.value !== undefined && !isSaidAbove && <Failure error={asked.error.value} retry={state.run} />}
-      {found !== undefined && found.missingBytes.value > 0 && (
+      {latest?.error.value !== undefined && !isSaidAbove && <Failure error={latest.error.value} retry={state.run} />}
+      {result !== undefined && result.missingBytes.value > 0 && (
         <p class="note warning missing" role="status">
-          <strong>Incomplete results.</strong> About {bytes(found.missingBytes.value)} of events in this range are lost.
+          <strong>Incomplete results.</strong> About {bytes(result.missingBytes.value)} of events in this range are
+          lost.
         </p>
       )}
-      {asked !== undefined && <Running asked={asked} onCancel={state.cancel} />}
-      {isOld && found !== undefined && (
+      {latest !== undefined && <Running result={latest} onCancel={state.cancel} />}
+      {isOld && result !== undefined && (
         <p class="note old" role="status">
-          These are the results of the previous query: <code>{found.query.trim() || "every event"}</code>
+          These are the results of the previous query: <code>{result.query.trim() || "every event"}</code>
         </p>
       )}
     </>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { longDuration } from "../kit/format.ts";
-import type { Found } from "./explorer-state.ts";
+import type { QueryResult } from "./explorer-state.ts";
 
 /** Nothing is said of a query that takes less. */
 const UNSEEN_MS = 300;
@@ -8,27 +8,27 @@ const UNSEEN_MS = 300;
 const SLOW_MS = 1_000;
 
 export interface RunningProps {
-  readonly asked: Found;
+  readonly result: QueryResult;
   onCancel(): void;
 }
 
 /** Says that a query runs: a line after a moment, and after a second what is read and how to give it up. */
-export function Running({ asked, onCancel }: RunningProps) {
+export function Running({ result, onCancel }: RunningProps) {
   const [passedMs, setPassed] = useState(0);
-  const isRunning = asked.isRunning.value;
+  const isRunning = result.isRunning.value;
   useEffect(() => {
     setPassed(0);
     if (!isRunning) return;
-    const look = () => setPassed(performance.now() - asked.askedMs);
+    const look = () => setPassed(performance.now() - result.sentMs);
     const soon = setTimeout(look, UNSEEN_MS);
     const timer = setInterval(look, SLOW_MS);
     return () => {
       clearTimeout(soon);
       clearInterval(timer);
     };
-  }, [asked, isRunning]);
+  }, [result, isRunning]);
   if (!isRunning || passedMs < UNSEEN_MS) return null;
-  const span = longDuration(asked.times.stopMs - asked.times.startMs);
+  const span = longDuration(result.times.stopMs - result.times.startMs);
   return (
     <>
       <div class="progress" role="progressbar" aria-label="The query runs" />

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { bytes, count, duration } from "../kit/format.ts";
-import type { Found } from "./explorer-state.ts";
+import type { QueryResult } from "./explorer-state.ts";
 import { isBad } from "./histogram-bars.tsx";
 import type { LiveView } from "./use-live.ts";
 
-export interface SummaryProps {
-  readonly found: Found;
+export interface ResultSummaryProps {
+  readonly result: QueryResult;
   readonly live: LiveView | undefined;
   /** How many have arrived since. */
   readonly arrived: number;
@@ -18,12 +18,12 @@ export interface SummaryProps {
 }
 
 /** How many events were found, and what it took. */
-export function Summary({ found, live, arrived, name, onSeverity, onFields }: SummaryProps) {
-  const histogram = live?.histogram.value ?? found.histogram.value!;
-  const total = live === undefined ? histogram.total : (found.rows.value?.total ?? 0) + arrived;
-  const bad = [...histogram.byLevel].reduce((sum, [level, found]) => sum + (isBad(level) ? found : 0), 0);
+export function ResultSummary({ result, live, arrived, name, onSeverity, onFields }: ResultSummaryProps) {
+  const histogram = live?.histogram.value ?? result.histogram.value!;
+  const total = live === undefined ? histogram.total : (result.rows.value?.total ?? 0) + arrived;
+  const bad = [...histogram.byLevel].reduce((sum, [level, eventCount]) => sum + (isBad(level) ? eventCount : 0), 0);
   const warnings = histogram.byLevel.get("warning") ?? 0;
-  const stats = found.stats.value;
+  const stats = result.stats.value;
   return (
     <div class="summary">
       {/* While it is live, the numbers change without end: who hears them would hear nothing else. */}

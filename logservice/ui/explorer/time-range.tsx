@@ -3,16 +3,16 @@ import type { ViewRange } from "../../address/view.ts";
 import { serviceNow } from "../data/clock.ts";
 import { zone } from "../data/preferences.ts";
 import { zoneName } from "../kit/format.ts";
-import { PRESETS, rangeInput, rangeText, shifted, widened } from "./range-steps.ts";
+import { RANGE_PRESETS, rangeInput, rangeText, shifted, widened } from "./range-steps.ts";
 import { readTypedRange } from "./typed-range.ts";
 
-export interface TimeRangeProps {
+export interface RangePickerProps {
   readonly range: ViewRange;
   onChange(range: ViewRange): void;
 }
 
 /** The range of time: presets, a typed one, the ones before and after, a wider one, and the zone of all times. */
-export function TimeRange({ range, onChange }: TimeRangeProps) {
+export function RangePicker({ range, onChange }: RangePickerProps) {
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");
   const [problem, setProblem] = useState("");
@@ -126,7 +126,7 @@ export function TimeRange({ range, onChange }: TimeRangeProps) {
             </p>
           </form>
           <div class="presets">
-            {PRESETS.map(({ text, lastMs }) => (
+            {RANGE_PRESETS.map(({ text, lastMs }) => (
               <button
                 type="button"
                 key={lastMs}

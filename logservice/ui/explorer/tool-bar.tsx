@@ -17,12 +17,12 @@ const SearchDialog = late(() => import("../searches/search-dialog.tsx").then(({ 
 
 const ExportDialog = late(() => import("./export-dialog.tsx").then(({ ExportDialog }) => ExportDialog));
 
-/** What can be done with what is on the screen: live, save, alert, export, and how the list looks. */
+/** The actions on the result that is on the screen: live, save, alert, export, and the look of the list. */
 export function ToolBar({ state }: { readonly state: ExplorerState }) {
   const [isSaving, setSaving] = useState(false);
   const [isExporting, setExporting] = useState(false);
-  const found = state.found.value;
-  const isFound = found !== undefined && (found.histogram.value ?? found.table.value) !== undefined;
+  const result = state.result.value;
+  const hasResult = result !== undefined && (result.histogram.value ?? result.table.value) !== undefined;
   const { query, range, isLive, isOldestFirst, columns } = state.view.value;
   const past = pastQueries(state.projectId);
   const isTable = kindOfQuery(query) === "stages";
@@ -41,14 +41,14 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
     ...{ kind: "item", team: teamId.value, project: state.projectId, section: "alerts", id: "new" },
   } as const);
   const saveEntries: readonly MenuEntry[] = [
-    ...(found === undefined
+    ...(result === undefined
       ? []
-      : [{ text: "Copy a link to this", onChoose: () => void copyLink(state, found.times) }]),
+      : [{ text: "Copy a link to this", onChoose: () => void copyLink(state, result.times) }]),
     ...(mayDo("searches:write") ? [{ text: "Save this search", onChoose: () => setSaving(true) }] : []),
     ...(mayDo("alerts:write")
       ? [{ text: "Alert on this search", onChoose: () => go(`${alertPath}?${new URLSearchParams({ query })}`) }]
       : []),
-    ...(isFound ? [{ text: "Export", onChoose: () => setExporting(true) }] : []),
+    ...(hasResult ? [{ text: "Export", onChoose: () => setExporting(true) }] : []),
   ];
   return (
     <div class="tool-bar">
@@ -107,7 +107,7 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
         ]}
       />
       {isSaving && <SearchDialog projectId={state.projectId} first={{ query }} onClose={() => setSaving(false)} />}
-      {isExporting && isFound && <ExportDialog state={state} found={found} onClose={() => setExporting(false)} />}
+      {isExporting && hasResult && <ExportDialog state={state} result={result} onClose={() => setExporting(false)} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ const WHOLE_STEPS = 6;
 const MOST_STEPS = 20;
 
 /** Where a row of a tree begins. On a telephone all steps are narrower. */
-export function placeOf(depth: number): { paddingLeft: string } {
+export function treeIndent(depth: number): { paddingLeft: string } {
   const steps = Math.min(depth, WHOLE_STEPS) + Math.max(0, Math.min(depth, MOST_STEPS) - WHOLE_STEPS) / 2;
   return { paddingLeft: `calc(6px + ${steps} * var(--step))` };
 }

@@ -1,7 +1,7 @@
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
 import type { ViewRange } from "../../address/view.ts";
 
-/** What a person typed for a range: read, or what is wrong with it. */
+/** A text that a person typed for a range, as it was read: the range, or the problem of the text. */
 export type TypedRange = { readonly range: ViewRange } | { readonly problem: string };
 
 export interface TypedAt {

@@ -37,7 +37,7 @@ export function useTypedQuery(state: ExplorerState): (query: string, isPause: bo
   return (query, isPause) => {
     // A pause that changed nothing has nothing to run.
     if (isPause && query === view.query) return;
-    // What was asked on purpose, or came from elsewhere, stays a step for the button back.
+    // A query that was run on purpose, or came from elsewhere, stays a step for the button back.
     const replaces = isPause && halfTyped.current === view.query;
     halfTyped.current = isPause ? query : undefined;
     if (!isPause) rememberQuery(projectId, query);

@@ -6,7 +6,7 @@ import { call } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { FieldValues } from "../query-box/values.ts";
 import type { RowRange } from "../rows/rows.ts";
-import type { Found } from "./explorer-state.ts";
+import type { QueryResult } from "./explorer-state.ts";
 import { Facets } from "./facet-data.ts";
 import type { Live } from "./live.ts";
 
@@ -30,45 +30,45 @@ export interface FacetsView {
   readonly values: FieldValues | undefined;
 }
 
-/** The fields of what was found, and their values. While it is live, they follow what arrives. */
-export function useFacets(projectId: string, found: Found | undefined, live: Live | undefined): FacetsView {
-  const later = useSignal<(Fields & { readonly of: Found }) | undefined>(undefined);
-  const latest: Fields | undefined = later.value?.of === found ? later.value : found;
+/** The fields of a result, and their values. While it is live, they follow what arrives. */
+export function useFacets(projectId: string, result: QueryResult | undefined, live: Live | undefined): FacetsView {
+  const later = useSignal<(Fields & { readonly of: QueryResult }) | undefined>(undefined);
+  const latest: Fields | undefined = later.value?.of === result ? later.value : result;
   const before = useRef<{ facets?: Facets | undefined; fields?: readonly DiscoveredField[] }>({}).current;
   const facets = useMemo(() => {
     const { facets } = before;
     before.facets =
-      found && latest && new Facets({ projectId, query: found.query, ...latest.times }, latest.fields, facets);
+      result && latest && new Facets({ projectId, query: result.query, ...latest.times }, latest.fields, facets);
     return before.facets;
-  }, [found, latest]);
+  }, [result, latest]);
   useEffect(() => () => facets?.close(), [facets]);
   // The fields of before stay until those of this run are known.
   const fields = latest?.fields.value ?? before.fields;
   before.fields = fields ?? [];
   const values = useMemo(() => latest && new FieldValues(projectId, latest.times, fields ?? []), [latest, fields]);
   useEffect(() => {
-    if (live === undefined || found === undefined) return;
+    if (live === undefined || result === undefined) return;
     const over = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let shown: Fields = found;
+    let current: Fields = result;
     /** So many had arrived when they were read, of those that are not in the list. */
-    let known = 0;
-    const waitMs = () => (shown.fields.peek()?.length === 0 ? FIRST_MS : LIVE_MS);
+    let arrivedBefore = 0;
+    const waitMs = () => (current.fields.peek()?.length === 0 ? FIRST_MS : LIVE_MS);
     const follow = async (): Promise<void> => {
       const beginMs = performance.now();
       const arrived = live.mark();
       // Values that take longer than the pause would never come.
-      if (arrived !== known && !isUsed() && !before.facets?.isReading) {
+      if (arrived !== arrivedBefore && !isUsed() && !before.facets?.isReading) {
         const stopMs = serviceNow();
-        const times = { startMs: stopMs - (found.times.stopMs - found.times.startMs), stopMs };
-        const input = { project_id: projectId, query: found.query, ...rangeTexts(times) };
-        // What is shown stays if they cannot be read, and they are asked for again.
+        const times = { startMs: stopMs - (result.times.stopMs - result.times.startMs), stopMs };
+        const input = { project_id: projectId, query: result.query, ...rangeTexts(times) };
+        // The fields that are shown stay if they cannot be read, and they are requested again.
         const read = await call("get_discovered_fields", input, { signal: over.signal }).catch(() => undefined);
         if (over.signal.aborted) return;
         if (read !== undefined) {
-          known = arrived;
-          shown = { times, fields: signal(read.fields) };
-          later.value = { ...shown, of: found };
+          arrivedBefore = arrived;
+          current = { times, fields: signal(read.fields) };
+          later.value = { ...current, of: result };
         }
       }
       timer = setTimeout(follow, Math.max(waitMs(), (performance.now() - beginMs) / MOST_SHARE));
@@ -78,7 +78,7 @@ export function useFacets(projectId: string, found: Found | undefined, live: Liv
       clearTimeout(timer);
       over.abort();
     };
-  }, [live, found]);
+  }, [live, result]);
   return { fields, facets, values };
 }
 

@@ -29,26 +29,26 @@ export interface ListView {
 
 export function useList(state: ExplorerState): ListView {
   const { range, isOldestFirst } = state.view.value;
-  const found = state.found.value;
-  const rows = found?.rows.value;
+  const result = state.result.value;
+  const rows = result?.rows.value;
   if (rows) rows.isOldestFirst = isOldestFirst;
   const chosen = useSignal(-1);
   const firstVisible = useSignal(0);
   const control = useRef<ListControl>({}).current;
   const streamed = useLive(state, chosen);
-  // What has arrived is above the newest.
+  // The events that have arrived are above the newest.
   const live = isOldestFirst ? undefined : streamed;
-  const lastAsked = useRef("");
+  const lastKey = useRef("");
   // Before the row of the open event is looked for.
   useEffect(() => {
     chosen.value = -1;
     // The same view read anew, such as while it is live, stays where it is.
-    const key = `${found?.query}\n${JSON.stringify(range)}\n${isOldestFirst}`;
-    if (lastAsked.current === key) return;
-    lastAsked.current = key;
+    const key = `${result?.query}\n${JSON.stringify(range)}\n${isOldestFirst}`;
+    if (lastKey.current === key) return;
+    lastKey.current = key;
     control.show?.(0, "top");
-  }, [found, isOldestFirst]);
-  const arrived = live?.shown.value.length ?? 0;
+  }, [result, isOldestFirst]);
+  const arrived = live?.shownEvents.value.length ?? 0;
   // Scrolling and reading draw the list anew, and nothing else.
   const read = useMemo(() => computed(() => (rows && rows.version.value >= 0 ? rows.total : 0)), [rows]);
   const listed = useRef(live);
@@ -59,7 +59,7 @@ export function useList(state: ExplorerState): ListView {
     () =>
       computed(() => {
         rows?.version.value;
-        const row = firstVisible.value - (live?.shown.value.length ?? 0);
+        const row = firstVisible.value - (live?.shownEvents.value.length ?? 0);
         return firstVisible.value > 0 ? timeOf(rows?.at(row)) : undefined;
       }),
     [rows, live, isOldestFirst],
@@ -67,8 +67,8 @@ export function useList(state: ExplorerState): ListView {
   return {
     ...{ rows, streamed, live, arrived, chosen, firstVisible, mark, control },
     total: arrived + read.value,
-    eventAt: (row) => (row < arrived ? live?.shown.value[row] : rows?.at(row - arrived)),
-    arrivedNow: () => listed.current?.shown.peek().length ?? 0,
+    eventAt: (row) => (row < arrived ? live?.shownEvents.value[row] : rows?.at(row - arrived)),
+    arrivedNow: () => listed.current?.shownEvents.peek().length ?? 0,
   };
 }
 

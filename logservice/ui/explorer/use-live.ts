@@ -32,9 +32,9 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
     const opened = openLive({
       ...{ projectId: state.projectId, team: teamId.peek(), query },
       isInList(event) {
-        const found = state.found.peek();
+        const result = state.result.peek();
         // One that is being read anew may be without what the one before has.
-        return found === state.asked.peek() && (found?.rows.peek()?.has(event) ?? false);
+        return result === state.latest.peek() && (result?.rows.peek()?.has(event) ?? false);
       },
       arrived(events) {
         arrived.push(...events);
@@ -42,34 +42,34 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
       stale: () => state.run(),
       full() {
         // One run at a time: what arrives meanwhile is above what it finds.
-        if (!state.asked.peek()?.isRunning.peek()) state.run();
+        if (!state.latest.peek()?.isRunning.peek()) state.run();
       },
     });
     state.follow(opened.arrivals);
     let count = 0;
-    const unsubscribe = opened.shown.subscribe((events) => {
+    const unsubscribe = opened.shownEvents.subscribe((events) => {
       if (chosen.peek() >= 0) chosen.value = Math.max(-1, chosen.peek() + events.length - count);
       count = events.length;
     });
     let mark = opened.mark();
-    const unmark = state.asked.subscribe(() => {
+    const unmark = state.latest.subscribe(() => {
       mark = opened.mark();
     });
     // The list was read: what is in it has not arrived since.
-    const unbase = state.found.subscribe((found) => {
-      if (found === undefined) return;
-      const known = new Set(found.newest.peek()?.map(({ id }) => id));
-      const isInList = ({ id }: Event) => known.has(id);
+    const unbase = state.result.subscribe((result) => {
+      if (result === undefined) return;
+      const ids = new Set(result.newest.peek()?.map(({ id }) => id));
+      const isInList = ({ id }: Event) => ids.has(id);
       arrived = [];
       histogram.value = undefined;
       times.value = undefined;
       opened.rebase(mark, isInList);
     });
     const move = (): void => {
-      const found = state.found.peek();
-      const whole = histogram.peek() ?? found?.histogram.peek();
-      if (found === undefined || whole === undefined) return;
-      const { startMs, stopMs } = found.times;
+      const result = state.result.peek();
+      const whole = histogram.peek() ?? result?.histogram.peek();
+      if (result === undefined || whole === undefined) return;
+      const { startMs, stopMs } = result.times;
       const nowMs = serviceNow();
       histogram.value = grown(whole, arrived, nowMs, stopMs - startMs);
       arrived = [];
@@ -81,10 +81,10 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
     return () => {
       clearInterval(timer);
       opened.close();
-      // What was watched stays until it is in the list.
-      const first = state.found.peek();
-      const unfollow = state.found.subscribe((found) => {
-        if (found === first && !state.view.peek().isLive) return;
+      // The events that were watched stay until they are in the list.
+      const first = state.result.peek();
+      const unfollow = state.result.subscribe((result) => {
+        if (result === first && !state.view.peek().isLive) return;
         for (const end of [unsubscribe, unmark, unbase]) end();
         setLive((now) => (now === view ? undefined : now));
         queueMicrotask(() => unfollow());

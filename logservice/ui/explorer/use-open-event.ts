@@ -4,7 +4,7 @@ import type { Event } from "../../../schema/rpc.generated.ts";
 import { isAborted } from "../data/call.ts";
 import type { ListControl } from "../rows/virtual-list.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
-import { type EventPlace, eventPlace, readEvent } from "./open-event.ts";
+import { type EventPlace, eventPlace, readEventAt } from "./open-event.ts";
 
 export interface OpenEventOptions {
   readonly state: ExplorerState;
@@ -37,7 +37,7 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
   const isMissing = useSignal(false);
   const error = useSignal<unknown>(undefined);
   const attempt = useSignal(0);
-  const rows = state.found.value?.rows.value;
+  const rows = state.result.value?.rows.value;
   useEffect(() => {
     isMissing.value = false;
     error.value = undefined;
@@ -48,10 +48,10 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
     if (event.peek()?.id === place.id) return;
     event.value = undefined;
     const over = new AbortController();
-    readEvent(state.projectId, place, over.signal).then(
-      (found) => {
-        event.value = found;
-        isMissing.value = found === undefined;
+    readEventAt(state.projectId, place, over.signal).then(
+      (answer) => {
+        event.value = answer;
+        isMissing.value = answer === undefined;
       },
       (thrown) => {
         if (!isAborted(thrown)) error.value = thrown;
@@ -73,8 +73,8 @@ export function useOpenEvent({ state, chosen, control, arrived }: OpenEventOptio
     retry() {
       attempt.value++;
     },
-    take(known) {
-      event.value = known;
+    take(next) {
+      event.value = next;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What can be done with a value that is shown, wherever it is shown. Fields are named as queries name them. */
+/** The actions on a value that is shown, wherever it is shown. Fields are named as queries name them. */
 export interface ValueActions {
   filterIn(field: string, value: unknown): void;
   /** Only events with this value, whatever else the query said. */

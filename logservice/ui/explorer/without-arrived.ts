@@ -1,7 +1,7 @@
 import type { RowReader } from "../rows/rows.ts";
 import type { Arrivals } from "./arrivals.ts";
 
-/** What has arrived while a list is shown. */
+/** The events that have arrived while a list is shown. */
 export type Arrived = Pick<Arrivals, "has" | "counts">;
 
 /**

@@ -64,7 +64,7 @@ export const WRITTEN: readonly { readonly title: string; readonly queries: reado
   },
 ];
 
-/** What a query means, in words. Undefined if it is not one. */
+/** The meaning of a query, in words. Undefined if the text is not one. */
 export function meaningOf(text: string): string | undefined {
   const read = readPipeline(text);
   if (read === undefined) return undefined;

@@ -17,7 +17,7 @@ import { QueryCode } from "../query-box/query-code.tsx";
 import { FIRST, functionExample, meaningOf, pipeExample, UNITS, WORD_EXAMPLES, WRITTEN } from "./examples.ts";
 
 /** The query language on one page, made of the language's own tables. Each example opens in the last project. */
-export function Language() {
+export function LanguagePage() {
   const events = lastEvents();
   return (
     <div class="page help">
@@ -110,7 +110,7 @@ export function Language() {
   );
 }
 
-/** What the parts are called, in their order. */
+/** The titles of the parts, in their order. */
 const TITLES: readonly string[] = [
   "Basics",
   ...WRITTEN.map(({ title }) => title),

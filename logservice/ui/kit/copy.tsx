@@ -13,7 +13,7 @@ export async function copy(text: string, what = "Copied"): Promise<void> {
 }
 
 /** A text to copy as a whole, such as a command. */
-export function Code({ text, name = "Copy" }: { readonly text: string; readonly name?: string }) {
+export function CopyableCode({ text, name = "Copy" }: { readonly text: string; readonly name?: string }) {
   return (
     <div class="code">
       <pre tabIndex={0}>

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useBusyWindow } from "./busy-window.ts";
-import { Problem } from "./problem.tsx";
+import { ProblemNote } from "./problem.tsx";
 import type { Sending } from "./sending.ts";
 
 export interface DialogEndProps {
   readonly sending: Sending;
-  /** What the button says that does it. */
+  /** The text of the button that does it. */
   readonly children: ComponentChildren;
-  /** What the button says that does not. */
+  /** The text of the button that does not. */
   readonly cancel?: string;
   /** Whether something is missing yet. */
   readonly isBlocked?: boolean;
@@ -24,7 +24,7 @@ export function DialogEnd(props: DialogEndProps) {
   useBusyWindow(sending.isSending);
   return (
     <>
-      <Problem text={sending.problem} />
+      <ProblemNote text={sending.problem} />
       <div class="row end">
         <button type="button" class="button" disabled={sending.isSending} onClick={onClose}>
           {cancel}

@@ -20,7 +20,7 @@ export interface DialogProps {
 /** After so long without an answer nobody has to wait for it. */
 const STUCK_MS = 10_000;
 
-/** What gets the focus back from the window that opened last. */
+/** The element that gets the focus back from the window that opened last. */
 let waiting: Element | null = null;
 
 /**
@@ -56,7 +56,7 @@ export function Dialog({ title, children, isKept = false, isForm = false, onClos
       dialog.close();
       if (waiting === before) waiting = null;
       if (before instanceof HTMLElement && before.isConnected) before.focus();
-      // What had it was removed, such as the row of a list.
+      // The element that had it was removed, such as the row of a list.
       else focusHeading(document);
     };
   }, []);
@@ -137,7 +137,7 @@ export function Dialog({ title, children, isKept = false, isForm = false, onClos
   );
 }
 
-/** What a person uses first: a field, else a button. The one that closes the window comes before all in the page. */
+/** The control that a person uses first: a field, else a button. The button that closes the window comes before all. */
 function firstControl(dialog: HTMLElement): HTMLElement | null {
   const inContent = (what: string) => dialog.querySelector<HTMLElement>(`:scope > :not(header) :is(${what}):enabled`);
   return inContent("input, textarea, select") ?? inContent("button, a[href]");

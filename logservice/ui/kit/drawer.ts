@@ -2,7 +2,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { isNarrow } from "./narrow.ts";
 
-/** What says to who does not see it that nothing else can be reached now. */
+/** The attributes that tell a person who does not see the page that nothing else can be reached now. */
 const MODAL = { role: "dialog", "aria-modal": true } as const;
 
 /**
@@ -24,7 +24,7 @@ export function useDrawer(part: RefObject<HTMLElement | null>, isOpen: boolean):
     };
   }, [part, isOver]);
   useEffect(() => {
-    // What had the focus may be gone, as something else is shown in it.
+    // The element that had the focus may be gone, as something else is shown in it.
     if (isOver && document.activeElement === document.body) focusFirst(part.current);
   });
   return isOver ? MODAL : undefined;
@@ -34,9 +34,9 @@ const focusFirst = (part: HTMLElement | null) => part?.querySelector<HTMLElement
 
 /** All that is around an element up to the body, but messages: those are still read aloud. */
 function outside(element: HTMLElement): HTMLElement[] {
-  const found: HTMLElement[] = [];
+  const elements: HTMLElement[] = [];
   for (let at = element; at !== document.body && at.parentElement !== null; at = at.parentElement)
     for (const one of at.parentElement.children)
-      if (one !== at && one instanceof HTMLElement && !one.inert && !one.matches(".toasts, script")) found.push(one);
-  return found;
+      if (one !== at && one instanceof HTMLElement && !one.inert && !one.matches(".toasts, script")) elements.push(one);
+  return elements;
 }

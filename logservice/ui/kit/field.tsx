@@ -2,17 +2,17 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { type Clash, ClashNote } from "./clash-note.tsx";
 
-/** What a control needs to be that of a field. */
+/** The attributes that tie a control to its field. */
 export interface ControlProps {
   readonly id: string;
   readonly "aria-describedby"?: string | undefined;
   readonly "aria-invalid"?: "true" | undefined;
 }
 
-export interface FieldProps {
+export interface FormFieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What is wrong with the value. */
+  /** The problem of the value. */
   readonly wrong?: string | undefined;
   /** The other value, if somebody else changed it too. */
   readonly clash?: Clash | undefined;
@@ -20,7 +20,7 @@ export interface FieldProps {
 }
 
 /** A control with its label, a hint and what is wrong, all tied together for who does not see them. */
-export function Field({ label, hint, wrong, clash, children }: FieldProps) {
+export function FormField({ label, hint, wrong, clash, children }: FormFieldProps) {
   const id = useId();
   const described = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ");
   return (

@@ -4,22 +4,22 @@ import { useState } from "preact/hooks";
 /** From so many on, a list is filtered by typing. */
 const MANY = 6;
 
-export interface FilteredProps<T> {
+export interface FilteredListProps<T> {
   readonly all: readonly T[];
-  /** What it is a list of, in the plural: `projects`. */
+  /** The items of the list, in the plural: `projects`. */
   readonly what: string;
   /** Where it is looked for what is typed: `name or id`. */
   readonly where: string;
-  /** What is said if nothing has it. */
+  /** The message if no item matches. */
   readonly nothing: string;
   matching(all: readonly T[], typed: string): readonly T[];
-  children(found: readonly T[]): ComponentChildren;
+  children(matches: readonly T[]): ComponentChildren;
 }
 
 /** A list with a field over it that filters it, if it is long or was. */
-export function Filtered<T>({ all, what, where, nothing, matching, children }: FilteredProps<T>) {
+export function FilteredList<T>({ all, what, where, nothing, matching, children }: FilteredListProps<T>) {
   const [typed, setTyped] = useState("");
-  const found = matching(all, typed);
+  const matches = matching(all, typed);
   return (
     <>
       {(all.length >= MANY || typed !== "") && (
@@ -33,9 +33,9 @@ export function Filtered<T>({ all, what, where, nothing, matching, children }: F
         />
       )}
       <p class="spoken" role="status">
-        {typed === "" ? "" : `${found.length} found`}
+        {typed === "" ? "" : `${matches.length} found`}
       </p>
-      {found.length === 0 ? (
+      {matches.length === 0 ? (
         <div class="empty card">
           <h2>{nothing}</h2>
           <button type="button" class="button" onClick={() => setTyped("")}>
@@ -43,7 +43,7 @@ export function Filtered<T>({ all, what, where, nothing, matching, children }: F
           </button>
         </div>
       ) : (
-        children(found)
+        children(matches)
       )}
     </>
   );

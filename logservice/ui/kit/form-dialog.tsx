@@ -10,7 +10,7 @@ export interface FormDialogProps {
   /** The fields. */
   readonly children: ComponentChildren;
   readonly sending: Sending;
-  /** What the button says that sends it. */
+  /** The text of the button that sends it. */
   readonly button: string;
   /** Whether something is missing yet. */
   readonly isBlocked?: boolean;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useBusyWindow } from "./busy-window.ts";
-import { Problem } from "./problem.tsx";
+import { ProblemNote } from "./problem.tsx";
 import type { Sending } from "./sending.ts";
 
 export interface FormEndProps {
@@ -20,7 +20,7 @@ export function FormEnd({ sending, button, isBlocked, isReadOnly, onCancel, chil
   useBusyWindow(sending.isSending);
   return (
     <>
-      <Problem text={sending.problem} />
+      <ProblemNote text={sending.problem} />
       {!isReadOnly && (
         <div class={onCancel ? "row end" : "row"}>
           {onCancel && (

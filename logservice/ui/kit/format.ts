@@ -40,7 +40,7 @@ export function minuteText(timeMs: number): string {
   return `${day} ${year}, ${minute} ${zoneName()}`;
 }
 
-/** What the zone that is preferred is called. */
+/** The name of the preferred zone. */
 export function zoneName(): string {
   if (zone.value === "utc") return "UTC";
   const minutes = -new Date().getTimezoneOffset();

@@ -9,19 +9,19 @@ const RETRY_MS = 3_000;
 export function late<Props extends object = object>(
   load: () => Promise<FunctionComponent<Props>>,
 ): FunctionComponent<Props> {
-  let found: FunctionComponent<Props> | undefined;
+  let component: FunctionComponent<Props> | undefined;
   return (props) => {
     const [, redraw] = useState(0);
     const [error, setError] = useState<unknown>(undefined);
     const ask = () => {
-      load().then((component) => {
-        found = component;
+      load().then((result) => {
+        component = result;
         setError(undefined);
         redraw((n) => n + 1);
       }, setError);
     };
     useEffect(() => {
-      if (found === undefined) ask();
+      if (component === undefined) ask();
     }, []);
     useEffect(() => {
       if (error === undefined) return;
@@ -38,7 +38,7 @@ export function late<Props extends object = object>(
         </div>
       );
     }
-    const Found = found;
-    return Found === undefined ? <Waiting /> : <Found {...props} />;
+    const Component = component;
+    return Component === undefined ? <Waiting /> : <Component {...props} />;
   };
 }

@@ -17,7 +17,7 @@ export type MenuEntry = MenuItem | "line" | { readonly title: string };
 
 export interface MenuProps {
   readonly label: ComponentChildren;
-  /** What the button says to who does not see it. */
+  /** The name of the button for a person who does not see it. */
   readonly name?: string;
   readonly class?: string;
   readonly entries: readonly MenuEntry[];

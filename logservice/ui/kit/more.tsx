@@ -2,7 +2,7 @@ import type { Pages } from "../data/pages.ts";
 import { Failure } from "./state.tsx";
 
 /** The button for the next page of a list. */
-export function More({ of }: { readonly of: Pages<unknown> }) {
+export function MoreButton({ of }: { readonly of: Pages<unknown> }) {
   return (
     <>
       {of.error !== undefined && <Failure error={of.error} />}

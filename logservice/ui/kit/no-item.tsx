@@ -4,7 +4,7 @@ import { RpcFailure } from "../../../schema/rpc-client.ts";
 export const isGone = (error: unknown) => error instanceof RpcFailure && error.status === 404;
 
 export interface NoItemProps {
-  /** What it would be: "alert". */
+  /** The kind of thing that it would be: "alert". */
   readonly what: string;
   /** Leads to the others. */
   readonly href: string;

@@ -1,5 +1,5 @@
-/** What went wrong with a change, said at once. */
-export function Problem({ text }: { readonly text: string | undefined }) {
+/** The problem of a change, said at once. */
+export function ProblemNote({ text }: { readonly text: string | undefined }) {
   if (!text) return null;
   return (
     <p class="note error" role="alert">

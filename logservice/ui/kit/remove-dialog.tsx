@@ -7,7 +7,7 @@ import { TextField } from "./text-field.tsx";
 
 export interface RemoveDialogProps {
   readonly title: string;
-  /** What will be gone. */
+  /** The things that will be gone. */
   readonly children: ComponentChildren;
   /** Must be typed first, where what is removed cannot be made again. */
   readonly typed?: string;

@@ -1,9 +1,9 @@
 import { visibleText } from "./visible.ts";
 
 export interface RowButtonProps {
-  /** What it says to who sees its row. */
+  /** Its text for a person who sees its row. */
   readonly text: string;
-  /** What it says to who does not. */
+  /** Its text for a person who does not. */
   readonly spoken: string;
   readonly isDisabled?: boolean;
   onPress(): void;

@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { isUnreachable, reasonOf } from "../data/call.ts";
+import { errorText, isUnreachable } from "../data/call.ts";
 import { onTop } from "./on-top.ts";
 
 /** A change that a form sends. */
 export interface Sending {
   readonly isSending: boolean;
-  /** What went wrong, where it belongs to no field that was asked for. */
+  /** The problem, if it belongs to none of the fields. */
   readonly problem: string | undefined;
-  /** What is wrong with a field, by the path that the service names, such as `alert.name`. */
+  /** The problem of a field, by the path that the service names, such as `alert.name`. */
   wrongAt(path: string): string | undefined;
   /** Sends; what it rejects with is shown. Whether it went well. */
   send(change: () => Promise<unknown>): Promise<boolean>;
@@ -20,11 +20,11 @@ export function useSending(paths: readonly string[] = []): Sending {
   const reason = useSignal("");
   const fieldOf = (text: string) =>
     paths.find((path) => text.toLowerCase().startsWith(`${path.toLowerCase()}:`) || startsAt(text, path));
-  const found = fieldOf(reason.value);
+  const wrongPath = fieldOf(reason.value);
   return {
     isSending: isSending.value,
-    problem: reason.value !== "" && found === undefined ? reason.value : undefined,
-    wrongAt: (path) => (path === found ? sentence(reason.value.slice(reason.value.indexOf(":") + 1)) : undefined),
+    problem: reason.value !== "" && wrongPath === undefined ? reason.value : undefined,
+    wrongAt: (path) => (path === wrongPath ? sentence(reason.value.slice(reason.value.indexOf(":") + 1)) : undefined),
     async send(change) {
       if (isSending.value) return false;
       isSending.value = true;
@@ -33,7 +33,7 @@ export function useSending(paths: readonly string[] = []): Sending {
         await change();
         return true;
       } catch (error) {
-        reason.value = isUnreachable(error) ? NOT_SENT : reasonOf(error);
+        reason.value = isUnreachable(error) ? NOT_SENT : errorText(error);
         // The field may be far above the button, and what it says is not heard anywhere else.
         if (fieldOf(reason.peek()) !== undefined) requestAnimationFrame(focusWrong);
         return false;
@@ -49,7 +49,7 @@ export function useSending(paths: readonly string[] = []): Sending {
 
 const focusWrong = () => onTop().querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 
-/** What is read is asked for again; a change is not. */
+/** Requests that read are sent again; a change is not. */
 const NOT_SENT = "The log service does not answer. This is not sent again by itself: try it again later.";
 
 /** Whether a message is about a part of a field, such as `notification.email_addresses[1]`. */

@@ -1,24 +1,24 @@
 import type { ComponentChildren } from "preact";
-import { Code } from "./copy.tsx";
+import { CopyableCode } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Unsaved } from "./unsaved.tsx";
 
-export interface ShownOnceProps {
+export interface OneTimeSecretProps {
   readonly title: string;
-  /** What was just made, and is not shown again. */
+  /** The secret that was just made, and is not shown again. */
   readonly text: string;
-  /** What to do with it. */
+  /** Says how to use it. */
   readonly children: ComponentChildren;
   onClose(): void;
 }
 
 /** Shows a secret that is shown only once. */
-export function ShownOnce({ title, text, children, onClose }: ShownOnceProps) {
+export function OneTimeSecret({ title, text, children, onClose }: OneTimeSecretProps) {
   return (
     <>
       <Dialog title={title} isKept onClose={onClose}>
         <p class="lead">{children}</p>
-        <Code text={text} />
+        <CopyableCode text={text} />
         <div class="row end spaced">
           <button type="button" class="button primary" onClick={onClose}>
             Done

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { reasonOf } from "../data/call.ts";
+import { errorText } from "../data/call.ts";
 import type { Loaded } from "../data/loaded.ts";
 
 /** How long to wait before it is said that something is on its way. */
@@ -22,17 +22,17 @@ export function Waiting({ what = "Loading" }: { readonly what?: string }) {
 
 interface FailureProps {
   readonly error: unknown;
-  /** What the button says. */
+  /** The text of the button. */
   readonly what?: string;
   retry?(): void;
 }
 
-/** What went wrong, and a button to try again. */
+/** The message of an error, and a button to try again. */
 export function Failure({ error, retry, what = "Try again" }: FailureProps) {
   return (
     <div class="note error" role="alert">
       <div class="row">
-        <span class="grow">{reasonOf(error)}</span>
+        <span class="grow">{errorText(error)}</span>
         {retry && (
           <button type="button" class="button small" onClick={retry}>
             {what}
@@ -43,14 +43,14 @@ export function Failure({ error, retry, what = "Try again" }: FailureProps) {
   );
 }
 
-export interface ShownProps<T> {
+export interface WhenLoadedProps<T> {
   readonly of: Loaded<T>;
   readonly what?: string;
   children(value: T): ComponentChildren;
 }
 
-/** What was loaded, once it is there; what went wrong above it. */
-export function Shown<T>({ of: { value, error, load }, what, children }: ShownProps<T>) {
+/** A value that is loaded, once it is there; the error of the last attempt above it. */
+export function WhenLoaded<T>({ of: { value, error, load }, what, children }: WhenLoadedProps<T>) {
   return (
     <>
       {error.value !== undefined && <Failure error={error.value} retry={() => void load()} />}

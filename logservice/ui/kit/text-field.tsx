@@ -1,6 +1,6 @@
-import { Field, type FieldProps } from "./field.tsx";
+import { FormField, type FormFieldProps } from "./field.tsx";
 
-export interface TextFieldProps extends Omit<FieldProps, "children"> {
+export interface TextFieldProps extends Omit<FormFieldProps, "children"> {
   readonly type?: "text" | "email";
   readonly class?: string;
   readonly required?: boolean;
@@ -19,7 +19,7 @@ export interface TextFieldProps extends Omit<FieldProps, "children"> {
 /** A field of one line of text. What is not of the field is of the input. */
 export function TextField({ label, hint, wrong, clash, type = "text", value, onText, ...input }: TextFieldProps) {
   return (
-    <Field {...{ label, hint, wrong, clash }}>
+    <FormField {...{ label, hint, wrong, clash }}>
       {(control) => (
         <input
           // The types of Preact know each kind of input apart.
@@ -30,7 +30,7 @@ export function TextField({ label, hint, wrong, clash, type = "text", value, onT
           onInput={(event) => onText(event.currentTarget.value)}
         />
       )}
-    </Field>
+    </FormField>
   );
 }
 

@@ -7,7 +7,7 @@ export interface UnsavedProps {
   readonly isChanged: boolean;
   /** Whether something is sent whose answer is shown on this page alone. */
   readonly isSending?: boolean;
-  /** What is asked, and why, if it is something else than changes that would be lost. */
+  /** The question, and its reason, if it is about something else than changes that would be lost. */
   readonly question?: string;
   readonly reason?: string;
 }

@@ -13,7 +13,7 @@ import type { Clash } from "./clash-note.tsx";
 
 /** A record that is edited here while others may change it. */
 export interface Editing<T> {
-  /** What is saved, with what was typed here. What was not typed follows what others save. */
+  /** The saved record, with what was typed here. Members that were not typed follow what others save. */
   readonly draft: T;
   readonly isChanged: boolean;
   set(part: Partial<T>): void;
@@ -23,7 +23,7 @@ export interface Editing<T> {
   over(fresh: T): T;
   /** Ends the edits that `over` sent, once it is known what is stored now. What was typed since then stays. */
   sent(stored: T): void;
-  /** What its field shows if somebody else changed a member that was changed here. `words` says a value. */
+  /** The choice that its field shows if somebody else changed a member that was changed here. `words` says a value. */
   clashAt<K extends keyof T>(name: K, words?: (value: T[K]) => string): Clash | undefined;
 }
 

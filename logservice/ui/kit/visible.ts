@@ -33,7 +33,7 @@ export function visibleText(text: string): string {
     .join("");
 }
 
-/** What a person types to name a thing: its name, or its id if the name has characters that nobody can see and type. */
+/** The text to type as the name of a thing: its name, or its id if the name has characters that nobody can type. */
 export function typeable(name: string, id: string): string {
   const text = name.trim();
   return text === "" || ODD.test(text) ? id : text;

@@ -4,10 +4,10 @@ import { readAlertQuery } from "../../alerts/alert-query.ts";
 import { queryOfGroup } from "../../alerts/group.ts";
 import type { AlertAnswer } from "./messages.ts";
 
-/** What the service makes of the query of an alert, without asking it. */
+/** The reading that the service has of the query of an alert, without asking it. */
 export function alertAnswer(text: string, groups: readonly (readonly AlertGroupValue[])[] = []): AlertAnswer {
   const read = readAlertQuery(text);
-  // What is wrong with a text that is no query is said where it is typed.
+  // The problems of a text that is no query are shown at the box in which it is typed.
   if (!read.ok) return { ok: false, problems: parsePipeline(text).ok ? read.problems : [] };
   const { what, unit, columns } = read.value;
   const queries = groups.map((group) => {

@@ -1,4 +1,4 @@
-import type { Answers, Numbered, Question } from "./messages.ts";
+import type { Answers, LanguageQuestion, Numbered } from "./messages.ts";
 
 /** The file of the worker below the files of the page; put in when the page is built. */
 declare const WORKER_FILE: string;
@@ -8,13 +8,13 @@ let lastId = 0;
 const waiting = new Map<number, { resolve(answer: never): void; reject(error: Error): void }>();
 
 /** Asks the worker that knows the whole language. It is started with the first question. */
-export function askLanguage<Kind extends Question["kind"]>(
-  question: Extract<Question, { kind: Kind }>,
+export function askLanguage<Kind extends LanguageQuestion["kind"]>(
+  question: Extract<LanguageQuestion, { kind: Kind }>,
 ): Promise<Answers[Kind]> {
   return new Promise((resolve, reject) => {
     const id = ++lastId;
     waiting.set(id, { resolve: resolve as (answer: never) => void, reject });
-    workerNow().postMessage({ id, it: question } satisfies Numbered<Question>);
+    workerNow().postMessage({ id, it: question } satisfies Numbered<LanguageQuestion>);
   });
 }
 

@@ -3,8 +3,8 @@ import type { CompletionItem, KnownField, KnownValue, NearQuery } from "../../..
 import type { AlertGroupValue } from "../../../schema/rpc.generated.ts";
 import type { Measured } from "../../notify/condition.ts";
 
-/** What the page asks the worker that knows the whole language. Plain data both ways. */
-export type Question =
+/** A question of the page to the worker that knows the whole language. Plain data both ways. */
+export type LanguageQuestion =
   | { readonly kind: "problems"; readonly text: string }
   | {
       readonly kind: "complete";
@@ -14,9 +14,9 @@ export type Question =
       /** The values that are known, by the field's name. */
       readonly values: Readonly<Record<string, readonly KnownValue[]>>;
     }
-  /** What an alert with this query compares, and which events belong to groups of it. */
+  /** Asks for the measure of an alert with this query, and for the events that belong to groups of it. */
   | { readonly kind: "alert"; readonly text: string; readonly groups?: readonly (readonly AlertGroupValue[])[] }
-  /** What may have been meant by a query that finds nothing, with the names of the fields that there are. */
+  /** Asks for the likely meanings of a query that finds nothing, with the names of the existing fields. */
   | { readonly kind: "near"; readonly text: string; readonly fields: readonly string[] };
 
 export interface Answers {

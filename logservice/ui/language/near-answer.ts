@@ -13,7 +13,7 @@ import type { NearAnswer } from "./messages.ts";
 const MOST_FIELDS = 40;
 const MOST_QUERIES = 6;
 
-/** What may have been meant by a query that finds nothing among entries with these fields. */
+/** The likely meanings of a query that finds nothing among entries with these fields. */
 export function nearAnswer(text: string, fields: readonly string[]): NearAnswer {
   const parsed = parseQuery(text);
   if (!parsed.ok) return { words: [], unknown: [], queries: [], texts: [] };

@@ -1,6 +1,6 @@
 import { readPipeline } from "../../../grammar/query/read.ts";
 
-/** What a text is: a query that selects events, one with stages, which makes a table, or not valid. */
+/** The kind of a text: a query that selects events, one with stages, which makes a table, or not valid. */
 export function kindOfQuery(text: string): "events" | "stages" | "wrong" {
   const read = readPipeline(text);
   if (read === undefined) return "wrong";

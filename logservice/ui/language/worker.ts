@@ -1,13 +1,13 @@
 // The whole language, in a thread of its own: it is 100 KB, and the page does not need it to be shown.
 import { parsePipeline, QuerySession } from "../../../grammar/query/index.ts";
 import { alertAnswer } from "./alert-answer.ts";
-import type { Answers, Numbered, Question } from "./messages.ts";
+import type { Answers, LanguageQuestion, Numbered } from "./messages.ts";
 import { nearAnswer } from "./near-answer.ts";
 
-/** What a worker is to itself, of which the types for pages know nothing. */
+/** The global scope of a worker, which the types for pages lack. */
 interface WorkerScope {
-  onmessage: ((event: MessageEvent<Numbered<Question>>) => void) | null;
-  postMessage(message: Numbered<Answers[Question["kind"]]>): void;
+  onmessage: ((event: MessageEvent<Numbered<LanguageQuestion>>) => void) | null;
+  postMessage(message: Numbered<Answers[LanguageQuestion["kind"]]>): void;
 }
 
 const session = new QuerySession();
@@ -15,7 +15,7 @@ const scope = globalThis as unknown as WorkerScope;
 
 scope.onmessage = ({ data: { id, it } }) => scope.postMessage({ id, it: answer(it) });
 
-function answer(question: Question): Answers[Question["kind"]] {
+function answer(question: LanguageQuestion): Answers[LanguageQuestion["kind"]] {
   if (question.kind === "problems") {
     const parsed = parsePipeline(question.text);
     return parsed.ok ? [] : parsed.problems;
@@ -28,9 +28,9 @@ function answer(question: Question): Answers[Question["kind"]] {
   const { items } = session.complete(offset, {
     fields,
     values(field) {
-      const known = Object.hasOwn(values, field) ? values[field] : undefined;
-      if (known === undefined) wanted.add(field);
-      return known ?? [];
+      const fieldValues = Object.hasOwn(values, field) ? values[field] : undefined;
+      if (fieldValues === undefined) wanted.add(field);
+      return fieldValues ?? [];
     },
   });
   return { items, wanted: [...wanted] };

@@ -6,8 +6,8 @@ import { serviceNow } from "../data/clock.ts";
 import { useEvery } from "../data/every.ts";
 import { type Pages, usePages } from "../data/pages.ts";
 import { mayDo, teamId } from "../data/session.ts";
-import { More } from "../kit/more.tsx";
-import { Failure, Shown } from "../kit/state.tsx";
+import { MoreButton } from "../kit/more.tsx";
+import { Failure, WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
 import { say } from "../kit/toasts.tsx";
@@ -24,7 +24,7 @@ const PAGE = 20;
 /** A delivery that waits is tried within seconds. */
 const AGAIN_MS = 10_000;
 
-/** What was sent, with its result; what was given up can be sent again. */
+/** The messages that were sent, with their results; those that were given up can be sent again. */
 export function Deliveries({ projectId, of, names }: DeliveriesProps) {
   const key = JSON.stringify(of);
   const pages = usePages(
@@ -43,7 +43,7 @@ export function Deliveries({ projectId, of, names }: DeliveriesProps) {
     <section class="card" aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries</h2>
       <p class="lead">Messages of the last 30 days. A target that does not answer is retried for a day.</p>
-      <Shown of={pages.first}>
+      <WhenLoaded of={pages.first}>
         {() =>
           pages.rows.length === 0 ? (
             <p class="hint">No deliveries yet. Tests are not listed here.</p>
@@ -60,11 +60,11 @@ export function Deliveries({ projectId, of, names }: DeliveriesProps) {
                   />
                 ))}
               </ul>
-              <More of={pages} />
+              <MoreButton of={pages} />
             </>
           )
         }
-      </Shown>
+      </WhenLoaded>
     </section>
   );
 }
@@ -89,7 +89,7 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
   const [isSending, setSending] = useState(false);
   const { status, kind, attempts, failure, created_at, due_at, finished_at, alert_id, alert_name } = delivery;
   const isRetriable = status === "failed" || (status === "waiting" && attempts > 0);
-  const shown = status === "waiting" && attempts > 0 ? RETRYING : STATUS[status];
+  const tag = status === "waiting" && attempts > 0 ? RETRYING : STATUS[status];
   const retry = async (): Promise<void> => {
     setSending(true);
     setError(undefined);
@@ -105,7 +105,7 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
   };
   return (
     <li>
-      <span class={`tag ${shown.style}`}>{shown.text}</span>
+      <span class={`tag ${tag.style}`}>{tag.text}</span>
       <span class="grow">
         <strong>{KIND_TEXTS[kind]}</strong>{" "}
         {name === undefined ? (

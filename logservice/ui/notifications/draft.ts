@@ -1,10 +1,10 @@
 import type { Notification, NotificationInput } from "../../../schema/rpc.generated.ts";
 import { hasRecipients, MEMBERS } from "../../records/notification-members.ts";
-import type { Kind } from "./kinds.ts";
+import type { NotificationKind } from "./kinds.ts";
 
 /** A notification as it is typed. */
 export interface NotificationDraft {
-  readonly type: Kind;
+  readonly type: NotificationKind;
   readonly name: string;
   /** Addresses, or numbers: one in each line, or with commas between them. */
   readonly recipients: string;
@@ -29,36 +29,36 @@ export function listed(notification: Notification): readonly string[] {
   return hasRecipients(type) ? (notification[MEMBERS[type].needed] ?? []) : [];
 }
 
-/** What is shown of the secret of a notification. */
+/** The part of the secret of a notification that is shown. */
 export function maskOf(notification: Notification): string {
   const { type } = notification;
   return hasRecipients(type) ? "" : (notification[MEMBERS[type].needed] ?? "");
 }
 
-/** What a draft says of a notification. A secret that was not typed is absent, which keeps the stored one. */
+/** The members of the notification of a draft. A secret that was not typed is absent, which keeps the stored one. */
 export function membersOf(draft: NotificationDraft): Omit<NotificationInput, "project_id" | "id"> {
   const { type, channel } = draft;
   const secret = draft.secret.trim();
   return {
     type,
     name: draft.name.trim(),
-    ...(hasRecipients(type) && { [MEMBERS[type].needed]: recipientsOf(draft) }),
+    ...(hasRecipients(type) && { [MEMBERS[type].needed]: draftRecipients(draft) }),
     ...(type === "slack" && { slack_channel: channel.trim() }),
     ...(!hasRecipients(type) && secret !== "" && { [MEMBERS[type].needed]: secret }),
   };
 }
 
 /** The recipients of a draft, each once. Numbers may have spaces in them. */
-export function recipientsOf({ type, recipients }: NotificationDraft): string[] {
+export function draftRecipients({ type, recipients }: NotificationDraft): string[] {
   const parts = recipients.split(type === "sms" ? /[,;\n]/ : /[\s,;]/).map((part) => part.trim());
   return [...new Set(parts.filter((part) => part !== ""))];
 }
 
 /**
- * What is wrong with a draft, with the path that the service gives it, so that it is shown at the field; undefined if
- * nothing is. `isNew` if no secret is stored.
+ * The first problem of a draft, with the path that the service gives it, so that it is shown at the field; undefined if
+ * there is none. `isNew` if no secret is stored.
  */
-export function problemOf(draft: NotificationDraft, isNew: boolean): string | undefined {
+export function notificationProblem(draft: NotificationDraft, isNew: boolean): string | undefined {
   const { type } = draft;
   const { needed, holds } = MEMBERS[type];
   const path = `notification.${needed}`;
@@ -68,7 +68,7 @@ export function problemOf(draft: NotificationDraft, isNew: boolean): string | un
       return `${path}: ${holds === "key" ? "paste the integration key" : "paste the address of the webhook"}`;
     return undefined;
   }
-  const all = recipientsOf(draft);
+  const all = draftRecipients(draft);
   const [shape, one] = type === "email" ? [ADDRESS, "an email address"] : [NUMBER, "a phone number"];
   if (all.length === 0) return `${path}: write ${one} at least`;
   const wrong = all.find((recipient) => !shape.test(recipient));

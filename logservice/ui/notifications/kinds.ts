@@ -1,15 +1,15 @@
 import type { NotificationInput } from "../../../schema/rpc.generated.ts";
 
-export type Kind = NotificationInput["type"];
+export type NotificationKind = NotificationInput["type"];
 
 export interface KindInfo {
   readonly text: string;
-  /** What becomes of an alert there. */
+  /** The form in which an alert arrives there. */
   readonly about: string;
 }
 
 /** The kinds of notification, as people call them. */
-export const KINDS: Readonly<Record<Kind, KindInfo>> = {
+export const NOTIFICATION_KINDS: Readonly<Record<NotificationKind, KindInfo>> = {
   email: { text: "Email", about: "A mail to each address, with the newest events and a link to all of them." },
   sms: { text: "SMS", about: "A text message of 160 characters to each number." },
   slack: { text: "Chat webhook", about: "A message in a channel of Slack, or of a chat that takes the same webhooks." },
@@ -20,15 +20,15 @@ export const KINDS: Readonly<Record<Kind, KindInfo>> = {
   pagerduty: { text: "PagerDuty", about: "An incident that is opened by the alert and resolved with it." },
 };
 
-export const ALL_KINDS = Object.keys(KINDS) as readonly Kind[];
+export const ALL_KINDS = Object.keys(NOTIFICATION_KINDS) as readonly NotificationKind[];
 
 export interface Sends {
   readonly isMailing: boolean;
   readonly isTexting: boolean;
 }
 
-/** What the service cannot send, and what mends that; undefined if it can send the kind. */
-export function missingFor(kind: Kind, { isMailing, isTexting }: Sends): string | undefined {
+/** Says that the service cannot send a kind, and how to change that; undefined if it can send it. */
+export function missingFor(kind: NotificationKind, { isMailing, isTexting }: Sends): string | undefined {
   if (kind === "email" && !isMailing)
     return "This service sends no mails yet: its operator has to start it with --smtp. What is saved is sent then.";
   if (kind === "sms" && !isTexting)

@@ -3,14 +3,14 @@ import { useEffect } from "preact/hooks";
 import { hasRecipients, MEMBERS } from "../../records/notification-members.ts";
 import { session } from "../data/session.ts";
 import { type Clash, settling } from "../kit/clash-note.tsx";
-import { Field } from "../kit/field.tsx";
+import { FormField } from "../kit/field.tsx";
 import { FormEnd } from "../kit/form-end.tsx";
 import type { Sending } from "../kit/sending.ts";
 import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
 import { useEdits } from "../kit/use-edits.ts";
-import { type NotificationDraft, problemOf } from "./draft.ts";
-import { ALL_KINDS, KINDS, type Kind, missingFor } from "./kinds.ts";
+import { type NotificationDraft, notificationProblem } from "./draft.ts";
+import { ALL_KINDS, missingFor, NOTIFICATION_KINDS, type NotificationKind } from "./kinds.ts";
 
 /** The fields of a notification as the service names them. */
 export const NOTIFICATION_PATHS = ["name", "slack_channel", ...Object.values(MEMBERS)].map(
@@ -19,7 +19,7 @@ export const NOTIFICATION_PATHS = ["name", "slack_channel", ...Object.values(MEM
 
 export interface NotificationFormProps {
   readonly first: NotificationDraft;
-  /** What is shown of the stored secret; undefined for a notification that is made. */
+  /** The part of the stored secret that is shown; undefined for a new notification. */
   readonly mask: string | undefined;
   readonly isReadOnly?: boolean;
   readonly sending: Sending;
@@ -61,7 +61,7 @@ export function NotificationForm(props: NotificationFormProps) {
         // A form in a window over another form is part of that one for Preact's events.
         event.stopPropagation();
         void sending.send(async () => {
-          const problem = problemOf(draft, isNew);
+          const problem = notificationProblem(draft, isNew);
           if (problem !== undefined) throw new Error(problem);
           const stored = await onSend(draft, editing.over);
           if (stored !== undefined) editing.sent(stored);
@@ -79,7 +79,7 @@ export function NotificationForm(props: NotificationFormProps) {
           />
         ) : (
           <p class="lead">
-            <strong>{KINDS[draft.type].text}.</strong> {KINDS[draft.type].about}
+            <strong>{NOTIFICATION_KINDS[draft.type].text}.</strong> {NOTIFICATION_KINDS[draft.type].about}
           </p>
         )}
         {missing && <p class="note warning">{missing}</p>}
@@ -102,19 +102,19 @@ export function NotificationForm(props: NotificationFormProps) {
   );
 }
 
-function KindField({ kind, onChoose }: { readonly kind: Kind; onChoose(kind: Kind): void }) {
+function KindField({ kind, onChoose }: { readonly kind: NotificationKind; onChoose(kind: NotificationKind): void }) {
   return (
-    <Field label="Kind" hint={KINDS[kind].about}>
+    <FormField label="Kind" hint={NOTIFICATION_KINDS[kind].about}>
       {(control) => (
-        <select {...control} value={kind} onChange={(event) => onChoose(event.currentTarget.value as Kind)}>
+        <select {...control} value={kind} onChange={(event) => onChoose(event.currentTarget.value as NotificationKind)}>
           {ALL_KINDS.map((one) => (
             <option key={one} value={one}>
-              {KINDS[one].text}
+              {NOTIFICATION_KINDS[one].text}
             </option>
           ))}
         </select>
       )}
-    </Field>
+    </FormField>
   );
 }
 
@@ -132,7 +132,7 @@ function TargetFields({ draft, mask, sending, clashAt, set }: TargetProps) {
   if (hasRecipients(type)) {
     const isMail = draft.type === "email";
     return (
-      <Field
+      <FormField
         label={isMail ? "Email addresses" : "Phone numbers"}
         hint={isMail ? "One in each line." : "One in each line, with the code of the country: +1 555 0100."}
         wrong={wrong}
@@ -149,7 +149,7 @@ function TargetFields({ draft, mask, sending, clashAt, set }: TargetProps) {
             onInput={(event) => set({ recipients: event.currentTarget.value })}
           />
         )}
-      </Field>
+      </FormField>
     );
   }
   const { label, hint } = SECRETS[type];
@@ -200,4 +200,4 @@ const SECRETS = {
     label: "Integration key",
     hint: "The key of an integration “Events API v2” of a PagerDuty service.",
   },
-} as const satisfies Partial<Record<Kind, { label: string; hint: string }>>;
+} as const satisfies Partial<Record<NotificationKind, { label: string; hint: string }>>;

@@ -2,15 +2,15 @@ import { useState } from "preact/hooks";
 import type { Alert, Notification as Stored } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
-import { changesOf } from "../data/changes.ts";
+import { changedMembers } from "../data/changes.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go, goFromHere } from "../data/location.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
 import { isGone, NoItem } from "../kit/no-item.tsx";
-import { Problem } from "../kit/problem.tsx";
+import { ProblemNote } from "../kit/problem.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
@@ -19,8 +19,8 @@ import { draftOfNotification, maskOf, membersOf, NEW_NOTIFICATION } from "./draf
 import { missingFor } from "./kinds.ts";
 import { makeNotification, makeSecret } from "./make.ts";
 import { NOTIFICATION_PATHS, NotificationForm } from "./notification-form.tsx";
-import { SecretDialog, SecretShown } from "./secret-dialog.tsx";
-import { testOf } from "./test-alert.ts";
+import { NewSecret, SecretDialog } from "./secret-dialog.tsx";
+import { testAlertOf } from "./test-alert.ts";
 import { UsedBy } from "./used-by.tsx";
 
 /** A notification, or a new one. */
@@ -67,14 +67,14 @@ function NewNotification({ projectId }: { readonly projectId: string }) {
           </NotificationForm>
         </section>
       ) : (
-        <SecretShown secret={made.secret} onClose={() => show(made.id)} />
+        <NewSecret secret={made.secret} onClose={() => show(made.id)} />
       )}
     </div>
   );
 }
 
 function OneNotification({ projectId, id }: { readonly projectId: string; readonly id: string }) {
-  const found = useLoaded(
+  const notification = useLoaded(
     async (signal) =>
       (await call("get_notification", { project_id: projectId, notification_id: id }, { signal })).notification,
     [projectId, id],
@@ -86,17 +86,19 @@ function OneNotification({ projectId, id }: { readonly projectId: string; readon
       ),
     [projectId, id],
   );
-  if (isGone(found.error.value)) return <NoItem what="notification" href={listPath(projectId)} />;
+  if (isGone(notification.error.value)) return <NoItem what="notification" href={listPath(projectId)} />;
   return (
     <div class="page narrow">
-      <Shown of={found}>{(notification) => <Known of={found} notification={notification} />}</Shown>
-      {found.value.value !== undefined && (
+      <WhenLoaded of={notification}>
+        {(value) => <NotificationDetails of={notification} notification={value} />}
+      </WhenLoaded>
+      {notification.value.value !== undefined && (
         <>
           <UsedBy projectId={projectId} alerts={alerts} />
           <Deliveries projectId={projectId} of={{ notification_id: id }} />
           {mayDo("notifications:write") && (
             <Remove
-              notification={found.value.value}
+              notification={notification.value.value}
               alerts={alerts.value.value ?? (alerts.error.value === undefined ? undefined : [])}
             />
           )}
@@ -106,12 +108,12 @@ function OneNotification({ projectId, id }: { readonly projectId: string; readon
   );
 }
 
-interface KnownProps {
+interface NotificationDetailsProps {
   readonly of: Loaded<Stored>;
   readonly notification: Stored;
 }
 
-function Known({ of, notification }: KnownProps) {
+function NotificationDetails({ of, notification }: NotificationDetailsProps) {
   const [isChanged, setChanged] = useState(false);
   const sending = useSending(NOTIFICATION_PATHS);
   const testing = useSending();
@@ -127,7 +129,7 @@ function Known({ of, notification }: KnownProps) {
   };
   const test = async (): Promise<void> => {
     setTested(false);
-    setTested(await testing.send(() => call("test_alert", { alert: testOf(notification) })));
+    setTested(await testing.send(() => call("test_alert", { alert: testAlertOf(notification) })));
   };
   return (
     <>
@@ -151,7 +153,7 @@ function Known({ of, notification }: KnownProps) {
           }}
           onSend={async (_, over) => {
             const fresh = await read();
-            const changes = changesOf(membersOf(fresh), membersOf(over(fresh)));
+            const changes = changedMembers(membersOf(fresh), membersOf(over(fresh)));
             await call("update_notification", { notification: { ...changes, id, project_id } });
             const stored = await read();
             say("Saved");
@@ -196,7 +198,7 @@ function Known({ of, notification }: KnownProps) {
 }
 
 /** Whether what is posted to a webhook is signed, and what makes its secret. */
-function Signature({ of, notification: { project_id, id, signed } }: KnownProps) {
+function Signature({ of, notification: { project_id, id, signed } }: NotificationDetailsProps) {
   const [isRotating, setRotating] = useState(false);
   const [secret, setSecret] = useState("");
   const sending = useSending();
@@ -223,7 +225,7 @@ function Signature({ of, notification: { project_id, id, signed } }: KnownProps)
           Requests are not signed yet: your program cannot tell who sent them. They are once you have created a secret.
         </p>
       )}
-      <Problem text={sending.problem} />
+      <ProblemNote text={sending.problem} />
       {mayChange && (
         <button type="button" class="button" disabled={sending.isSending} onClick={make}>
           {signed ? "Make a new secret" : "Create the secret"}
@@ -231,7 +233,7 @@ function Signature({ of, notification: { project_id, id, signed } }: KnownProps)
       )}
       <Unsaved isChanged={false} isSending={sending.isSending} />
       {isRotating && <SecretDialog projectId={project_id} notificationId={id!} onClose={close} />}
-      {secret !== "" && <SecretShown secret={secret} onClose={close} />}
+      {secret !== "" && <NewSecret secret={secret} onClose={close} />}
     </section>
   );
 }

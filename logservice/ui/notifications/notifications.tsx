@@ -3,15 +3,15 @@ import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { listed, maskOf } from "./draft.ts";
-import { KINDS, missingFor } from "./kinds.ts";
+import { missingFor, NOTIFICATION_KINDS } from "./kinds.ts";
 
 /** The notifications of a project: whom alerts notify. */
 export function Notifications({ projectId }: { readonly projectId: string }) {
-  const found = useLoaded(
+  const notifications = useLoaded(
     async (signal) => (await call("get_notifications", { project_id: projectId }, { signal })).notifications,
     [projectId],
   );
@@ -30,10 +30,10 @@ export function Notifications({ projectId }: { readonly projectId: string }) {
     <div class="page">
       <header>
         <h1>Notifications</h1>
-        {(found.value.value?.length ?? 0) > 0 && add}
+        {(notifications.value.value?.length ?? 0) > 0 && add}
       </header>
       <p class="lead">Where alerts of this project are sent. Each alert chooses one of these.</p>
-      <Shown of={found}>
+      <WhenLoaded of={notifications}>
         {(all) =>
           all.length === 0 ? (
             <div class="empty card">
@@ -51,7 +51,7 @@ export function Notifications({ projectId }: { readonly projectId: string }) {
             </Table>
           )
         }
-      </Shown>
+      </WhenLoaded>
     </div>
   );
 }
@@ -67,7 +67,7 @@ function Row({ one, uses }: { readonly one: Notification; readonly uses: number 
         </a>
       </td>
       <td>
-        {KINDS[one.type].text}
+        {NOTIFICATION_KINDS[one.type].text}
         {missing && (
           <>
             {" "}

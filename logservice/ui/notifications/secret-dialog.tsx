@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../kit/dialog.tsx";
 import { DialogEnd } from "../kit/dialog-end.tsx";
 import { useSending } from "../kit/sending.ts";
-import { ShownOnce } from "../kit/shown-once.tsx";
+import { OneTimeSecret } from "../kit/shown-once.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
 import { makeSecret } from "./make.ts";
 
@@ -16,7 +16,7 @@ export interface SecretDialogProps {
 export function SecretDialog({ projectId, notificationId, onClose }: SecretDialogProps) {
   const [secret, setSecret] = useState("");
   const sending = useSending();
-  if (secret !== "") return <SecretShown secret={secret} onClose={onClose} />;
+  if (secret !== "") return <NewSecret secret={secret} onClose={onClose} />;
   return (
     <Dialog title="Make a new signing secret?" onClose={onClose}>
       <p class="lead">
@@ -41,12 +41,12 @@ export function SecretDialog({ projectId, notificationId, onClose }: SecretDialo
 }
 
 /** A secret that was just made. */
-export function SecretShown({ secret, onClose }: { readonly secret: string; onClose(): void }) {
+export function NewSecret({ secret, onClose }: { readonly secret: string; onClose(): void }) {
   return (
-    <ShownOnce title="The signing secret" text={secret} onClose={onClose}>
+    <OneTimeSecret title="The signing secret" text={secret} onClose={onClose}>
       Copy it now: it will not be shown again. Give it to the program that takes the webhook: each request has a header{" "}
       <code>X-Signature: t=…,v1=…</code>, and one <code>v1</code> is the HMAC-SHA256, in hex, of <code>t</code>, a dot
       and the body, with this secret. Refuse requests whose <code>t</code> is more than a few minutes old.
-    </ShownOnce>
+    </OneTimeSecret>
   );
 }

@@ -2,7 +2,7 @@ import type { Alert } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
 import type { Loaded } from "../data/loaded.ts";
 import { teamId } from "../data/session.ts";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 
 /** The alerts that tell a notification. */
@@ -16,7 +16,7 @@ export function UsedBy({
   return (
     <section class="card" aria-labelledby="used-by">
       <h2 id="used-by">Alerts that use it</h2>
-      <Shown of={alerts}>
+      <WhenLoaded of={alerts}>
         {(all) =>
           all.length === 0 ? (
             <p class="hint">None yet. An alert chooses it on its page.</p>
@@ -24,7 +24,7 @@ export function UsedBy({
             <AlertLinks projectId={projectId} alerts={all} />
           )
         }
-      </Shown>
+      </WhenLoaded>
     </section>
   );
 }

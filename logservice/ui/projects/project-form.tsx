@@ -1,14 +1,14 @@
 import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Project } from "../../../schema/rpc.generated.ts";
 import { settling } from "../kit/clash-note.tsx";
-import { Field } from "../kit/field.tsx";
+import { FormField } from "../kit/field.tsx";
 import { FormEnd } from "../kit/form-end.tsx";
 import type { Sending } from "../kit/sending.ts";
 import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
 import { useEdits } from "../kit/use-edits.ts";
 
-/** What a person may say of a project. */
+/** The members of a project that a person may set. */
 export type ProjectDraft = Pick<Project, "name" | "id" | "description" | "retention" | "mode">;
 
 /** A stored project, to be changed: what it does not say is as the service takes it. */
@@ -92,7 +92,7 @@ export function ProjectForm(props: ProjectFormProps) {
           value={draft.description ?? ""}
           onText={(text) => set({ description: text })}
         />
-        <Field
+        <FormField
           label="Days to keep events"
           hint="Older events are deleted. 0 keeps them forever."
           wrong={sending.wrongAt("project.retention")}
@@ -108,13 +108,13 @@ export function ProjectForm(props: ProjectFormProps) {
               onInput={(event) => set({ retention: event.currentTarget.valueAsNumber || 0 })}
             />
           )}
-        </Field>
+        </FormField>
         {isShorter && (
           <p class="note warning">
             Events older than {draft.retention} days will be gone for good as soon as this is saved.
           </p>
         )}
-        <Field
+        <FormField
           label="Format"
           hint={
             draft.mode === "plain_text"
@@ -134,7 +134,7 @@ export function ProjectForm(props: ProjectFormProps) {
               <option value="plain_text">Plain text</option>
             </select>
           )}
-        </Field>
+        </FormField>
         <FormEnd {...{ sending, button, isReadOnly, onCancel }} isBlocked={isUnchanged} />
       </fieldset>
       <Unsaved isChanged={isChanged && !isReadOnly} />

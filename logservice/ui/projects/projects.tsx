@@ -7,7 +7,7 @@ import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem } from "../data/projects.ts";
 import { mayDo, projects, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
-import { Filtered } from "../kit/filtered.tsx";
+import { FilteredList } from "../kit/filtered.tsx";
 import { bytes, count } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
@@ -57,16 +57,16 @@ export function Projects() {
           {make}
         </div>
       ) : (
-        <Filtered
+        <FilteredList
           all={all}
           what="projects"
           where="name or id"
           nothing="No project has this in its name or id"
           matching={matching}
         >
-          {(found) => (
+          {(matches) => (
             <Table columns={["Project", "Id", "#Events", "#Storage", "Kept", "Created"]}>
-              {found.map(({ id, name, description, retention, created_at }) => (
+              {matches.map(({ id, name, description, retention, created_at }) => (
                 <tr key={id}>
                   <td class="named">
                     <a
@@ -98,7 +98,7 @@ export function Projects() {
               ))}
             </Table>
           )}
-        </Filtered>
+        </FilteredList>
       )}
       {isMaking && <MakeProject onClose={() => setMaking(false)} />}
     </div>

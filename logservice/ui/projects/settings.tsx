@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
-import { changesOf } from "../data/changes.ts";
+import { changedMembers } from "../data/changes.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem, readProjects } from "../data/projects.ts";
@@ -16,7 +16,7 @@ import { typeable } from "../kit/visible.ts";
 import { draftOfProject, PROJECT_PATHS, type ProjectDraft, ProjectForm } from "./project-form.tsx";
 
 /** The edit page of a project: what it is called, how long events are kept, where they are, what they take. */
-export function Settings({ projectId }: { readonly projectId: string }) {
+export function ProjectSettings({ projectId }: { readonly projectId: string }) {
   const [isRemoving, setRemoving] = useState(false);
   const sending = useSending(PROJECT_PATHS);
   const it = project.value;
@@ -30,7 +30,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
     return problem === undefined ? <Waiting /> : <p class="note error">{problem}</p>;
   }
   const mayChange = mayDo("projects:write");
-  const known = stats.value.value;
+  const usage = stats.value.value;
   return (
     <div class="page narrow">
       <header>
@@ -48,15 +48,15 @@ export function Settings({ projectId }: { readonly projectId: string }) {
           <dt>Location</dt>
           <dd>{it.location || "This server"}</dd>
           <dt>Events</dt>
-          <dd>{known ? count(known.events_total) : "…"}</dd>
+          <dd>{usage ? count(usage.events_total) : "…"}</dd>
           <dt>Storage used</dt>
-          <dd>{known ? bytes(known.bytes_total) : "…"}</dd>
+          <dd>{usage ? bytes(usage.bytes_total) : "…"}</dd>
           <dt>Created</dt>
           <dd>{it.created_at && <At at={it.created_at} />}</dd>
         </dl>
-        {(known?.missing_bytes ?? 0) > 0 && (
+        {(usage?.missing_bytes ?? 0) > 0 && (
           <p class="note warning">
-            About {bytes(known!.missing_bytes!)} of events are lost: files of the service are damaged or missing.
+            About {bytes(usage!.missing_bytes!)} of events are lost: files of the service are damaged or missing.
             Whoever runs it can look with <code>tool service check</code>.
           </p>
         )}
@@ -72,7 +72,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
           onSend={async (_, over) => {
             const fresh = await readDraft();
             const { name, ...others } = over(fresh);
-            const changes = changesOf(fresh, { name: name.trim(), ...others });
+            const changes = changedMembers(fresh, { name: name.trim(), ...others });
             await call("update_project", { project: { id: projectId, ...changes } });
             const stored = await readDraft();
             say("Saved");
@@ -105,7 +105,7 @@ export function Settings({ projectId }: { readonly projectId: string }) {
             say(`${it.name} was removed`);
           }}
         >
-          {known ? `${count(known.events_total)} events` : "All events"}, all alerts, notifications and saved searches
+          {usage ? `${count(usage.events_total)} events` : "All events"}, all alerts, notifications and saved searches
           of this project are gone for good.
         </RemoveDialog>
       )}

@@ -2,7 +2,7 @@ import type { Problem } from "../../../grammar/problem.ts";
 import { highlightQuery } from "../../../grammar/query/highlight.generated.ts";
 
 /** A piece of a query that looks the same all along. */
-export interface Piece {
+export interface ColouredPiece {
   readonly text: string;
   /** The kind of token; "" for blanks. */
   readonly type: string;
@@ -10,7 +10,7 @@ export interface Piece {
 }
 
 /** A query in pieces: by its tokens, and by where a problem begins and ends. */
-export function colouredPieces(text: string, problems: readonly Problem[]): readonly Piece[] {
+export function colouredPieces(text: string, problems: readonly Problem[]): readonly ColouredPiece[] {
   const tokens = highlightQuery(text);
   const edges = new Set([0, text.length]);
   for (const { start, end } of tokens) edges.add(start).add(end);

@@ -15,7 +15,7 @@ export interface CompletionsProps {
 /** So many are drawn at first, more than are in sight: each key lists them anew, and has to be painted with the next frame. */
 const FEW = 14;
 
-/** What may be written next. */
+/** The list of texts that may be written next. */
 export function Completions({ id, items, chosen, countOf, onTake }: CompletionsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [scrolled, setScrolled] = useState({ items, most: FEW });
@@ -63,9 +63,9 @@ export function Completions({ id, items, chosen, countOf, onTake }: CompletionsP
   );
 }
 
-/** What a field is and in how many events, or what the language says of the item. */
+/** The type of a field and in how many events it is, or the detail that the language gives for the item. */
 function detailOf(item: CompletionItem, countOf: CompletionsProps["countOf"]): string {
-  const found = item.kind === "field" ? countOf(item.label) : undefined;
-  if (found !== undefined) return `${item.detail}, ${count(found)} ${found === 1 ? "event" : "events"}`;
+  const eventCount = item.kind === "field" ? countOf(item.label) : undefined;
+  if (eventCount !== undefined) return `${item.detail}, ${count(eventCount)} ${eventCount === 1 ? "event" : "events"}`;
   return (item.detail ?? "").replace(/^(\d+) entries$/, (_, digits: string) => `${count(Number(digits))} events`);
 }

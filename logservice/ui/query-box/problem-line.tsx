@@ -9,7 +9,7 @@ export interface ProblemLineProps {
   onFix(text: string): void;
 }
 
-/** What is wrong with a query, and what it may have been meant to be. */
+/** The problem of a query, and buttons for queries that may have been meant. */
 export function ProblemLine({ id, text, problem, onFix }: ProblemLineProps) {
   const fixes = [...(problem.fix ? [problem.fix] : []), ...(problem.alternatives ?? [])].slice(0, 3);
   return (

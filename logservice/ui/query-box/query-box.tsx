@@ -14,7 +14,7 @@ import type { FieldValues } from "./values.ts";
 export interface QueryBoxProps {
   /** The query that is in force. */
   readonly query: string;
-  /** What is known of fields and their values. */
+  /** The known fields and their values. */
   readonly values: FieldValues | undefined;
   /** The queries of before, the latest first. */
   past?(): readonly string[];
@@ -35,8 +35,8 @@ const COMBOBOX = { role: "combobox" } as object;
  * combobox with a list), problems underlined, and fixes to press. Enter or Ctrl-Enter runs, and so does a pause; Shift-Enter
  * begins a line; Alt with the arrows goes through the queries of before.
  */
-export function QueryBox({ query: given, values, past, isRefused = false, onRun, onWrong, onText }: QueryBoxProps) {
-  const box = useQueryText(given);
+export function QueryBox({ query: source, values, past, isRefused = false, onRun, onWrong, onText }: QueryBoxProps) {
+  const box = useQueryText(source);
   const { query, text, area, mirror } = box;
   const suggestions = useSuggestions(box, values);
   const { items, chosen, hide } = suggestions;
@@ -87,7 +87,7 @@ export function QueryBox({ query: given, values, past, isRefused = false, onRun,
           onFocus={prepareLanguage}
           onInput={(event) => {
             const { value } = event.currentTarget;
-            // What an input method is still composing is shown, and nothing else.
+            // A text that an input method is still composing is shown, and nothing else happens.
             if (event.isComposing) return box.draw(value);
             typing.typed(value);
           }}

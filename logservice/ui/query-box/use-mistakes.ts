@@ -4,7 +4,7 @@ import { askLanguage } from "../language/ask.ts";
 import { kindOfQuery } from "../language/query.ts";
 import type { QueryText } from "./use-query-text.ts";
 
-/** What is wrong is said after this pause: before, the person is still typing it. */
+/** Problems are said after this pause: before, the person is still typing. */
 const TELL_MS = 500;
 
 /** The problems of the text, and whether it is time to say them. */
@@ -27,7 +27,7 @@ export function useMistakes({ text, area }: QueryText): Mistakes {
     if (isRight && document.activeElement !== area.current) return;
     let isOver = false;
     void askLanguage({ kind: "problems", text }).then(
-      (found) => isOver || setProblems(found),
+      (answer) => isOver || setProblems(answer),
       () => {},
     );
     const timer = setTimeout(() => setTold(true), TELL_MS);

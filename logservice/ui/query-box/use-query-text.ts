@@ -5,9 +5,9 @@ import { visibleQuery } from "../../../grammar/query/visible.ts";
 export interface QueryText {
   /** The query that is in force, as the box shows it. */
   readonly query: string;
-  /** What is drawn. */
+  /** The text that is drawn. */
   readonly text: string;
-  /** What is in the box, also before it is drawn. */
+  /** The text that is in the box, also before it is drawn. */
   readonly latest: { current: string };
   /** Where the cursor is put once the text is drawn; undefined if it stays. */
   readonly cursor: { current: number | undefined };
@@ -17,9 +17,9 @@ export interface QueryText {
   draw(text: string): void;
 }
 
-export function useQueryText(given: string): QueryText {
+export function useQueryText(source: string): QueryText {
   // Nothing that the box shows is hidden, wherever it comes from.
-  const query = visibleQuery(given);
+  const query = visibleQuery(source);
   const [text, draw] = useState(query);
   const latest = useRef(text);
   const cursor = useRef<number>(undefined);

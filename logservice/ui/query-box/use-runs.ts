@@ -33,14 +33,14 @@ export function useRuns(
     mistakes.tell();
     if (kindOfQuery(what) === "wrong") return;
     const unlessTyped = (act: () => void): void => {
-      // What was typed meanwhile is run by its own pause.
+      // A text that was typed meanwhile is run by its own pause.
       if (latest.current === what) act();
     };
     const checked = askLanguage({ kind: "problems", text: what });
     // The service refuses what is wrong, too: a language that is still on its way is not waited for.
     const late = new Promise<never>((_, reject) => setTimeout(reject, PATIENCE_MS));
     void Promise.race([checked, late]).then(
-      (found) => unlessTyped(() => (found.length === 0 ? onRun(what, isPause) : mistakes.show(found))),
+      (problems) => unlessTyped(() => (problems.length === 0 ? onRun(what, isPause) : mistakes.show(problems))),
       () => unlessTyped(() => onRun(what, isPause)),
     );
   };

@@ -23,7 +23,7 @@ export interface Suggestions {
 export function useSuggestions({ text, area }: QueryText, values: FieldValues | undefined): Suggestions {
   const [items, setItems] = useState<readonly CompletionItem[]>([]);
   const [chosen, setChosen] = useState(-1);
-  /** What the keys have chosen last, and the text that it was offered for. */
+  /** The item that the keys have chosen last, and the text that it was offered for. */
   const choice = useRef<{ readonly item: CompletionItem | undefined; readonly text: string }>({
     item: undefined,
     text: "",
@@ -48,19 +48,19 @@ export function useSuggestions({ text, area }: QueryText, values: FieldValues | 
         });
       const isStill = () => area.current?.value === value && area.current.selectionStart === offset;
       try {
-        await values?.known();
+        await values?.loadFields();
         let answer = await ask();
         if (answer.wanted.length > 0 && values !== undefined) {
           await Promise.all(answer.wanted.map((field) => values.read(field)));
           answer = await ask();
         }
         if (!isStill()) return;
-        // What is typed in full is no suggestion.
+        // A word that is typed in full is no suggestion.
         const useful = answer.items.filter(
           ({ insertText, span }) => value.slice(span.start, span.end) !== insertText.trim(),
         );
         const offered = useful.slice(0, MOST_ITEMS);
-        // What was chosen of an earlier list for the same text stays chosen.
+        // The item that was chosen of an earlier list for the same text stays chosen.
         const { item, text } = choice.current;
         setItems(offered);
         setChosen(text === value && item ? offered.findIndex(({ insertText }) => insertText === item.insertText) : -1);

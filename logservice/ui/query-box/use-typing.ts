@@ -36,10 +36,10 @@ export function useTyping({ box, suggestions, runs }: BoxParts, { past, onText }
   const { query, text, latest, cursor, area } = box;
   /** Which of the queries of before is in the box; -1 is what was being typed, which is kept in `draft`. */
   const recalled = useRef({ at: -1, draft: "" });
-  const change = (given: string): void => {
-    const next = visibleQuery(given);
-    if (next !== given && cursor.current !== undefined)
-      cursor.current = visibleQuery(given.slice(0, cursor.current)).length;
+  const change = (value: string): void => {
+    const next = visibleQuery(value);
+    if (next !== value && cursor.current !== undefined)
+      cursor.current = visibleQuery(value.slice(0, cursor.current)).length;
     latest.current = next;
     box.draw(next);
     recalled.current.at = -1;

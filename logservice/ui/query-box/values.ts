@@ -8,13 +8,13 @@ const MOST_VALUES = 50;
 /** A range without events has the fields of this long before it. */
 const EARLIER_MS = 7 * 86_400_000;
 
-/** What is known of the fields of a range: their names, and their values once they are asked for. */
+/** The known fields of a range: their names, and their values once they are requested. */
 export class FieldValues {
   readonly #projectId: string;
   readonly #times: { readonly startMs: number; readonly stopMs: number };
   #fields: readonly DiscoveredField[];
   #all: Promise<void> | undefined;
-  readonly #asked = new Map<string, Promise<void>>();
+  readonly #requests = new Map<string, Promise<void>>();
   readonly values: Record<string, readonly KnownValue[]> = {};
 
   constructor(
@@ -29,15 +29,11 @@ export class FieldValues {
 
   /** The discovered fields for the completion, the most usual ones first. */
   get fields(): readonly KnownField[] {
-    return this.#fields.map(({ name, type, count: found }) => ({
-      name,
-      type,
-      count: found,
-    }));
+    return this.#fields.map(({ name, type, count }) => ({ name, type, count }));
   }
 
   /** Makes sure that fields are known: if the query has found none, those of all events of the range or of the last days. */
-  known(): Promise<void> {
+  loadFields(): Promise<void> {
     this.#all ??= this.#fields.length > 0 ? Promise.resolve() : this.#readFields();
     return this.#all;
   }
@@ -64,16 +60,16 @@ export class FieldValues {
 
   /** Asks for the values of a field, once. A field without values, or one that fails, has none. */
   read(field: string): Promise<void> {
-    const asked = this.#asked.get(field) ?? this.#read(field);
-    this.#asked.set(field, asked);
-    return asked;
+    const request = this.#requests.get(field) ?? this.#read(field);
+    this.#requests.set(field, request);
+    return request;
   }
 
   async #read(field: string): Promise<void> {
     try {
       const input = { project_id: this.#projectId, ...rangeTexts(this.#times), field, limit: MOST_VALUES };
       const { values } = await call("get_string_field_stats", input);
-      this.values[field] = values.map(({ value, count: found }) => ({ value, count: found }));
+      this.values[field] = values.map(({ value, count }) => ({ value, count }));
     } catch {
       this.values[field] = [];
     }

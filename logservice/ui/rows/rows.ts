@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import type { Event } from "../../../schema/rpc.generated.ts";
 
-/** What rows are read by. Times are milliseconds since 1970, ranges closed, events newest first. */
+/** The operations by which rows are read. Times are milliseconds since 1970, ranges closed, events newest first. */
 export interface RowReader {
   events(
     range: RowRange,
@@ -228,10 +228,10 @@ export class Rows {
           signal,
         );
         // Without a cursor it is read from its beginning, over what was known of it.
-        const known = part.cursor === undefined ? [] : (part.events ?? []);
+        const earlierEvents = part.cursor === undefined ? [] : (part.events ?? []);
         part.cursor = cursor;
         part.isWhole = cursor === undefined;
-        this.#keep(part, [...known, ...events]);
+        this.#keep(part, [...earlierEvents, ...events]);
         const read = part.events!.length;
         // Events that have arrived since they were counted must have rows, too, or the oldest would have none.
         if (part.isWhole) this.#correct(part, read);
@@ -258,11 +258,11 @@ export class Rows {
   async #divide(part: Part, signal: AbortSignal): Promise<void> {
     const most = Math.max(2, Math.min(DIVISIONS, Math.ceil(part.count / (MOST_READ / 2))));
     const { steps, stepMs } = await this.#reader.steps(part, most, signal);
-    const known = part.events ?? [];
-    this.#kept -= known.length;
+    const events = part.events ?? [];
+    this.#kept -= events.length;
     delete part.events;
     part.parts = partsOf(part, steps, stepMs);
-    if (known.length > 0) this.#spread(part, known, false);
+    if (events.length > 0) this.#spread(part, events, false);
     this.#recount(
       part,
       part.parts.reduce((sum, { count }) => sum + count, 0),

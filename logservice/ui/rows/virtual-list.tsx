@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { endPlace, isBelow, movedBy, type Place } from "./scroll-place.ts";
+import { endPosition, isScrolledBelow, movedBy, type ScrollPosition } from "./scroll-place.ts";
 
 export interface VirtualListProps {
   readonly count: number;
@@ -37,11 +37,11 @@ export interface ListControl {
 const MOST_HEIGHT = 6_000_000;
 /** About what a list has of the window: rows drawn by a good guess are laid out together with all else. */
 const guessedHeight = () => Math.round(innerHeight * 0.72);
-/** After so long without a movement the bar shows the place exactly. */
+/** After so long without a movement the bar shows the position exactly. */
 const STILL_MS = 120;
 
 /**
- * Shows any number of rows and draws those alone that are visible. The place is a row and not a number of pixels: small
+ * Shows any number of rows and draws those alone that are visible. The position is a row and not a number of pixels: small
  * movements move the rows by their pixels, and large ones, by the scroll bar, go to a part of the whole. So a million rows
  * that no element could hold scroll without a gap or a jump.
  */
@@ -53,32 +53,32 @@ export function VirtualList(props: VirtualListProps) {
   const [viewHeight, setViewHeight] = useState(guessedHeight);
   const [barWidth, setBarWidth] = useState(0);
   const [, redraw] = useState(0);
-  const place = useRef<Place>({ row: 0, offset: 0 });
+  const position = useRef<ScrollPosition>({ row: 0, offset: 0 });
   /** Where the bar was put by us or left by the last event. */
   const barTop = useRef(0);
   /** The first row that was drawn, and how many rows have been jumped over: after a jump the elements stay in their order. */
   const base = useRef({ first: 0, shift: 0 });
   /** The row that was to be shown, until the list is scrolled: it stays in view when rows turn out higher, or the view lower. */
   const held = useRef(-1);
-  /** What was drawn last. */
+  /** The rows that were drawn last. */
   const seen = useRef({ first: 0, last: -1 });
   const still = useRef<ReturnType<typeof setTimeout>>(undefined);
   const heights = useMemo(() => new Map<number, number>(), [isMeasured, rowHeight]);
   const all = { count, heightOf: (index: number) => (isMeasured ? (heights.get(index) ?? rowHeight) : rowHeight) };
   const height = Math.min(count * rowHeight, MOST_HEIGHT);
 
-  const move = (to: Place): void => {
-    const end = endPlace(viewHeight, all);
-    place.current = isBelow(to, end) ? end : to;
+  const move = (to: ScrollPosition): void => {
+    const end = endPosition(viewHeight, all);
+    position.current = isScrolledBelow(to, end) ? end : to;
     redraw((n) => n + 1);
-    onMove(place.current.row);
+    onMove(position.current.row);
   };
-  /** Where the bar belongs at the present place. */
+  /** Where the bar belongs at the present position. */
   const barOf = (): number => {
-    const end = endPlace(viewHeight, all);
-    const rows = (at: Place) => at.row + at.offset / all.heightOf(at.row);
+    const end = endPosition(viewHeight, all);
+    const rows = (at: ScrollPosition) => at.row + at.offset / all.heightOf(at.row);
     const whole = rows(end);
-    return whole <= 0 ? 0 : Math.round((rows(place.current) / whole) * Math.max(0, height - viewHeight));
+    return whole <= 0 ? 0 : Math.round((rows(position.current) / whole) * Math.max(0, height - viewHeight));
   };
   const settle = (): void => {
     const element = scroller.current;
@@ -104,10 +104,10 @@ export function VirtualList(props: VirtualListProps) {
     if (scrollTop <= 0) move({ row: 0, offset: 0 });
     else if (scrollTop >= most) {
       held.current = count - 1;
-      move(endPlace(viewHeight, all));
-    } else if (Math.abs(delta) < viewHeight * 2) move(movedBy(place.current, delta, all));
+      move(endPosition(viewHeight, all));
+    } else if (Math.abs(delta) < viewHeight * 2) move(movedBy(position.current, delta, all));
     else {
-      const end = endPlace(viewHeight, all);
+      const end = endPosition(viewHeight, all);
       const exact = (scrollTop / most) * (end.row + end.offset / all.heightOf(end.row));
       const first = Math.floor(exact);
       move({ row: first, offset: (exact - first) * all.heightOf(first) });
@@ -120,7 +120,7 @@ export function VirtualList(props: VirtualListProps) {
 
   /** Moves as little as it takes to have the whole of a row in view, or the beginning of one that is higher than the view. */
   const bringIntoView = (index: number): void => {
-    const { row: first, offset } = place.current;
+    const { row: first, offset } = position.current;
     const own = all.heightOf(index);
     let below = own - offset;
     for (let i = first; i < index && below <= viewHeight; i++) below += all.heightOf(i);
@@ -128,7 +128,7 @@ export function VirtualList(props: VirtualListProps) {
       if (index !== first || offset > 0) move({ row: index, offset: 0 });
     } else if (below > viewHeight) move(movedBy({ row: index, offset: 0 }, own - viewHeight, all));
   };
-  /** What is cut at the edge of the head is not scrolled to by the browser. */
+  /** Scrolls to a column: the browser itself does not scroll to one that is cut at the edge of the head. */
   const showColumn = (element: Element): void => {
     const column = element.closest(".rows-head > * > * > *")?.getBoundingClientRect();
     if (column === undefined) return;
@@ -141,7 +141,7 @@ export function VirtualList(props: VirtualListProps) {
   };
 
   control.visible = () => Math.max(1, Math.floor(viewHeight / rowHeight) - 1);
-  control.first = () => place.current.row;
+  control.first = () => position.current.row;
   control.showColumn = showColumn;
   control.show = (index, where) => {
     const target = Math.max(0, Math.min(index, count - 1));
@@ -166,11 +166,11 @@ export function VirtualList(props: VirtualListProps) {
       clearTimeout(still.current);
     };
   }, []);
-  // Fewer rows than before, or a higher view: the place may be below the end.
+  // Fewer rows than before, or a higher view: the position may be below the end.
   useLayoutEffect(() => {
     if (viewHeight === 0) return;
-    const end = endPlace(viewHeight, all);
-    if (isBelow(place.current, end)) move(end);
+    const end = endPosition(viewHeight, all);
+    if (isScrolledBelow(position.current, end)) move(end);
     settle();
   }, [count, viewHeight, rowHeight, isMeasured]);
   // Other rows have other numbers.
@@ -196,16 +196,16 @@ export function VirtualList(props: VirtualListProps) {
       isNew = true;
     }
     if (!isNew) return;
-    const end = endPlace(viewHeight, all);
+    const end = endPosition(viewHeight, all);
     // Rows that are lower than was guessed leave room for more.
-    if (isBelow(place.current, end)) move(end);
+    if (isScrolledBelow(position.current, end)) move(end);
     else redraw((n) => n + 1);
     if (held.current < 0 || held.current >= count) return;
     bringIntoView(held.current);
     settle();
   });
 
-  const { row: first, offset } = place.current;
+  const { row: first, offset } = position.current;
   // An element goes on to another row once its own is out of sight: changed texts are laid out faster than new elements.
   const slots = Math.ceil(viewHeight / rowHeight) + 2;
   if (Math.abs(first - base.current.first) > slots) base.current.shift += first - base.current.first;

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
-import { changesOf } from "../data/changes.ts";
+import { changedMembers } from "../data/changes.ts";
 import { settling } from "../kit/clash-note.tsx";
-import { Field } from "../kit/field.tsx";
+import { FormField } from "../kit/field.tsx";
 import { FormDialog } from "../kit/form-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
@@ -29,7 +29,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
   const { name, query } = editing.draft;
   const [same, setSame] = useState<Search | undefined>(undefined);
   const sending = useSending(["search.name", "search.query"]);
-  // What is on the screen is saved as it is.
+  // The query that is on the screen is saved as it is.
   const isTyped = id !== undefined || first.query === undefined;
   const isEmpty = query.trim() === "";
   const save = async (replaced?: Search): Promise<void> => {
@@ -40,16 +40,16 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
         return;
       }
       const { searches } = await call("get_searches", { project_id: projectId });
-      const found = searchNamed(searches, name, id);
-      setSame(found);
-      if (found !== undefined) throw new Error("search.name: another search has this name");
+      const match = searchNamed(searches, name, id);
+      setSame(match);
+      if (match !== undefined) throw new Error("search.name: another search has this name");
       if (id === undefined) await call("add_search", { search });
       else {
         const stored = searches.find((one) => one.id === id);
         const fresh = stored === undefined ? saved : { name: stored.name, query: stored.query };
         setSaved(fresh);
         const kept = editing.over(fresh);
-        const changes = changesOf(fresh, { ...kept, name: kept.name.trim() });
+        const changes = changedMembers(fresh, { ...kept, name: kept.name.trim() });
         await call("update_search", { search: { ...changes, project_id: projectId, id } });
       }
     });
@@ -94,7 +94,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
         </div>
       )}
       {isTyped ? (
-        <Field
+        <FormField
           label="Query"
           hint="The range is chosen when the search is opened."
           wrong={sending.wrongAt("search.query")}
@@ -112,7 +112,7 @@ export function SearchDialog({ projectId, first, onSaved, onClose }: SearchDialo
               onInput={(event) => editing.set({ query: event.currentTarget.value })}
             />
           )}
-        </Field>
+        </FormField>
       ) : (
         <div class="field">
           <span class="label">Query</span>

@@ -6,10 +6,10 @@ import { searchOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
-import { Filtered } from "../kit/filtered.tsx";
+import { FilteredList } from "../kit/filtered.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { Ago } from "../kit/time.tsx";
@@ -39,20 +39,20 @@ export function Searches({ projectId }: { readonly projectId: string }) {
         <h1>Saved searches</h1>
         {(searches.value.value?.length ?? 0) > 0 && add}
       </header>
-      <Shown of={searches}>
+      <WhenLoaded of={searches}>
         {(all) => {
           if (all.length === 0) return <NoSearches events={events} add={add} />;
           return (
-            <Filtered
+            <FilteredList
               all={all}
               what="searches"
               where="name or query"
               nothing="No search has this in its name or query"
               matching={matchingSearches}
             >
-              {(found) => (
+              {(matches) => (
                 <Table columns={["Name", "Query", "Edited"]} hasActions={mayChange}>
-                  {found.map((search) => (
+                  {matches.map((search) => (
                     <tr key={search.id}>
                       <td class="named">
                         <a
@@ -83,10 +83,10 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                   ))}
                 </Table>
               )}
-            </Filtered>
+            </FilteredList>
           );
         }}
-      </Shown>
+      </WhenLoaded>
       {changing && (
         <SearchDialog
           projectId={projectId}

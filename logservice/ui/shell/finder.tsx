@@ -9,7 +9,7 @@ import { mayDo, page, projects, session, teamId } from "../data/session.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
-import { foundPlaces, type Place } from "./found-places.ts";
+import { type Destination, matchingDestinations } from "./found-places.ts";
 
 /** A search over pages, projects, teams and saved searches. */
 export function Finder({ onClose }: { onClose(): void }) {
@@ -17,17 +17,17 @@ export function Finder({ onClose }: { onClose(): void }) {
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   const id = useId();
-  const places = foundPlaces(usePlaces(), typed);
-  const chosen = Math.min(at, places.length - 1);
+  const destinations = matchingDestinations(useDestinations(), typed);
+  const chosen = Math.min(at, destinations.length - 1);
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
-  const open = (place: Place | undefined) => {
-    if (place === undefined) return;
+  const open = (destination: Destination | undefined) => {
+    if (destination === undefined) return;
     onClose();
-    if (!mayLeaveFor(place.href)) return;
-    if (place.href === "/account" || place.href === "/reference") location.assign(place.href);
-    else go(place.href);
+    if (!mayLeaveFor(destination.href)) return;
+    if (destination.href === "/account" || destination.href === "/reference") location.assign(destination.href);
+    else go(destination.href);
   };
   return (
     <Dialog title="Find" onClose={onClose}>
@@ -37,7 +37,7 @@ export function Finder({ onClose }: { onClose(): void }) {
         aria-label="Page, project or saved search"
         aria-expanded="true"
         aria-controls={id}
-        aria-activedescendant={places.length > 0 ? `${id}-${chosen}` : undefined}
+        aria-activedescendant={destinations.length > 0 ? `${id}-${chosen}` : undefined}
         autoFocus
         placeholder="A page, a project or a saved search"
         value={typed}
@@ -49,29 +49,29 @@ export function Finder({ onClose }: { onClose(): void }) {
           const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
           if (step !== undefined) {
             event.preventDefault();
-            setAt((chosen + step + places.length) % Math.max(1, places.length));
+            setAt((chosen + step + destinations.length) % Math.max(1, destinations.length));
           } else if (event.key === "Enter") {
             event.preventDefault();
-            open(places[chosen]);
+            open(destinations[chosen]);
           }
         }}
       />
       <ul class="places" id={id} role="listbox" aria-label="Found" ref={list}>
-        {places.map((place, i) => (
+        {destinations.map((destination, i) => (
           <li
-            title={visibleText(place.text)}
-            key={place.href + place.text}
+            title={visibleText(destination.text)}
+            key={destination.href + destination.text}
             id={`${id}-${i}`}
             role="option"
             aria-selected={i === chosen}
-            onClick={() => open(place)}
+            onClick={() => open(destination)}
           >
-            <Text text={place.text} /> <span class="kind">{place.kind}</span>
+            <Text text={destination.text} /> <span class="kind">{destination.kind}</span>
           </li>
         ))}
       </ul>
-      <p class={places.length === 0 ? "hint none-found" : "spoken"} role="status">
-        {places.length === 0 ? (
+      <p class={destinations.length === 0 ? "hint none-found" : "spoken"} role="status">
+        {destinations.length === 0 ? (
           <>
             No page, project or search matches “<Text text={typed.trim()} />
             ”.
@@ -79,7 +79,7 @@ export function Finder({ onClose }: { onClose(): void }) {
         ) : typed.trim() === "" ? (
           ""
         ) : (
-          `${places.length} found`
+          `${destinations.length} found`
         )}
       </p>
     </Dialog>
@@ -89,7 +89,7 @@ export function Finder({ onClose }: { onClose(): void }) {
 /** The saved searches of so many projects are looked through. */
 const MOST_SEARCHED = 20;
 
-function usePlaces(): readonly Place[] {
+function useDestinations(): readonly Destination[] {
   const team = teamId.value;
   const at = page.value;
   const project = at !== undefined && "project" in at ? at.project : undefined;
@@ -120,7 +120,7 @@ function usePlaces(): readonly Place[] {
       ...{ text: name, kind: "project" },
       href: pathOf({ kind: "project", team, project: id!, section: "events" }),
     })),
-    ...(team === "" ? [] : teamPlaces(team)),
+    ...(team === "" ? [] : teamDestinations(team)),
     ...session
       .value!.account.teams.filter(({ id }) => id !== team)
       .map(({ id, name }) => ({
@@ -134,14 +134,14 @@ function usePlaces(): readonly Place[] {
   ];
 }
 
-function sectionsOf(team: string, project: string): Place[] {
+function sectionsOf(team: string, project: string): Destination[] {
   return (Object.keys(PROJECT_NAMES) as ProjectSection[]).map((section) => ({
     ...{ text: PROJECT_NAMES[section], kind: "page" },
     href: pathOf({ kind: "project", team, project, section }),
   }));
 }
 
-function teamPlaces(team: string): Place[] {
+function teamDestinations(team: string): Destination[] {
   const sections: readonly TeamSection[] = mayDo("tokens:read")
     ? ["projects", "members", "tokens", "audit"]
     : ["projects", "members"];

@@ -1,25 +1,25 @@
 /** Something that can be found and opened. */
-export interface Place {
+export interface Destination {
   readonly text: string;
-  /** What it is: a page, a project, a saved search. */
+  /** The kind of thing: a page, a project, a saved search. */
   readonly kind: string;
   readonly href: string;
 }
 
-/** The places that have each typed word in their text or kind; those whose text begins with what was typed come first. */
-export function foundPlaces(places: readonly Place[], typed: string): readonly Place[] {
+/** The destinations that have each typed word in their text or kind; those whose text begins with the typed text come first. */
+export function matchingDestinations(destinations: readonly Destination[], typed: string): readonly Destination[] {
   const whole = folded(typed.trim());
   const words = whole.split(/\s+/);
-  const found = places.filter(({ text, kind }) => {
+  const matches = destinations.filter(({ text, kind }) => {
     const of = folded(`${text} ${kind}`);
     return words.every((word) => of.includes(word));
   });
-  const rank = ({ text }: Place): number => {
+  const rank = ({ text }: Destination): number => {
     const of = folded(text);
     if (of.startsWith(whole)) return 0;
     return words.every((word) => of.includes(word)) ? 1 : 2;
   };
-  return found.toSorted((a, b) => rank(a) - rank(b));
+  return matches.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** Without accents and case, so that `cafe` finds Café. */

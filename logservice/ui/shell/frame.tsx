@@ -8,12 +8,12 @@ import { SignedOut } from "../kit/signed-out.tsx";
 import { Text } from "../kit/text.tsx";
 import { Toasts } from "../kit/toasts.tsx";
 import { visibleText } from "../kit/visible.ts";
-import { Header } from "./header.tsx";
+import { PageHeader } from "./header.tsx";
 import { Overlay } from "./overlay.tsx";
 import { usePageFocus } from "./use-page-focus.ts";
 
-/** What is around every page: the header, what is wrong with the service, messages, and the windows of the keys. */
-export function Frame({ children }: { readonly children: ComponentChildren }) {
+/** The frame around every page: the header, problems of the service, messages, and the windows of the keys. */
+export function PageFrame({ children }: { readonly children: ComponentChildren }) {
   const at = page.value;
   // Names of others, and what an address says instead of one.
   const title = visibleText(titleOf(at, { project: project.value?.name, team: team.value?.name }));
@@ -29,7 +29,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       <a class="skip" href="#content">
         Skip to content
       </a>
-      <Header />
+      <PageHeader />
       <SignedOut class="banner" />
       {goneSince.value !== undefined && (
         <p class="banner" role="alert">

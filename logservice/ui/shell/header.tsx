@@ -19,7 +19,7 @@ const maySee = (section: TeamSection) => section === "projects" || section === "
 const MANY = 10;
 
 /** The bar at the top: the project and its pages, the search over pages, the person. */
-export function Header() {
+export function PageHeader() {
   const at = page.value;
   const inProject = at !== undefined && "project" in at ? at : undefined;
   const inTeam = at?.kind === "team" ? at : undefined;

@@ -1,4 +1,4 @@
-import { call, reasonOf } from "../data/call.ts";
+import { call, errorText } from "../data/call.ts";
 import { say } from "../kit/toasts.tsx";
 
 /** Ends the session and shows where one signs in. */
@@ -7,6 +7,6 @@ export async function signOut(): Promise<void> {
     await call("sign_out", {});
     location.assign("/sign-in");
   } catch (error) {
-    say(reasonOf(error));
+    say(errorText(error));
   }
 }

@@ -9,10 +9,10 @@ const WAIT_MS = 5_000;
  * who does not see the page hears what it is. `key` says which page is shown.
  */
 export function usePageFocus(key: string): void {
-  const shown = useRef<string>(undefined);
+  const lastKey = useRef<string>(undefined);
   useEffect(() => {
-    const before = shown.current;
-    shown.current = key;
+    const before = lastKey.current;
+    lastKey.current = key;
     if (before === undefined || before === key) return;
     const main = document.getElementById("content")!;
     main.focus({ preventScroll: true });

@@ -3,9 +3,9 @@ import type { Event } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { mayDo, teamId } from "../data/session.ts";
-import { Code } from "../kit/copy.tsx";
+import { CopyableCode } from "../kit/copy.tsx";
 import { timeText, zoneName } from "../kit/format.ts";
-import { Problem } from "../kit/problem.tsx";
+import { ProblemNote } from "../kit/problem.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
 import { type SendWay, waysToSend } from "./ways-to-send.ts";
@@ -34,7 +34,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
               It may send events to every project of the team, and nothing else. Copy it now: it will not be shown
               again.
             </p>
-            <Code text={token} />
+            <CopyableCode text={token} />
           </>
         ) : mayDo("tokens:write") ? (
           <>
@@ -53,7 +53,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
             >
               Create a token for sending
             </button>
-            <Problem text={sending.problem} />
+            <ProblemNote text={sending.problem} />
           </>
         ) : (
           <p class="lead">
@@ -78,7 +78,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
           ))}
         </fieldset>
         <p class="lead">{way.about}</p>
-        <Code text={way.text} />
+        <CopyableCode text={way.text} />
         {way.isOfEvents && (
           <p class="hint">
             Left out, the level is info and the time is that of arrival.{" "}
@@ -129,8 +129,8 @@ function useArrived(projectId: string): readonly Event[] {
   const [events, setEvents] = useState<readonly Event[]>([]);
   const team = teamId.value;
   useEffect(() => {
-    const asked = new URLSearchParams({ project_id: projectId, ...(team !== "" && { team }) });
-    const source = new EventSource(`/tail?${asked}`);
+    const parameters = new URLSearchParams({ project_id: projectId, ...(team !== "" && { team }) });
+    const source = new EventSource(`/tail?${parameters}`);
     source.onmessage = ({ data }: MessageEvent<string>) => {
       const event = JSON.parse(data) as Event;
       setEvents((before) => [event, ...before].slice(0, MOST));

@@ -7,8 +7,8 @@ import { FormDialog } from "../kit/form-dialog.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
-import { ShownOnce } from "../kit/shown-once.tsx";
-import { Shown } from "../kit/state.tsx";
+import { OneTimeSecret } from "../kit/shown-once.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { NOT_BLANK, TextField } from "../kit/text-field.tsx";
@@ -32,7 +32,7 @@ export function CiTokens() {
         A build uses one as the secret <code>TOOL_CONFIG</code>. It may read projects and send events, and expires after
         a year.
       </p>
-      <Shown of={tokens}>
+      <WhenLoaded of={tokens}>
         {(all) =>
           all.length === 0 ? (
             <p class="hint">There are none.</p>
@@ -69,7 +69,7 @@ export function CiTokens() {
             </Table>
           )
         }
-      </Shown>
+      </WhenLoaded>
       {isAdding && (
         <AddCiToken
           onClose={() => {
@@ -101,10 +101,10 @@ function AddCiToken({ onClose }: { onClose(): void }) {
   const sending = useSending(["name"]);
   if (made !== undefined)
     return (
-      <ShownOnce title="The CI token" text={made.config} onClose={onClose}>
+      <OneTimeSecret title="The CI token" text={made.config} onClose={onClose}>
         Store this as the secret <code>TOOL_CONFIG</code> of the build. Copy it now: it will not be shown again. It
         expires at <At at={made.endsAt} />.
-      </ShownOnce>
+      </OneTimeSecret>
     );
   return (
     <FormDialog

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Member, Role } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { session, team } from "../data/session.ts";
-import { Field } from "../kit/field.tsx";
+import { FormField } from "../kit/field.tsx";
 import { FormDialog } from "../kit/form-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { TextField } from "../kit/text-field.tsx";
@@ -57,7 +57,7 @@ export function Invite({ members, onMade, onClose }: InviteProps) {
         value={email}
         onText={setEmail}
       />
-      <Field label="Role" wrong={sending.wrongAt("role")}>
+      <FormField label="Role" wrong={sending.wrongAt("role")}>
         {(control) => (
           <select {...control} value={role} onChange={(event) => setRole(event.currentTarget.value as Role)}>
             {rolesUpTo(team.value?.role).map((one) => (
@@ -67,7 +67,7 @@ export function Invite({ members, onMade, onClose }: InviteProps) {
             ))}
           </select>
         )}
-      </Field>
+      </FormField>
     </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import type { Member } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { session, team } from "../data/session.ts";
-import { Problem } from "../kit/problem.tsx";
+import { ProblemNote } from "../kit/problem.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Table } from "../kit/table.tsx";
@@ -37,7 +37,7 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
   return (
     <section>
       <h2 id="invites">Invited</h2>
-      <Problem text={sending.problem} />
+      <ProblemNote text={sending.problem} />
       <Table labelledBy="invites" columns={["Address", "Role", "Invited", "Expires"]} hasActions>
         {invited.map((member) => (
           <tr key={member.id}>

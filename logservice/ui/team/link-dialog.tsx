@@ -1,4 +1,4 @@
-import { ShownOnce } from "../kit/shown-once.tsx";
+import { OneTimeSecret } from "../kit/shown-once.tsx";
 import { Text } from "../kit/text.tsx";
 import { At } from "../kit/time.tsx";
 
@@ -19,12 +19,16 @@ export function LinkDialog({
   onClose(): void;
 }) {
   return (
-    <ShownOnce title={kind === "invite" ? "The link of the invite" : "A link to sign in"} text={link} onClose={onClose}>
+    <OneTimeSecret
+      title={kind === "invite" ? "The link of the invite" : "A link to sign in"}
+      text={link}
+      onClose={onClose}
+    >
       Hand it over to <Text text={email} />, and to nobody else:{" "}
       {kind === "invite"
         ? "whoever opens it can join the team."
         : "whoever opens it is signed in as this person, once."}{" "}
       Copy it now: it will not be shown again. It expires at <At at={expires_at} />.
-    </ShownOnce>
+    </OneTimeSecret>
   );
 }

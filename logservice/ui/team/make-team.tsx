@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useBusyWindow } from "../kit/busy-window.ts";
-import { Problem } from "../kit/problem.tsx";
+import { ProblemNote } from "../kit/problem.tsx";
 import { useSending } from "../kit/sending.ts";
 import { NOT_BLANK, TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
@@ -46,7 +46,7 @@ export function MakeTeam() {
         value={id}
         onText={setId}
       />
-      <Problem text={sending.problem} />
+      <ProblemNote text={sending.problem} />
       <button type="submit" class="button primary" disabled={sending.isSending}>
         Create team
       </button>

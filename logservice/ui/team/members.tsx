@@ -2,7 +2,7 @@ import { call } from "../data/call.ts";
 import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo } from "../data/session.ts";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { CiTokens } from "./ci-tokens.tsx";
 import { People } from "./people.tsx";
 import { RoleTable } from "./role-table.tsx";
@@ -21,7 +21,7 @@ export function Members() {
       <header>
         <h1>Members</h1>
       </header>
-      <Shown of={members}>{(all) => <People members={all} reload={members.load} />}</Shown>
+      <WhenLoaded of={members}>{(all) => <People members={all} reload={members.load} />}</WhenLoaded>
       <RoleTable />
       {mayDo("team:write") && <CiTokens />}
       <TeamSettings members={members.value.value ?? []} />

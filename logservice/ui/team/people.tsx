@@ -3,7 +3,7 @@ import type { Member, Role } from "../../../schema/rpc.generated.ts";
 import { ROLES } from "../../access/roles.ts";
 import { call } from "../data/call.ts";
 import { mayDo, session, team } from "../data/session.ts";
-import { Problem } from "../kit/problem.tsx";
+import { ProblemNote } from "../kit/problem.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Table } from "../kit/table.tsx";
@@ -63,7 +63,7 @@ export function People({ members, reload }: PeopleProps) {
 
   return (
     <>
-      <Problem text={sending.problem} />
+      <ProblemNote text={sending.problem} />
       <section>
         <div class="head">
           <h2 id="people">{joined.length === 1 ? "1 member" : `${joined.length} members`}</h2>

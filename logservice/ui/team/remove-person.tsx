@@ -45,7 +45,7 @@ export function RemovePerson({ member, isSelf, isLastOwner, onRemoved, onClose }
         </div>
       </Dialog>
     );
-  const known = (made.value.value ?? []).map(({ id, name }) => ({ id, name, kind: "CI" as const }));
+  const ciTokens = (made.value.value ?? []).map(({ id, name }) => ({ id, name, kind: "CI" as const }));
   return (
     <RemoveDialog
       title={isSelf ? "Leave the team?" : "Remove this member?"}
@@ -53,7 +53,7 @@ export function RemovePerson({ member, isSelf, isLastOwner, onRemoved, onClose }
       onClose={onClose}
       onRemove={async () => {
         const { tokens } = await call("remove_member", { email: member.email, tokens: isWithTokens });
-        // What the page shows is of a team that is no longer the person's.
+        // The page shows a team that is no longer the person's.
         if (isSelf) return location.assign("/");
         say(`${member.email} was removed`);
         await onRemoved(tokens);
@@ -69,10 +69,10 @@ export function RemovePerson({ member, isSelf, isLastOwner, onRemoved, onClose }
           </>
         )}
       </p>
-      {known.length > 0 && (
+      {ciTokens.length > 0 && (
         <>
           <p>CI tokens that {isSelf ? "you" : "this member"} created:</p>
-          <TokenNames tokens={known} />
+          <TokenNames tokens={ciTokens} />
         </>
       )}
       <label class="check">

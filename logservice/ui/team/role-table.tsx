@@ -2,7 +2,7 @@ import { ROLES } from "../../access/roles.ts";
 import { Table } from "../kit/table.tsx";
 import { ROLE_TABLE } from "./roles.ts";
 
-/** What each role may do. */
+/** The rights of each role. */
 export function RoleTable() {
   return (
     <section>

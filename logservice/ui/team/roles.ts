@@ -15,7 +15,7 @@ export function isLastOwner(members: readonly Member[], { email }: Pick<Member, 
   return owners.length === 1 && owners[0]!.email === email;
 }
 
-/** What people may do, in words, with a scope that says who may. */
+/** The rights that people may have, in words, each with a scope that says who has it. */
 const ABILITIES: readonly { readonly text: string; readonly scope: Scope | TeamScope }[] = [
   { text: "Search events, and send them", scope: "events:read" },
   { text: "Saved searches, alerts and notifications: see and edit", scope: "alerts:write" },

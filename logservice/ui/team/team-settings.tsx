@@ -11,7 +11,7 @@ import { say } from "../kit/toasts.tsx";
 import { typeable } from "../kit/visible.ts";
 import { MakeTeam } from "./make-team.tsx";
 
-/** What a team is called, another team, and the end of this one. */
+/** The name of a team, the creation of another one, and the removal of this one. */
 export function TeamSettings({ members }: { readonly members: readonly Member[] }) {
   const [isMaking, setMaking] = useState(false);
   const [isRemoving, setRemoving] = useState(false);

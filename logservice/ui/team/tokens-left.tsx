@@ -2,7 +2,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { DialogEnd } from "../kit/dialog-end.tsx";
 import { useSending } from "../kit/sending.ts";
-import { Shown } from "../kit/state.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
 import { type MadeToken, removeTokens, tokensWithIds } from "./tokens-of.ts";
@@ -26,7 +26,7 @@ export function TokensLeft({ of: { title, text, ids }, onClose }: TokensLeftProp
       <p class="lead">
         <Text text={text} />
       </p>
-      <Shown of={tokens}>
+      <WhenLoaded of={tokens}>
         {(all) => (
           <>
             <TokenNames tokens={all} />
@@ -45,7 +45,7 @@ export function TokensLeft({ of: { title, text, ids }, onClose }: TokensLeftProp
             </DialogEnd>
           </>
         )}
-      </Shown>
+      </WhenLoaded>
     </Dialog>
   );
 }

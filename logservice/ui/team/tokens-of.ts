@@ -6,7 +6,7 @@ import { isGone } from "../kit/no-item.tsx";
 export interface MadeToken {
   readonly id: string;
   readonly kind: "API" | "CI" | "unknown";
-  /** What it was called. */
+  /** The name that it had. */
   readonly name: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a CI token is kept with. The command reads it as `team ci` prints it. */
+/** The data that a CI token is kept with. The command reads them as `team ci` prints them. */
 export interface CiCredential {
   readonly team: string;
   readonly email: string;

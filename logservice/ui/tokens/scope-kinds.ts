@@ -11,14 +11,17 @@ const ALL: Readonly<Record<KindOf<Scope>, true>> = {
   projects: true,
   tokens: true,
 };
-export const KINDS = Object.keys(ALL) as readonly KindOf<Scope>[];
+export const SCOPE_KINDS = Object.keys(ALL) as readonly KindOf<Scope>[];
 
-export const scopeOf = (kind: KindOf<Scope>, way: "read" | "write"): Scope => `${kind}:${way}`;
+export const scopeOfKind = (kind: KindOf<Scope>, way: "read" | "write"): Scope => `${kind}:${way}`;
 
-/** What most programs need. */
-export const PRESETS: readonly { readonly text: string; readonly scopes: readonly Scope[] }[] = [
+/** The scopes that most programs need. */
+export const SCOPE_PRESETS: readonly { readonly text: string; readonly scopes: readonly Scope[] }[] = [
   { text: "Send events", scopes: ["events:write"] },
   { text: "Read events", scopes: ["events:read", "projects:read"] },
-  { text: "Read everything", scopes: KINDS.map((kind) => scopeOf(kind, "read")) },
-  { text: "Everything", scopes: KINDS.flatMap((kind) => [scopeOf(kind, "read"), scopeOf(kind, "write")]) },
+  { text: "Read everything", scopes: SCOPE_KINDS.map((kind) => scopeOfKind(kind, "read")) },
+  {
+    text: "Everything",
+    scopes: SCOPE_KINDS.flatMap((kind) => [scopeOfKind(kind, "read"), scopeOfKind(kind, "write")]),
+  },
 ];

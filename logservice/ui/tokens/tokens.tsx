@@ -8,13 +8,13 @@ import { FormDialog } from "../kit/form-dialog.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { useSending } from "../kit/sending.ts";
-import { ShownOnce } from "../kit/shown-once.tsx";
-import { Shown } from "../kit/state.tsx";
+import { OneTimeSecret } from "../kit/shown-once.tsx";
+import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { TextField } from "../kit/text-field.tsx";
 import { Ago } from "../kit/time.tsx";
-import { KINDS, PRESETS, scopeOf } from "./scope-kinds.ts";
+import { SCOPE_KINDS, SCOPE_PRESETS, scopeOfKind } from "./scope-kinds.ts";
 
 /** The API tokens of the team. */
 export function Tokens() {
@@ -43,7 +43,7 @@ export function Tokens() {
           </>
         )}
       </p>
-      <Shown of={tokens}>
+      <WhenLoaded of={tokens}>
         {(all) =>
           all.length === 0 ? (
             <div class="empty card">
@@ -92,7 +92,7 @@ export function Tokens() {
             </Table>
           )
         }
-      </Shown>
+      </WhenLoaded>
       {isAdding && (
         <AddToken
           onClose={() => {
@@ -131,9 +131,9 @@ function AddToken({ onClose }: { onClose(): void }) {
   };
   if (made !== "")
     return (
-      <ShownOnce title="The token" text={made} onClose={onClose}>
+      <OneTimeSecret title="The token" text={made} onClose={onClose}>
         Copy it now: it will not be shown again. Store it like a password.
-      </ShownOnce>
+      </OneTimeSecret>
     );
   return (
     <FormDialog
@@ -160,7 +160,7 @@ function AddToken({ onClose }: { onClose(): void }) {
       <fieldset class="field">
         <legend>Scopes</legend>
         <div class="row">
-          {PRESETS.map(({ text, scopes: preset }) => (
+          {SCOPE_PRESETS.map(({ text, scopes: preset }) => (
             <button type="button" key={text} class="button small" onClick={() => setScopes(new Set(preset))}>
               {text}
             </button>
@@ -177,11 +177,11 @@ function AddToken({ onClose }: { onClose(): void }) {
             </tr>
           </thead>
           <tbody>
-            {KINDS.map((kind) => (
+            {SCOPE_KINDS.map((kind) => (
               <tr key={kind}>
                 <th scope="row">{kind}</th>
                 {(["read", "write"] as const).map((way) => {
-                  const scope = scopeOf(kind, way);
+                  const scope = scopeOfKind(kind, way);
                   return (
                     <td key={way}>
                       <input

@@ -1,8 +1,8 @@
 // Fails where and how the query says, with once=file only where that file is not there yet:
 // at=request|upload|head|body|length, how=kill|exit|throw|reset|half|hang|busy. /flood writes bytes=n to=stdout|stderr, with
-// lines=n in each part; /children leaves one behind, in a session of its own with ?apart; /bytes?n= answers n bytes;
-// /sse never ends. /pid; /begun: how many requests came, /aborted: how many lost their client; /runs: each that was begun,
-// by this app or one before it.
+// lines=n in each part; /children leaves one behind, in a session of its own with ?apart; /bytes?n= answers n bytes, and
+// /written says how many of all these could be written; /sse never ends. /pid; /begun: how many requests came, /aborted: how
+// many lost their client; /runs: each that was begun, by this app or one before it.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,11 +12,12 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const never = () => new Promise(() => {});
 let begun = 0;
 let aborted = 0;
+let written = 0;
 
 const server = createServer(async (req, res) => {
   const { pathname, searchParams: ask } = new URL(req.url, "http://x");
   res.once("close", () => res.writableFinished || aborted++);
-  if (!["/pid", "/begun", "/aborted", "/runs"].includes(pathname)) begun++;
+  if (!["/pid", "/begun", "/aborted", "/written", "/runs"].includes(pathname)) begun++;
   switch (pathname) {
     case "/pid":
       return void res.end(String(process.pid));
@@ -24,6 +25,8 @@ const server = createServer(async (req, res) => {
       return void res.end(String(begun));
     case "/aborted":
       return void res.end(String(aborted));
+    case "/written":
+      return void res.end(String(written));
     case "/runs":
       return void res.end(existsSync(RUNS) ? readFileSync(RUNS) : "");
     case "/children":
@@ -97,6 +100,7 @@ function bytes(res, n) {
   const more = () => {
     while (left > 0) {
       left -= part.length;
+      written += part.length;
       if (!res.write(part)) return void res.once("drain", more);
     }
     res.end();

@@ -8,7 +8,7 @@ import { deflateRawSync } from "node:zlib";
 import { LocalFunction } from "../../../cli/sandbox/function/function.ts";
 import type { ProxyResponse } from "../../../runtime/exchange.ts";
 import { createApplication } from "../../../runtime/index.ts";
-import { type Answer, type AnswerStream, answerInvocation } from "../../../runtime/lambda/invocation.ts";
+import { type AnswerSink, type AnswerStream, answerInvocation } from "../../../runtime/lambda/invocation.ts";
 import { anyPort } from "../../../runtime/port.ts";
 import { apps, configOf } from "../../support/runtime.ts";
 import { bundle } from "../../support/runtime-api/deployed.ts";
@@ -138,7 +138,7 @@ async function requests(): Promise<void> {
 
   const ours = async () => {
     let json = "";
-    const answer: Answer = {
+    const answer: AnswerSink = {
       document: async (text) => {
         json = text;
       },
@@ -159,7 +159,7 @@ async function requests(): Promise<void> {
   });
   const alone = async () => {
     const invocation = { id: "1", event, deadlineMs: Date.now() + 10_000 };
-    const answer: Answer = { document: async () => {}, stream: () => ({}) as AnswerStream };
+    const answer: AnswerSink = { document: async () => {}, stream: () => ({}) as AnswerStream };
     await answerInvocation({ ...application, handler }, invocation, answer, { streams: false });
   };
   const plain = async () => {

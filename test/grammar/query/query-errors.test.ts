@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { applyEdits, editsTogether, renderProblem } from "../../../grammar/problem.ts";
-import { MAX_LENGTH } from "../../../grammar/query/bounds.ts";
+import { MAX_QUERY_LENGTH } from "../../../grammar/query/bounds.ts";
 import { failureOffset } from "../../../grammar/query/failure.ts";
 import { parseQuery } from "../../../grammar/query/index.ts";
 import { loadGrammar } from "../../../grammar/query/query.generated.ts";
@@ -116,7 +116,7 @@ t.test("garbage of the longest length is answered soon", slow(), (t) => {
   // Processor time, which other tests on the machine do not use up.
   const start = process.cpuUsage();
   for (const piece of pieces) {
-    const source = piece.repeat(MAX_LENGTH).slice(0, MAX_LENGTH);
+    const source = piece.repeat(MAX_QUERY_LENGTH).slice(0, MAX_QUERY_LENGTH);
     const result = parseQuery(source);
     if (!result.ok) t.ok(result.problems.length > 0);
   }

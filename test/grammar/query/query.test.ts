@@ -2,7 +2,7 @@ import fc from "fast-check";
 import t from "tap";
 import type { Entry } from "../../../grammar/entry.ts";
 import { applyEdits, renderProblem, type Span } from "../../../grammar/problem.ts";
-import { MAX_DEPTH, MAX_LENGTH } from "../../../grammar/query/bounds.ts";
+import { MAX_QUERY_DEPTH, MAX_QUERY_LENGTH } from "../../../grammar/query/bounds.ts";
 import {
   andQueries,
   compilePredicate,
@@ -95,7 +95,7 @@ t.test("fixes lead to a query that is right, or to a problem that only its autho
 });
 
 t.test("length and depth have limits, with clear errors at once", (t) => {
-  const long = `a = ${"x".repeat(MAX_LENGTH)}`;
+  const long = `a = ${"x".repeat(MAX_QUERY_LENGTH)}`;
   t.equal(
     rendered(long),
     [
@@ -105,13 +105,13 @@ t.test("length and depth have limits, with clear errors at once", (t) => {
       "  = at most 16384 are read: shorten it, or split it in two",
     ].join("\n"),
   );
-  t.ok(parseQuery(`a = ${"x".repeat(MAX_LENGTH - 4)}`).ok);
+  t.ok(parseQuery(`a = ${"x".repeat(MAX_QUERY_LENGTH - 4)}`).ok);
 
   const nested = (depth: number) => `${"(".repeat(depth)}a${")".repeat(depth)}`;
-  t.ok(parseQuery(nested(MAX_DEPTH)).ok);
-  t.match(rendered(nested(MAX_DEPTH + 1)), '"(" nests deeper than 64 levels [query/too-deep]');
-  t.ok(parseQuery(`${"!".repeat(MAX_DEPTH)}a`).ok);
-  t.match(rendered(`${"!".repeat(MAX_DEPTH + 1)}a`), '"!" nests deeper than 64 levels [query/too-deep]');
+  t.ok(parseQuery(nested(MAX_QUERY_DEPTH)).ok);
+  t.match(rendered(nested(MAX_QUERY_DEPTH + 1)), '"(" nests deeper than 64 levels [query/too-deep]');
+  t.ok(parseQuery(`${"!".repeat(MAX_QUERY_DEPTH)}a`).ok);
+  t.match(rendered(`${"!".repeat(MAX_QUERY_DEPTH + 1)}a`), '"!" nests deeper than 64 levels [query/too-deep]');
   t.match(rendered(`${"not (".repeat(33)}a${")".repeat(33)}`), "nests deeper than 64 levels [query/too-deep]");
   // Side by side, in quotes or in an expression nothing nests.
   t.ok(parseQuery("(a) ".repeat(500)).ok);
@@ -150,9 +150,9 @@ t.test("no text of the longest length overflows the stack or takes long", slow()
     ),
   ];
   for (const [prefix, piece] of texts) {
-    const source = (prefix + piece.repeat(Math.ceil(MAX_LENGTH / piece.length))).slice(0, MAX_LENGTH);
+    const source = (prefix + piece.repeat(Math.ceil(MAX_QUERY_LENGTH / piece.length))).slice(0, MAX_QUERY_LENGTH);
     // The same without pieces in its middle, so that it ends alike.
-    const left = piece.length * Math.floor((MAX_LENGTH * 15) / 16 / piece.length);
+    const left = piece.length * Math.floor((MAX_QUERY_LENGTH * 15) / 16 / piece.length);
     const part = prefix + source.slice(prefix.length + left);
     const result = parseQuery(source);
     if (result.ok) printQuery(result.value);

@@ -3,7 +3,7 @@ import t from "tap";
 import { checkAlertQuery, readAlertQuery } from "../../../logservice/alerts/alert-query.ts";
 import { listEpisodes } from "../../../logservice/alerts/episodes.ts";
 import { evaluateSlot } from "../../../logservice/alerts/evaluate.ts";
-import { groupKey, groupOf } from "../../../logservice/alerts/group.ts";
+import { groupKey, groupValuesOf } from "../../../logservice/alerts/group.ts";
 import { previewAlert } from "../../../logservice/alerts/preview.ts";
 import { readSlots } from "../../../logservice/alerts/read-slots.ts";
 import { slotAt } from "../../../logservice/alerts/slots.ts";
@@ -72,14 +72,14 @@ t.test("keys of groups", (t) => {
     { name: "count", type: "number", isGroup: false },
   ] as const;
   t.equal(groupKey([]), "");
-  t.same(groupOf(columns, ""), []);
+  t.same(groupValuesOf(columns, ""), []);
   for (const values of [
     ["/a", 5],
     [null, "5"],
     [{ b: 1, a: [2] }, true],
   ]) {
     const [path, code] = values;
-    t.same(groupOf(columns, groupKey(values)), [
+    t.same(groupValuesOf(columns, groupKey(values)), [
       { name: "path", value: path },
       { name: "code", value: code },
     ]);

@@ -4,12 +4,12 @@ import t from "tap";
 import { replay } from "../../../logservice/alerts/replay.ts";
 import { firstSlotFrom, jitterMs, lastDueSlot, slotStartMs, slotStopMs } from "../../../logservice/alerts/slots.ts";
 import {
-  type AlertState,
   breaches,
-  type Outcome,
+  type EvaluationState,
   type Rule,
   type Slot,
-  step,
+  type SlotOutcome,
+  stepAlert,
   type Transition,
   WELL,
 } from "../../../logservice/alerts/state.ts";
@@ -32,7 +32,7 @@ const ruleArbitrary: fc.Arbitrary<Rule> = fc.record({
 
 const GROUPS = ["", '["a"]', '["b"]'];
 
-const outcomeArbitrary: fc.Arbitrary<Outcome> = fc.oneof(
+const outcomeArbitrary: fc.Arbitrary<SlotOutcome> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
@@ -45,7 +45,7 @@ const outcomeArbitrary: fc.Arbitrary<Outcome> = fc.oneof(
 /** Slots, and whether the alert is muted in each. */
 const historyArbitrary = fc.array(fc.tuple(outcomeArbitrary, fc.boolean()), { maxLength: 40 });
 
-const slotOf = (number: number, outcome: Outcome): Slot => ({ number, stop: stopOf(number), outcome });
+const slotOf = (number: number, outcome: SlotOutcome): Slot => ({ number, stop: stopOf(number), outcome });
 const stopOf = (number: number) => new Date(slotStopMs(number, 1)).toISOString();
 
 function ids(): () => string {
@@ -59,11 +59,11 @@ t.test("what is told is what the plain model tells", (t) => {
   holds(
     t,
     fc.property(ruleArbitrary, historyArbitrary, (rule, history) => {
-      let state: AlertState = WELL;
+      let state: EvaluationState = WELL;
       const newId = ids();
       const told: string[] = [];
       history.forEach(([outcome, isMuted], number) => {
-        const next = step({ ...rule, isMuted }, state, slotOf(number, outcome), newId);
+        const next = stepAlert({ ...rule, isMuted }, state, slotOf(number, outcome), newId);
         state = next.state;
         told.push(...next.transitions.filter(({ isTold }) => isTold).map(lineOf));
       });
@@ -89,18 +89,18 @@ t.test("a replay ends in the same state, and tells a target no more than a trigg
     fc.property(ruleArbitrary, historyArbitrary, historyArbitrary, (rule, before, missed) => {
       const newId = ids();
       const live: Transition[] = [];
-      let state: AlertState = WELL;
+      let state: EvaluationState = WELL;
       before.forEach(([outcome], number) => {
-        const next = step(rule, state, slotOf(number, outcome), newId);
+        const next = stepAlert(rule, state, slotOf(number, outcome), newId);
         state = next.state;
         live.push(...next.transitions);
       });
       const slots = missed.map(([outcome], at) => slotOf(before.length + at, outcome));
       let alone = state;
       const otherId = ids();
-      for (const slot of slots) alone = step(rule, alone, slot, otherId).state;
+      for (const slot of slots) alone = stepAlert(rule, alone, slot, otherId).state;
       const replayed = replay(rule, state, slots, newId);
-      const open = ({ groups, failures, failing }: AlertState) =>
+      const open = ({ groups, failures, failing }: EvaluationState) =>
         JSON.stringify([
           [...groups].map(([key, { breaches, recoveries, episode }]) => [key, breaches, recoveries, episode?.since]),
           [failures, failing?.since],

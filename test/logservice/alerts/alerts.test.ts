@@ -10,7 +10,7 @@ for (const engine of ["oracle", "duckdb"] as const) {
     const world = await openWorld(t, { engine });
     const id = await world.add({ limit: 2 });
     let kicks = 0;
-    const evaluator = world.evaluator({ told: () => void kicks++ });
+    const evaluator = world.evaluator({ deliveriesAdded: () => void kicks++ });
     for (const [minute, count] of [2, 3, 9, 4, 2, 0].entries()) await world.log(at(minute) + 1_000, count);
     await world.runUntil(evaluator, at(4));
     t.match(await world.alert(id), {

@@ -24,7 +24,7 @@ import { parseFolderName } from "../../../logservice/events/duckdb/folder-name.t
 import { planFolder } from "../../../logservice/events/duckdb/folder-plan.ts";
 import { Inspector } from "../../../logservice/events/duckdb/inspector.ts";
 import type { Manifest } from "../../../logservice/events/duckdb/manifest.ts";
-import { Projects } from "../../../logservice/events/duckdb/projects.ts";
+import { ProjectSegments } from "../../../logservice/events/duckdb/projects.ts";
 import type { Segment } from "../../../logservice/events/duckdb/segment.ts";
 import { Segments } from "../../../logservice/events/duckdb/segments.ts";
 import { printWithChecksum, readWithChecksum } from "../../../logservice/events/durable.ts";
@@ -34,7 +34,7 @@ import { Memtable } from "../../../logservice/events/memtable.ts";
 import { Memtables } from "../../../logservice/events/memtables.ts";
 import { type EventsStoreOptions, openEventsStore } from "../../../logservice/events/open.ts";
 import { Retention } from "../../../logservice/events/retention.ts";
-import { settingsOf } from "../../../logservice/events/settings.ts";
+import { storeSettings } from "../../../logservice/events/settings.ts";
 import { type EventsStore, type NewEvent, StoreError } from "../../../logservice/events/store.ts";
 import { emptySummary } from "../../../logservice/events/summary/summary.ts";
 import { isRunning } from "../../support/cli.ts";
@@ -150,7 +150,7 @@ t.test("a project that is deleted while its folder is made is on no list", async
       log: () => {},
       nowMs: Date.now,
     };
-    const projects = new Projects(new Map(), options);
+    const projects = new ProjectSegments(new Map(), options);
     const made = projects.makeFolder(projects.segmentsOf("app"));
     // Each step of it is a call of the system.
     for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -512,10 +512,10 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
     const memtables = new Memtables({ path: join(directory, "active"), begin: 100 }, 100);
     const { list: folders } = await FolderList.open(directory);
     const inFolder = { ...options, directory: join(directory, "projects"), folders, memtables };
-    const projects = new Projects(new Map([["app", segments]]), inFolder);
+    const projects = new ProjectSegments(new Map([["app", segments]]), inFolder);
     memtables.all.unshift(new Memtable({ path: join(directory, "sealed"), begin: 50 }));
     const clock = new TestClock();
-    const settings = settingsOf({ directory, clock });
+    const settings = storeSettings({ directory, clock });
     const compactorOptions = { settings, memtables, projects, retention: new Retention() };
     const merging = new Compactor({ ...compactorOptions, flusher });
     merging.consider();

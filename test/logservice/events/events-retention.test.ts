@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { openEventsStore } from "../../../logservice/events/open.ts";
-import type { NewEvent, Range } from "../../../logservice/events/store.ts";
+import type { EventRange, NewEvent } from "../../../logservice/events/store.ts";
 import { slow } from "../../support/slow.ts";
 
 const DAY_MS = 86_400_000;
@@ -21,7 +21,7 @@ const event = (ageMs: number): NewEvent => ({
 /** The third is as old as may be. */
 const AGES = [0, 3_600_000, DAY_MS, DAY_MS + 1, 40 * DAY_MS, 300 * DAY_MS];
 
-const range: Range = {
+const range: EventRange = {
   project: "app",
   startMs: NOW_MS - 400 * DAY_MS,
   stopMs: NOW_MS,

@@ -2,7 +2,7 @@
 // table holds a trap.
 import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
-import { refusalOf } from "../../../logservice/events/duckdb/sql/allowed.ts";
+import { statementRefusal } from "../../../logservice/events/duckdb/sql/allowed.ts";
 import { slow } from "../../support/slow.ts";
 import { randomScopes } from "../../support/sql/random-scopes.ts";
 
@@ -17,7 +17,7 @@ t.teardown(() => connection.closeSync());
 
 async function judge(sql: string): Promise<string | undefined> {
   const serialized = await connection.runAndReadAll("select json_serialize_sql($1::varchar)", [sql]);
-  return refusalOf(serialized.value(0, 0) as string);
+  return statementRefusal(serialized.value(0, 0) as string);
 }
 
 async function run(sql: string): Promise<unknown[]> {

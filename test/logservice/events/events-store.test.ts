@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { parseQuery, type Query, type Target } from "../../../grammar/query/index.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
-import { type EventsStore, type NewEvent, type Range, StoreError } from "../../../logservice/events/store.ts";
+import { type EventRange, type EventsStore, type NewEvent, StoreError } from "../../../logservice/events/store.ts";
 import { oddEvents } from "../../support/events/generate.ts";
 import { openOracle } from "../../support/events/oracle.ts";
 import { slow } from "../../support/slow.ts";
@@ -21,7 +21,7 @@ const queryOf = (text: string): Query | undefined => {
   if (!parsed.ok) throw new Error(`${text}: ${parsed.problems[0]?.message}`);
   return text === "" ? undefined : parsed.value;
 };
-const rangeOf = (query = "", startMs = 0, stopMs = Date.parse("2100-01-01T00:00:00Z")): Range => ({
+const rangeOf = (query = "", startMs = 0, stopMs = Date.parse("2100-01-01T00:00:00Z")): EventRange => ({
   project: "app",
   startMs,
   stopMs,
@@ -447,7 +447,7 @@ t.test("DuckDB answers what the predicate does, on events of every kind", slow()
 });
 
 /** What is told of the events of a range, without sums' last digits, which differ by the order of the numbers. */
-async function statistics(one: EventsStore, range: Range, narrow: Range) {
+async function statistics(one: EventsStore, range: EventRange, narrow: EventRange) {
   return {
     points: (await one.timeseries({ ...narrow, maxPoints: 61, signal: never })).points,
     levels: (await one.levelTimeseries({ ...narrow, maxPoints: 20, signal: never })).points,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { LEVELS, type Level, parseQuery, severity, type Target } from "../../../grammar/query/index.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
-import type { EventsStore, NewEvent, Range } from "../../../logservice/events/store.ts";
+import type { EventRange, EventsStore, NewEvent } from "../../../logservice/events/store.ts";
 import {
   addToSummary,
   allFields,
@@ -58,7 +58,7 @@ const fields: readonly Target[] = [
   { at: "entry", name: "message" },
 ];
 
-const rangeOf = (query: string, startMs: number, stopMs: number): Range => {
+const rangeOf = (query: string, startMs: number, stopMs: number): EventRange => {
   const parsed = parseQuery(query);
   if (!parsed.ok) throw new Error(query);
   return { project: "app", startMs, stopMs, query: query === "" ? undefined : parsed.value };
@@ -131,7 +131,7 @@ t.test("what summaries say is not looked up", async (t) => {
     })),
   );
   await store.flush();
-  const read = async (query: string, ask: (range: Range) => Promise<{ stats: { bytesProcessed: number } }>) =>
+  const read = async (query: string, ask: (range: EventRange) => Promise<{ stats: { bytesProcessed: number } }>) =>
     (await ask(rangeOf(query, 0, 4e12))).stats.bytesProcessed > 0;
   const field = (name: string): Target => ({ at: "fields", path: [name] });
   for (const query of ["", "error", "not error", "critical"]) {

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { simpleParser } from "mailparser";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import t from "tap";
+import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { readEmailAddress } from "../../../logservice/mail/address.ts";
 import { MailFailure } from "../../../logservice/mail/failure.ts";
 import { type Mailer, type MailMessage, mailerTo, openMailer } from "../../../logservice/mail/mailer.ts";
@@ -15,6 +16,7 @@ import { inviteMessage, signInMessage } from "../../../logservice/mail/messages.
 import { MailSettingsError, readMailSettings } from "../../../logservice/mail/settings.ts";
 import { root } from "../../support/cli.ts";
 import { requires } from "../../support/require.ts";
+import { TestClock } from "../../support/test-clock.ts";
 
 interface Test {
   teardown(handler: () => unknown): void;
@@ -96,8 +98,8 @@ function answerLines(socket: Socket, answers: Readonly<Record<string, string>>):
   });
 }
 
-function mailerAt(t: Test, url: string, timeouts = TIMEOUTS): Mailer {
-  const mailer = mailerTo(readMailSettings({ url, from: FROM }), timeouts);
+function mailerAt(t: Test, url: string, timeouts = TIMEOUTS, clock: Clock = systemClock): Mailer {
+  const mailer = mailerTo(readMailSettings({ url, from: FROM }), timeouts, clock);
   t.teardown(() => mailer.close());
   return mailer;
 }
@@ -118,7 +120,7 @@ const named = (text: string) =>
 
 t.test("a message over a plain connection on loopback", async (t) => {
   const { port, received } = await startServer(t);
-  const mailer = openMailer({ url: `smtp://localhost:${port}`, from: FROM });
+  const mailer = openMailer({ url: `smtp://localhost:${port}`, from: FROM }, systemClock);
   t.teardown(() => mailer.close());
   t.equal(mailer.host, "localhost");
   await mailer.send({ ...MESSAGE, id: "s-1" });
@@ -207,8 +209,9 @@ t.test("encryption", { skip: requires("openssl") }, async (t) => {
 /** Sends a message in a process that trusts a certificate: Node reads the file when it starts. */
 async function sendWithAuthority(certFile: string, url: string): Promise<void> {
   const code = `
+    import { systemClock } from ${JSON.stringify(join(root, "dist/grammar/units/clock.js"))};
     import { openMailer } from ${JSON.stringify(join(root, "dist/logservice/mail/mailer.js"))};
-    const mailer = openMailer(${JSON.stringify({ url, from: FROM })});
+    const mailer = openMailer(${JSON.stringify({ url, from: FROM })}, systemClock);
     await mailer.send(${JSON.stringify(MESSAGE)});`;
   await run(process.execPath, ["--input-type=module", "-e", code], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: certFile },
@@ -222,7 +225,7 @@ t.test("a server without STARTTLS gets nothing if encryption is required", async
   });
   const server = readMailSettings({ url: `smtp://user:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`, from: FROM });
   const { message, isPermanent } = await failureOf(
-    mailerTo({ ...server, encryption: "required" }, TIMEOUTS).send(MESSAGE),
+    mailerTo({ ...server, encryption: "required" }, TIMEOUTS, systemClock).send(MESSAGE),
   );
   t.match(message, /does not encrypt by STARTTLS: .*; use smtps:\/\/ if it encrypts at once$/);
   t.equal(isPermanent, false);
@@ -392,7 +395,10 @@ t.test("a server that sends a byte now and then", async (t) => {
     const timer = setInterval(() => socket.write("2"), 50);
     socket.on("close", () => clearInterval(timer));
   });
-  const failure = await failureOf(mailerAt(t, `smtp://127.0.0.1:${port}`, { ...TIMEOUTS, sendMs: 400 }).send(MESSAGE));
+  const clock = new TestClock();
+  const failed = failureOf(mailerAt(t, `smtp://127.0.0.1:${port}`, { ...TIMEOUTS, sendMs: 400 }, clock).send(MESSAGE));
+  await clock.advance(400);
+  const failure = await failed;
   t.match(failure.message, /could not take the message: no end after 0\.4 s$/);
   t.end();
 });
@@ -618,7 +624,7 @@ for (const to of NOT_SENT_TO) {
 
 t.test("the id of a message is ASCII if the sender's domain is not", async (t) => {
   const { port, received } = await startServer(t);
-  const mailer = openMailer({ url: `smtp://127.0.0.1:${port}`, from: "logs@münchen.example" });
+  const mailer = openMailer({ url: `smtp://127.0.0.1:${port}`, from: "logs@münchen.example" }, systemClock);
   await mailer.send({ ...MESSAGE, id: "s-1" });
   t.match(received[0]!.raw, /^Message-ID: <s-1@xn--mnchen-3ya\.example>\r$/m);
   t.end();
@@ -798,7 +804,7 @@ const NO_SETTINGS: readonly (readonly [url: string, message: string])[] = [
 for (const [url, message] of NO_SETTINGS) {
   t.test(`no settings: ${url}`, (t) => {
     try {
-      openMailer({ url, from: FROM });
+      openMailer({ url, from: FROM }, systemClock);
       t.fail("the settings were accepted");
     } catch (error) {
       if (!(error instanceof MailSettingsError)) throw error;
@@ -821,7 +827,7 @@ const SENDERS: readonly (readonly [from: string, name: string, address: string])
 for (const [from, name, address] of SENDERS) {
   t.test(`from ${from}`, async (t) => {
     const { port, received } = await startServer(t);
-    const mailer = openMailer({ url: `smtp://127.0.0.1:${port}`, from });
+    const mailer = openMailer({ url: `smtp://127.0.0.1:${port}`, from }, systemClock);
     await mailer.send(MESSAGE);
     t.same((await simpleParser(received[0]!.raw)).from?.value, [{ name, address }]);
     t.end();
@@ -841,7 +847,7 @@ const NO_SENDERS = [
 
 for (const from of NO_SENDERS) {
   t.test(`not from ${named(from)}`, (t) => {
-    t.throws(() => openMailer({ url: "smtp://localhost", from }), { message: /sender of mail/ });
+    t.throws(() => openMailer({ url: "smtp://localhost", from }, systemClock), { message: /sender of mail/ });
     t.end();
   });
 }

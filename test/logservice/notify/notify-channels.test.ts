@@ -15,12 +15,12 @@ import { webhookPost } from "../../../logservice/notify/channels/webhook.ts";
 import { cutToOnePart } from "../../../logservice/notify/gsm-text.ts";
 import type { Post } from "../../../logservice/notify/post.ts";
 import { retryAfterMs } from "../../../logservice/notify/retry-after.ts";
-import { type Outcome, recipientsOf, type SendOptions, sendTo } from "../../../logservice/notify/send.ts";
+import { type DeliveryOutcome, type SendOptions, sendTo, targetRecipients } from "../../../logservice/notify/send.ts";
 import { TestLimits } from "../../../logservice/notify/send-limits.ts";
 import { sendTest } from "../../../logservice/notify/send-test.ts";
 import { missingSettings } from "../../../logservice/notify/settings.ts";
 import { readSmsSettings, SmsSettingsError } from "../../../logservice/notify/sms-settings.ts";
-import type { Target } from "../../../logservice/notify/target.ts";
+import type { NotificationTarget } from "../../../logservice/notify/target.ts";
 import { rotateWebhookSecret, validSecrets } from "../../../logservice/notify/webhook-secrets.ts";
 import { digestHeadline, headline, summaryText } from "../../../logservice/notify/wording.ts";
 import type { AlertMessage } from "../../../logservice/records/alert-message.ts";
@@ -131,7 +131,7 @@ t.test("summaries", (t) => {
 t.test("mails", async (t) => {
   const server = await startMailServer(t);
   const options = optionsWith({ settings: { ...SETTINGS, mailer: server.mailer } });
-  const target: Target = { type: "email", recipients: ["ann@example.com"] };
+  const target: NotificationTarget = { type: "email", recipients: ["ann@example.com"] };
   const send = async (messages: readonly AlertMessage[], origin: string | null = ORIGIN) => {
     const from = { ...options, origin: () => origin ?? undefined };
     t.same(await sendTo(from, target, { recipient: "ann@example.com", messages }, signal), { kind: "delivered" });
@@ -337,7 +337,7 @@ t.test("text messages", async (t) => {
       headers: { "X-Api-Key": "k" },
     }),
   );
-  const target: Target = { type: "sms", recipients: ["+15550109999"] };
+  const target: NotificationTarget = { type: "sms", recipients: ["+15550109999"] };
   const send = (sms = other) => {
     const told = { recipient: "+15550109999", messages: [alertMessage({ alert: { name: "{to} {from}" } })] };
     return sendTo(optionsWith({ settings: { ...SETTINGS, allowsPrivate: false, sms } }), target, told, signal);
@@ -443,7 +443,11 @@ t.test("webhooks", async (t) => {
   let nowMs = Date.parse("2026-11-23T14:05:20Z");
   const options = optionsWith({ clock: clockAt(() => nowMs) });
   const send = async (messages: readonly AlertMessage[]) => {
-    const target: Target = { type: "webhook", url: receiver.url, secrets: await validSecrets(records, id, nowMs) };
+    const target: NotificationTarget = {
+      type: "webhook",
+      url: receiver.url,
+      secrets: await validSecrets(records, id, nowMs),
+    };
     t.same(await sendTo(options, target, { recipient: "", messages }, signal), { kind: "delivered" });
     return receiver.requests.at(-1)!;
   };
@@ -499,12 +503,12 @@ t.test("webhooks", async (t) => {
 
 t.test("what targets answer", async (t) => {
   const receiver = await startReceiver(t);
-  const target: Target = { type: "webhook", url: receiver.url, secrets: [] };
+  const target: NotificationTarget = { type: "webhook", url: receiver.url, secrets: [] };
   const nowMs = Date.parse("2026-11-23T14:05:20Z");
   const options = optionsWith({ clock: clockAt(() => nowMs), network: { timeoutMs: 300 } });
   const send = () => sendTo(options, target, { recipient: "", messages: [alertMessage()] }, signal);
   const secret = { body: "s3cret" };
-  const rows: readonly (readonly [Parameters<typeof receiver.behave>[0], Outcome])[] = [
+  const rows: readonly (readonly [Parameters<typeof receiver.behave>[0], DeliveryOutcome])[] = [
     [{ status: 200 }, { kind: "delivered" }],
     [{ status: 204 }, { kind: "delivered" }],
     ["endless", { kind: "delivered" }],
@@ -643,8 +647,8 @@ t.test("the payloads in the README", (t) => {
 });
 
 t.test("recipients are told one by one", (t) => {
-  t.same(recipientsOf({ type: "sms", recipients: ["1", "2"] }), ["1", "2"]);
-  t.same(recipientsOf({ type: "pagerduty", routingKey: "x" }), [""]);
+  t.same(targetRecipients({ type: "sms", recipients: ["1", "2"] }), ["1", "2"]);
+  t.same(targetRecipients({ type: "pagerduty", routingKey: "x" }), [""]);
   t.end();
 });
 

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import t from "tap";
 import { pauseMs } from "../../../logservice/notify/backoff.ts";
 import { DeliveryQueue, type DeliveryQueueOptions } from "../../../logservice/notify/delivery-queue.ts";
-import { Pace } from "../../../logservice/notify/pace.ts";
+import { MessagePace } from "../../../logservice/notify/pace.ts";
 import type { NotifySettings } from "../../../logservice/notify/settings.ts";
 import { readSmsSettings } from "../../../logservice/notify/sms-settings.ts";
 import { retryDelivery } from "../../../logservice/records/deliveries.ts";
@@ -252,7 +252,7 @@ t.test("digests", async (t) => {
 });
 
 t.test("the pace of a target", (t) => {
-  const pace = new Pace();
+  const pace = new MessagePace();
   const rows = [
     [0, 10, "each"],
     [0, 11, "digest"],

@@ -13,13 +13,13 @@ import { MAX_REFUSALS, Refusals } from "../../../logservice/access/refusals.ts";
 import { isTokenText, newToken, tokenHash } from "../../../logservice/access/token.ts";
 import { operatorErrorOf } from "../../../logservice/admin/data-directory.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
-import { unreadable } from "../../../logservice/records/check.ts";
+import { unreadableFile } from "../../../logservice/records/check.ts";
 import { getNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords } from "../../../logservice/records/open.ts";
 import { newId } from "../../../logservice/records/row.ts";
 import { openSeal } from "../../../logservice/records/seal.ts";
 import { openSqlite } from "../../../logservice/records/sqlite.ts";
-import { readEvent } from "../../../logservice/rpc/read-events.ts";
+import { readNewEvent } from "../../../logservice/rpc/read-events.ts";
 import { openApi } from "../../../schema/openapi.ts";
 import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Operations } from "../../../schema/rpc.generated.ts";
@@ -496,10 +496,10 @@ t.test("a file system that is read-only is said in words", (t) => {
     ["EACCES", "/data cannot be opened: permission denied"],
     ["EMFILE", "/data cannot be opened: EMFILE"],
   ] as const) {
-    t.equal(unreadable("/data", error(code)).message, message);
+    t.equal(unreadableFile("/data", error(code)).message, message);
     t.equal(operatorErrorOf("/data", error(code)).message, message);
   }
-  t.match(unreadable("/data", error("EROFS")).hint, /^mount it writable/);
+  t.match(unreadableFile("/data", error("EROFS")).hint, /^mount it writable/);
   t.equal(operatorErrorOf("/data", new Error("is in use")).message, "is in use");
   t.end();
 });
@@ -602,7 +602,7 @@ t.test("the reader of events and the schema say the same", (t) => {
   for (const event of events) {
     let isRead = true;
     try {
-      readEvent(event, "event", "2026-01-01T00:00:00Z");
+      readNewEvent(event, "event", "2026-01-01T00:00:00Z");
     } catch {
       isRead = false;
     }

@@ -28,15 +28,15 @@ import {
   stripBars,
   unevaluated,
 } from "../../../logservice/ui/alerts/preview-data.ts";
-import { conditionWords, EVENTS, summaryOf, valueWords } from "../../../logservice/ui/alerts/words.ts";
-import { changesOf } from "../../../logservice/ui/data/changes.ts";
+import { conditionWords, draftSummary, EVENTS, valueWords } from "../../../logservice/ui/alerts/words.ts";
+import { changedMembers } from "../../../logservice/ui/data/changes.ts";
 import { alertAnswer } from "../../../logservice/ui/language/alert-answer.ts";
 import {
+  draftRecipients,
   maskOf,
   membersOf,
   NEW_NOTIFICATION,
-  problemOf,
-  recipientsOf,
+  notificationProblem,
 } from "../../../logservice/ui/notifications/draft.ts";
 import { missingFor } from "../../../logservice/ui/notifications/kinds.ts";
 import type { Alert, AlertEpisode, Notification } from "../../../schema/rpc.generated.ts";
@@ -64,10 +64,10 @@ t.test("only what was changed is sent, so that what others have saved stays", as
     [{ notification: "m" }, { notification_id: "m" }],
   ];
   for (const [typed, sent] of rows)
-    t.same(changesOf(alertOf(read, "shop"), alertOf({ ...read, ...typed }, "shop")), sent, JSON.stringify(typed));
-  t.same(changesOf({ a: ["x"], b: 1 }, { a: ["x"], b: 1 }), {}, "lists");
-  t.same(changesOf({ a: ["x"] }, { a: ["x", "y"] }), { a: ["x", "y"] }, "longer lists");
-  t.same(changesOf<object>({}, { a: "" }), { a: "" }, "what was absent");
+    t.same(changedMembers(alertOf(read, "shop"), alertOf({ ...read, ...typed }, "shop")), sent, JSON.stringify(typed));
+  t.same(changedMembers({ a: ["x"], b: 1 }, { a: ["x"], b: 1 }), {}, "lists");
+  t.same(changedMembers({ a: ["x"] }, { a: ["x", "y"] }), { a: ["x", "y"] }, "longer lists");
+  t.same(changedMembers<object>({}, { a: "" }), { a: "" }, "what was absent");
 });
 
 t.test("the condition in words", (t) => {
@@ -102,12 +102,12 @@ const SUMMARIES: readonly (readonly [Partial<AlertDraft>, string | undefined])[]
 
 t.test("what a draft does, in sentences", (t) => {
   for (const [part, wanted] of SUMMARIES)
-    t.equal(summaryOf({ ...NEW_ALERT, ...part }, EVENTS, false), wanted, JSON.stringify(part));
-  t.match(summaryOf({ ...NEW_ALERT, operator: "<", threshold: "0" }, EVENTS, false), /^Never triggers/);
-  t.match(summaryOf({ ...NEW_ALERT, operator: ">=", threshold: "0" }, EVENTS, false), /^Always triggered/);
-  t.match(summaryOf({ ...NEW_ALERT, operator: "<", threshold: "0" }, P99, false), /^Triggers on p99/);
+    t.equal(draftSummary({ ...NEW_ALERT, ...part }, EVENTS, false), wanted, JSON.stringify(part));
+  t.match(draftSummary({ ...NEW_ALERT, operator: "<", threshold: "0" }, EVENTS, false), /^Never triggers/);
+  t.match(draftSummary({ ...NEW_ALERT, operator: ">=", threshold: "0" }, EVENTS, false), /^Always triggered/);
+  t.match(draftSummary({ ...NEW_ALERT, operator: "<", threshold: "0" }, P99, false), /^Triggers on p99/);
   t.match(
-    summaryOf(NEW_ALERT, P99, true),
+    draftSummary(NEW_ALERT, P99, true),
     /^Triggers on p99\(duration\) more than 10 ms in 5 min, for each group separately\./,
   );
   t.end();
@@ -334,7 +334,7 @@ t.test("notifications: what is sent, and what is refused before", (t) => {
     recipients: "a@x.org, b@x.org\n\na@x.org",
   } as const;
   t.same(membersOf(mail), { type: "email", name: "Ops", email_addresses: ["a@x.org", "b@x.org"] });
-  t.same(recipientsOf({ ...mail, type: "sms", recipients: "+1 555 0100\n+1 (555) 0101;" }), [
+  t.same(draftRecipients({ ...mail, type: "sms", recipients: "+1 555 0100\n+1 (555) 0101;" }), [
     "+1 555 0100",
     "+1 (555) 0101",
   ]);
@@ -343,19 +343,25 @@ t.test("notifications: what is sent, and what is refused before", (t) => {
   t.same(membersOf({ ...chat, secret: " https://x.org/h " }), {
     ...{ type: "slack", name: "Chat", slack_channel: "#ops", slack_webhook_url: "https://x.org/h" },
   });
-  t.equal(problemOf(mail, true), undefined);
+  t.equal(notificationProblem(mail, true), undefined);
   t.equal(
-    problemOf({ ...mail, recipients: "a@x.org foo" }, true),
+    notificationProblem({ ...mail, recipients: "a@x.org foo" }, true),
     'notification.email_addresses: "foo" is not an email address',
   );
-  t.equal(problemOf({ ...mail, type: "sms" }, true), 'notification.sms_numbers: "a@x.org" is not a phone number');
   t.equal(
-    problemOf({ ...mail, recipients: " " }, true),
+    notificationProblem({ ...mail, type: "sms" }, true),
+    'notification.sms_numbers: "a@x.org" is not a phone number',
+  );
+  t.equal(
+    notificationProblem({ ...mail, recipients: " " }, true),
     "notification.email_addresses: write an email address at least",
   );
-  t.equal(problemOf(chat, true), "notification.slack_webhook_url: paste the address of the webhook");
-  t.equal(problemOf(chat, false), undefined);
-  t.equal(problemOf({ ...chat, name: "" }, false), "notification.name: give it a name, by which alerts choose it");
+  t.equal(notificationProblem(chat, true), "notification.slack_webhook_url: paste the address of the webhook");
+  t.equal(notificationProblem(chat, false), undefined);
+  t.equal(
+    notificationProblem({ ...chat, name: "" }, false),
+    "notification.name: give it a name, by which alerts choose it",
+  );
   t.equal(maskOf({ type: "webhook", webhook_url: "https://x.org/****" } as Notification), "https://x.org/****");
   t.equal(maskOf({ type: "email", webhook_url: "" } as Notification), "");
   t.match(missingFor("email", { isMailing: false, isTexting: true }), /--smtp/);

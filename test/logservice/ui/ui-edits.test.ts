@@ -1,7 +1,7 @@
 // What is typed over a record that others change meanwhile: what is shown, what clashes, and how a clash ends.
 import t from "tap";
 import { alertOf, NEW_ALERT } from "../../../logservice/ui/alerts/draft.ts";
-import { changesOf } from "../../../logservice/ui/data/changes.ts";
+import { changedMembers } from "../../../logservice/ui/data/changes.ts";
 import {
   clashesOf,
   edited,
@@ -74,10 +74,10 @@ t.test("a clash ends by either value, until there is another", (t) => {
   const saved = { ...READ, threshold: "30" };
   const mine = keepingMine(edits, saved, "threshold");
   t.same(clashesOf(mine, saved), []);
-  t.same(changesOf(alertOf(saved, "p"), alertOf(withEdits(saved, mine), "p")), { threshold: 20, name: "Mine" });
+  t.same(changedMembers(alertOf(saved, "p"), alertOf(withEdits(saved, mine), "p")), { threshold: 20, name: "Mine" });
   t.same(clashesOf(mine, { ...READ, threshold: "40" }), ["threshold"], "a third value");
   const theirs = withoutEdit(edits, "threshold");
   t.same(clashesOf(theirs, saved), []);
-  t.same(changesOf(alertOf(saved, "p"), alertOf(withEdits(saved, theirs), "p")), { name: "Mine" });
+  t.same(changedMembers(alertOf(saved, "p"), alertOf(withEdits(saved, theirs), "p")), { name: "Mine" });
   t.end();
 });

@@ -5,7 +5,7 @@ import { parsePipeline } from "../../../grammar/query/index.ts";
 import { visibleQuery } from "../../../grammar/query/visible.ts";
 import { rangeTexts, searchOf, type View, viewOf } from "../../../logservice/address/view.ts";
 import { readRange } from "../../../logservice/rpc/read-range.ts";
-import { drawingOf, drawingsOf, groupOf, seriesOf } from "../../../logservice/ui/charts/drawing.ts";
+import { drawingOf, drawingsOf, groupOfRow, seriesOf } from "../../../logservice/ui/charts/drawing.ts";
 import { noteServiceTime, serviceNow } from "../../../logservice/ui/data/clock.ts";
 import { Arrivals, MOST_ARRIVED } from "../../../logservice/ui/explorer/arrivals.ts";
 import { columnLayout } from "../../../logservice/ui/explorer/column-widths.ts";
@@ -21,7 +21,7 @@ import { nearAnswer } from "../../../logservice/ui/language/near-answer.ts";
 import { colouredPieces } from "../../../logservice/ui/query-box/coloured.ts";
 import { completed } from "../../../logservice/ui/query-box/combobox.ts";
 import { type RowRange, type RowReader, Rows } from "../../../logservice/ui/rows/rows.ts";
-import { endPlace, movedBy } from "../../../logservice/ui/rows/scroll-place.ts";
+import { endPosition, movedBy } from "../../../logservice/ui/rows/scroll-place.ts";
 import type { AggregateResponse, Event, Level } from "../../../schema/rpc.generated.ts";
 import { TestClock } from "../../support/test-clock.ts";
 
@@ -406,8 +406,8 @@ t.test("a place in a list", async (t) => {
     ["up over rows", movedBy({ row: 3, offset: 5 }, -30, same), { row: 1, offset: 15 }],
     ["above the first", movedBy({ row: 1, offset: 0 }, -500, same), { row: 0, offset: 0 }],
     ["below the last", movedBy({ row: 98, offset: 0 }, 5_000, same), { row: 99, offset: 19 }],
-    ["the end", endPlace(110, same), { row: 94, offset: 10 }],
-    ["the end of few", endPlace(110, { count: 2, heightOf: () => 20 }), { row: 0, offset: 0 }],
+    ["the end", endPosition(110, same), { row: 94, offset: 10 }],
+    ["the end of few", endPosition(110, { count: 2, heightOf: () => 20 }), { row: 0, offset: 0 }],
   ];
   for (const [name, found, wanted] of rows) t.strictSame(found, wanted, name);
 });
@@ -485,16 +485,16 @@ t.test("a histogram goes on", async (t) => {
 });
 
 t.test("events that arrive", async (t) => {
-  const ids = (all: Arrivals) => all.shown.map(({ id }) => id);
+  const ids = (all: Arrivals) => all.shownEvents.map(({ id }) => id);
   const all = new Arrivals();
   for (const id of ["a", "b", "c"]) all.push(event(id, NOW));
   t.strictSame(ids(all), [], "what waits is not shown");
   t.equal(all.waiting, 3);
   t.strictSame(
-    all.untold().map(({ id }) => id),
+    all.takeNew().map(({ id }) => id),
     ["a", "b", "c"],
   );
-  t.strictSame(all.untold(), []);
+  t.strictSame(all.takeNew(), []);
   t.equal(all.show(), true);
   t.strictSame(ids(all), ["c", "b", "a"]);
   all.push(event("d", NOW));
@@ -515,8 +515,8 @@ t.test("events that arrive", async (t) => {
   for (let i = 0; i < MOST_ARRIVED * 3; i++) many.push(event(`e${i}`, NOW));
   t.equal(many.waiting, MOST_ARRIVED * 3, "all are counted");
   t.equal(many.show(), false, "and the list has to be read anew");
-  t.ok(many.shown.length <= MOST_ARRIVED);
-  t.equal(many.shown[0]!.id, `e${MOST_ARRIVED * 3 - 1}`);
+  t.ok(many.shownEvents.length <= MOST_ARRIVED);
+  t.equal(many.shownEvents[0]!.id, `e${MOST_ARRIVED * 3 - 1}`);
 });
 
 t.test("a query in colours", async (t) => {
@@ -748,6 +748,6 @@ t.test("what a result is drawn as", async (t) => {
     t.strictSame([drawn.times.at(0), drawn.times.at(-1), drawn.isCut], [ms(from), ms(to), isCut]);
     t.strictSame([drawn.series[0]!.values.at(0), drawn.series[0]!.values.at(-1)], [from, to]);
   }
-  t.strictSame(groupOf(groups, ["a", 1]), [["value0", "a"]]);
-  t.equal(groupOf(result(["number"], [[1]]), [1]), undefined);
+  t.strictSame(groupOfRow(groups, ["a", 1]), [["value0", "a"]]);
+  t.equal(groupOfRow(result(["number"], [[1]]), [1]), undefined);
 });

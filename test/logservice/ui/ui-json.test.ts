@@ -1,7 +1,7 @@
 // JSON that the texts of events hold, as the tree in the detail has it.
 import fc from "fast-check";
 import t from "tap";
-import { type JsonNode, jsonIn, openLevels, pathText, textOf } from "../../../logservice/ui/explorer/json-text.ts";
+import { type JsonNode, jsonIn, nodeText, openLevels, pathText } from "../../../logservice/ui/explorer/json-text.ts";
 
 /** The value that a tree stands for, by JSON.parse's rules. */
 function read(node: JsonNode): unknown {
@@ -40,7 +40,7 @@ t.test("what is written is kept", (t) => {
 
 t.test("a part is copied as it is written, and by its way", (t) => {
   const text = '{"n":12345678901234567890.10,"e":1E400,"k":1,"k":2,"__proto__":{"a":[]},"o":[[null,"\\u202e"]]}';
-  t.equal(textOf(jsonIn(text)!), text.replace("\\u202e", "\u202e"));
+  t.equal(nodeText(jsonIn(text)!), text.replace("\\u202e", "\u202e"));
   const rows: readonly (readonly [path: readonly (string | number)[], shown: string])[] = [
     [[], "."],
     [["a", "b_1", 0, "c"], ".a.b_1[0].c"],

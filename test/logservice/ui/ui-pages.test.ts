@@ -6,7 +6,7 @@ import { KEYWORD_DOCS, PIPE_WORDS, WORD_DOCS } from "../../../grammar/query/refe
 import { pageKey, titleOf } from "../../../logservice/address/names.ts";
 import { pageAt } from "../../../logservice/address/page.ts";
 import { matchingEntries } from "../../../logservice/ui/audit/matching.ts";
-import { sentenceOf, sentenceText, TOLD } from "../../../logservice/ui/audit/sentence.ts";
+import { DESCRIBED_OPERATIONS, sentenceOf, sentenceText } from "../../../logservice/ui/audit/sentence.ts";
 import {
   FIRST,
   functionExample,
@@ -18,7 +18,7 @@ import {
 } from "../../../logservice/ui/help/examples.ts";
 import { typeable } from "../../../logservice/ui/kit/visible.ts";
 import { matchingSearches, searchNamed } from "../../../logservice/ui/searches/matching.ts";
-import { foundPlaces } from "../../../logservice/ui/shell/found-places.ts";
+import { matchingDestinations } from "../../../logservice/ui/shell/found-places.ts";
 import { isLastOwner, mayChange, ROLE_TABLE, rolesUpTo } from "../../../logservice/ui/team/roles.ts";
 import { toolConfigOf } from "../../../logservice/ui/team/tool-config.ts";
 import type { AuditEntry, Member, Search } from "../../../schema/rpc.generated.ts";
@@ -76,7 +76,7 @@ t.test("the search over pages", (t) => {
   ] as const;
   for (const [typed, found] of rows)
     t.same(
-      foundPlaces(places, typed).map(({ text }) => text),
+      matchingDestinations(places, typed).map(({ text }) => text),
       found,
       typed,
     );
@@ -149,7 +149,7 @@ t.test("each operation that changes something has a sentence", (t) => {
   );
   // Events are no records, and an export is told when it is sent.
   t.same(
-    changes.filter((name) => !["add_events", "add_export"].includes(name) && !TOLD.includes(name)),
+    changes.filter((name) => !["add_events", "add_export"].includes(name) && !DESCRIBED_OPERATIONS.includes(name)),
     [],
   );
   t.end();

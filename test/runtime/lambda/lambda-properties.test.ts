@@ -2,7 +2,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import fc from "fast-check";
 import t from "tap";
-import { readEvent } from "../../../runtime/lambda/event.ts";
+import { readPlatformEvent } from "../../../runtime/lambda/event.ts";
 import { requestOfEvent } from "../../../runtime/lambda/request.ts";
 import { answerDocument } from "../../../runtime/lambda/response.ts";
 import { encodeDecodedPath, encodePath, encodeQuery } from "../../../runtime/lambda/target.ts";
@@ -52,7 +52,7 @@ const events = fc.record(
 t.test("every event is read, and becomes a request that can be sent", (t) => {
   let requests = 0;
   const property = fc.property(fc.oneof(events, fc.jsonValue()), (event) => {
-    const read = readEvent(event);
+    const read = readPlatformEvent(event);
     if (read.kind !== "http") return;
     requests += 1;
     const request = requestOfEvent(read, { signal, sent });

@@ -12,7 +12,7 @@ import { SSM } from "@aws-sdk/client-ssm";
 import t, { type Test } from "tap";
 import { Environment, type FunctionError } from "../../../cli/sandbox/function/environment.ts";
 import type { Entry } from "../../../grammar/entry.ts";
-import { endpointOf } from "../../../runtime/lambda/parameter-store.ts";
+import { ssmEndpoint } from "../../../runtime/lambda/parameter-store.ts";
 import { signedHeaders } from "../../../runtime/lambda/sign.ts";
 import { type Failure, THROTTLING } from "../../support/aws/failures.ts";
 import { type Aws, startAws } from "../../support/aws/index.ts";
@@ -493,12 +493,12 @@ for (const [env, region, expected] of [
   ],
 ] as const) {
   t.test(`the address for ${region} ${JSON.stringify(env)}`, async (t) =>
-    t.equal(endpointOf(env, region).href, expected),
+    t.equal(ssmEndpoint(env, region).href, expected),
   );
 }
 for (const wrong of ["no", "file:///etc/passwd", "127.0.0.1:80"]) {
   t.test(`no address: ${wrong}`, async (t) => {
-    t.throws(() => endpointOf({ AWS_ENDPOINT_URL_SSM: wrong }, "eu-west-1"), { message: /is no http or https URL/ });
+    t.throws(() => ssmEndpoint({ AWS_ENDPOINT_URL_SSM: wrong }, "eu-west-1"), { message: /is no http or https URL/ });
   });
 }
 

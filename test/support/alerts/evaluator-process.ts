@@ -19,7 +19,7 @@ const nowMs = () => (clock === "slots" ? slotMs : BEGIN_MS + (systemClock.nowMs(
 const events = openOracle(nowMs);
 await fill(events, project);
 const evaluator = new Evaluator({
-  ...{ records, events, clock: clockAt(nowMs), told() {} },
+  ...{ records, events, clock: clockAt(nowMs), deliveriesAdded() {} },
   failed: (message, error) => process.stderr.write(`${message}: ${(error as Error).stack}\n`),
 });
 const { first } = await records.db

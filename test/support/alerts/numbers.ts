@@ -1,5 +1,5 @@
 // Events whose numbers follow from the time alone: every process makes the same ones, and the test knows what alerts tell.
-import { step, type Transition, WELL } from "../../../logservice/alerts/state.ts";
+import { stepAlert, type Transition, WELL } from "../../../logservice/alerts/state.ts";
 import type { EventsStore } from "../../../logservice/events/store.ts";
 import type { AlertRow } from "../../../logservice/records/tables.ts";
 import { randomOf } from "../random.ts";
@@ -35,7 +35,7 @@ export function happened(alert: AlertRow, firstSlot: number): Transition[] {
   for (let number = firstSlot; number < alert.next_slot; number++) {
     const outcome = { ok: true, value: new Map([["", countAt(alert.query, number)]]) } as const;
     const stop = new Date((number + 1) * MINUTE_MS).toISOString();
-    const next = step(rule, state, { number, stop, outcome }, () => `e${number}`);
+    const next = stepAlert(rule, state, { number, stop, outcome }, () => `e${number}`);
     state = next.state;
     transitions.push(...next.transitions);
   }

@@ -1,8 +1,8 @@
 // What an alert tells, by looking at its whole history again for each slot: slow, plain, and without the state machine.
-import type { Outcome, Rule } from "../../../logservice/alerts/state.ts";
+import type { Rule, SlotOutcome } from "../../../logservice/alerts/state.ts";
 
 export interface Past {
-  readonly outcome: Outcome;
+  readonly outcome: SlotOutcome;
   readonly isMuted: boolean;
 }
 

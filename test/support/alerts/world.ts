@@ -104,7 +104,7 @@ export async function openWorld(
     },
     evaluator(options = {}) {
       const failed = (message: string, error: unknown) => failures.push(`${message}: ${(error as Error).stack}`);
-      const one = new Evaluator({ records, events, clock: clockAt(nowMs), told() {}, failed, ...options });
+      const one = new Evaluator({ records, events, clock: clockAt(nowMs), deliveriesAdded() {}, failed, ...options });
       evaluators.push(one);
       return one;
     },

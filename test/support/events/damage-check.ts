@@ -1,7 +1,7 @@
 // What must hold of a store whose files were damaged: what it answers, what it says is missing, what it keeps.
 import { join } from "node:path";
 import { parseQuery, type Query } from "../../../grammar/query/index.ts";
-import type { EventsStore, Loss, Range } from "../../../logservice/events/store.ts";
+import type { EventRange, EventsStore, Loss } from "../../../logservice/events/store.ts";
 import { ALL_TIMES, eventOf, filesOf, type HeldIndex, type Numbers, timeOf } from "./rich-store.ts";
 
 const never = new AbortController().signal;
@@ -43,7 +43,7 @@ async function wrongOf(
   { isMissing, sql = [], deep = [], asked }: Expected,
 ): Promise<string[]> {
   const wrong: string[] = [];
-  const range: Range = { project, ...ALL_TIMES, query: undefined };
+  const range: EventRange = { project, ...ALL_TIMES, query: undefined };
   const filtered = { ...range, query: FILTER };
   const missing: Record<string, number> = {};
   const counted: Record<string, number> = {};
@@ -145,7 +145,7 @@ function query(text: string): Query {
 const FILTER = query("i >= 0");
 
 /** Events that a search gives and should not, gives twice, or does not give. */
-async function wrongEvents(store: EventsStore, range: Range, numbers: ReadonlySet<number>, isAll: boolean) {
+async function wrongEvents(store: EventsStore, range: EventRange, numbers: ReadonlySet<number>, isAll: boolean) {
   const texts: string[] = [];
   const seen = new Set<number>();
   let [missingBytes, count, before]: [number, number, number] = [0, 0, 0];

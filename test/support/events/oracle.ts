@@ -9,7 +9,7 @@ import {
   compareText,
   type PositionedEvent,
   printCursor,
-  readCursor,
+  readPosition,
 } from "../../../logservice/events/order.ts";
 import { pageFits } from "../../../logservice/events/page.ts";
 import {
@@ -59,7 +59,7 @@ export function openOracle(nowMs: () => number): EventsStore {
     async search(asked) {
       const { limit, order, cursor } = asked;
       const sign = order === "ascending" ? 1 : -1;
-      const after = cursor === undefined ? undefined : readCursor(cursor);
+      const after = cursor === undefined ? undefined : readPosition(cursor);
       const sorted = within(asked).sort((a, b) => sign * comparePositions(a, b));
       const rest = sorted.filter((one) => after === undefined || sign * comparePositions(one, after) > 0);
       const page: PositionedEvent[] = [];

@@ -9,7 +9,7 @@ import { systemClock } from "../../../grammar/units/clock.ts";
 import { buildFromJournal } from "../../../logservice/events/duckdb/build.ts";
 import { ConnectionPool } from "../../../logservice/events/duckdb/connection-pool.ts";
 import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
-import { columnsOf } from "../../../logservice/events/duckdb/query/query-context.ts";
+import { segmentColumns } from "../../../logservice/events/duckdb/query/query-context.ts";
 import { readSegment } from "../../../logservice/events/duckdb/segment.ts";
 import { fromFiles } from "../../../logservice/events/duckdb/segment-schema.ts";
 import { firstNanosecond } from "../../../logservice/events/instant.ts";
@@ -82,7 +82,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
       columns += segment.columns.size;
       const events = accepted.map((_, i) => eventAt(lines, i));
       for (const query of some) {
-        const options = { nowMs: NOW_MS, columns: columnsOf(segment), firstInstant: firstNanosecond };
+        const options = { nowMs: NOW_MS, columns: segmentColumns(segment), firstInstant: firstNanosecond };
         const { upper, lower } = querySql(query, options);
         const said = new Map<number, { upper: boolean; lower: boolean }>();
         await readers.run(

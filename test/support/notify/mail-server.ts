@@ -2,6 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { openMailer } from "../../../logservice/mail/mailer.ts";
 
 export interface ReceivedMail {
@@ -38,7 +39,7 @@ export async function startMailServer(t: Test) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.teardown(() => new Promise<void>((resolve) => server.close(resolve)));
   const url = `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
-  const mailer = openMailer({ url, from: "Logs <logs@example.com>" });
+  const mailer = openMailer({ url, from: "Logs <logs@example.com>" }, systemClock);
   t.teardown(() => mailer.close());
   return {
     url,

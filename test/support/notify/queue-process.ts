@@ -10,7 +10,7 @@ const [directory = "", smtp = ""] = process.argv.slice(2);
 const records = await openRecords(directory);
 const queue = new DeliveryQueue({
   records,
-  settings: { ...SETTINGS, mailer: openMailer({ url: smtp, from: "Logs <logs@example.com>" }) },
+  settings: { ...SETTINGS, mailer: openMailer({ url: smtp, from: "Logs <logs@example.com>" }, systemClock) },
   origin: () => "https://logs.example.com",
   clock: systemClock,
   failed: (message, error) => process.stderr.write(`${message}: ${error}\n`),

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
 import type { Test } from "tap";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { type Mailer, openMailer } from "../../../logservice/mail/mailer.ts";
 import { until } from "../until.ts";
 
@@ -79,7 +80,7 @@ export async function startMailServer(
   return {
     port: actual,
     mails,
-    mailer: () => openMailer({ url: `smtp://127.0.0.1:${actual}`, from: "Logs <logs@example.com>" }),
+    mailer: () => openMailer({ url: `smtp://127.0.0.1:${actual}`, from: "Logs <logs@example.com>" }, systemClock),
     mailTo: (email, number = 1) =>
       until(`mail ${number} to ${email}`, () => mails.filter(({ to }) => to === email)[number - 1]),
     connections: () => (server as unknown as { readonly connections: ReadonlySet<unknown> }).connections.size,

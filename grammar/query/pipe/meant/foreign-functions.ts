@@ -1,7 +1,7 @@
 import { topLevel } from "../../meant/foreign-query.ts";
 import { FOREIGN_FUNCTIONS, functionOf } from "../functions.ts";
 
-/** What stages of another language have said before the one that is translated. */
+/** The names that stages of another language have introduced before the one that is translated. */
 export interface Names {
   /** Columns under their names there, without blanks and in lower case, and ours. */
   readonly columns: Map<string, string>;
@@ -16,14 +16,14 @@ const NAME = /^[A-Za-z_@$][\w@$.-]*$/;
 const plain = (text: string) => text.replace(/[\s"'`]/g, "").toLowerCase();
 
 /** A column as we name it; undefined for what is none: an expression, or a name that we cannot know. */
-export function columnOf(text: string, names: Names): string | undefined {
+export function foreignColumn(text: string, names: Names): string | undefined {
   const name = text
     .trim()
     .replace(/^\((.*)\)$/, "$1")
     .replace(/^(["'`])(.*)\1$/, "$2")
     .trim();
-  const known = names.columns.get(plain(name));
-  if (known !== undefined) return known;
+  const column = names.columns.get(plain(name));
+  if (column !== undefined) return column;
   const call = /^(\w+)\s*\(([^()]*)\)$/.exec(name);
   if (call !== null) return callsOf(call[1]!, call[2]!, names)?.[0];
   if (!NAME.test(name) || names.computed.has(name)) return undefined;
@@ -33,10 +33,10 @@ export function columnOf(text: string, names: Names): string | undefined {
 const MESSAGES: Readonly<Record<string, string>> = { "@message": "message", _msg: "message", _raw: "message" };
 
 /** A list of columns, with commas or blanks between them; undefined if one is none. */
-export function columnsOf(text: string, names: Names): string[] | undefined {
+export function foreignColumns(text: string, names: Names): string[] | undefined {
   const inner = text.trim().replace(/^\(([^()]*)\)$/, "$1");
   const parts = inner.includes(",") || inner.includes("(") ? topLevel(inner, ",") : inner.trim().split(/\s+/);
-  const columns = parts.map((part) => columnOf(part, names));
+  const columns = parts.map((part) => foreignColumn(part, names));
   // Words between names, such as path as p, are none.
   const isList = inner.trim() !== "" && parts.every((part) => !/^\s*(?:as|by)\s*$/.test(part));
   return !isList || columns.includes(undefined) ? undefined : (columns as string[]);
@@ -52,7 +52,7 @@ function callsOf(written: string, inside: string, names: Names): string[] | unde
   if (/^(?:percentiles?|quantile|pct|percentile_cont|approx_percentile)$/.test(name)) {
     const field = args.find((arg) => !NUMBER.test(arg));
     const numbers = args.filter((arg) => NUMBER.test(arg));
-    const column = columnOf(field ?? "", names);
+    const column = foreignColumn(field ?? "", names);
     if (column === undefined || numbers.length !== args.length - 1) return undefined;
     return numbers.map((number) => `p${percent(Number(number))}(${column})`);
   }
@@ -65,7 +65,7 @@ function callsOf(written: string, inside: string, names: Names): string[] | unde
         : name;
   if (functionOf(own) === undefined) return undefined;
   if (own === "rate") return ["rate()"];
-  const column = args.length === 1 ? columnOf(args[0]!, names) : undefined;
+  const column = args.length === 1 ? foreignColumn(args[0]!, names) : undefined;
   return column === undefined ? undefined : [`${own}(${column})`];
 }
 
@@ -86,7 +86,7 @@ export interface Groups {
   readonly step?: string | undefined;
 }
 
-/** What follows `by`: columns, and a step of time in any of its spellings; undefined if one is none of them. */
+/** The list after `by`: columns, and a step of time in any of its spellings; undefined if an item is neither. */
 function groupsOf(text: string, names: Names): Groups | undefined {
   let inner = text.trim();
   if (/^\(/.test(inner) && inner.indexOf(")") === inner.length - 1) inner = inner.slice(1, -1);
@@ -102,9 +102,9 @@ function groupsOf(text: string, names: Names): Groups | undefined {
     const time = width ?? span;
     if (time !== undefined) step = stepOf(time);
     else if (unit !== undefined) step = UNIT_STEPS[unit.toLowerCase()];
-    else if (names.step !== undefined && columnOf(value, names) === "timestamp") step = names.step;
+    else if (names.step !== undefined && foreignColumn(value, names) === "timestamp") step = names.step;
     else {
-      const column = columnOf(value, names);
+      const column = foreignColumn(value, names);
       if (column === undefined) return undefined;
       by.push(column);
       continue;
@@ -117,7 +117,7 @@ function groupsOf(text: string, names: Names): Groups | undefined {
 }
 
 /** Functions and their groups, as stages have them. */
-export interface Summary extends Groups {
+export interface ForeignSummary extends Groups {
   /** With `as`, if they are named. */
   readonly calls: readonly string[];
 }
@@ -126,10 +126,10 @@ export interface Summary extends Groups {
  * `count(*) as hits, pct(duration, 99) by path, bin(5m)`, `by (path) count() hits`, `hits = count() by path`,
  * `count avg(duration) by path`. The columns are known afterwards.
  */
-export function summaryOf(text: string, names: Names): Summary | undefined {
+export function foreignSummary(text: string, names: Names): ForeignSummary | undefined {
   const before = /^\s*(?:by\s*)?(\((?:[^()]|\([^()]*\))*\))(?=\s*\w)([\s\S]*)$/i.exec(text);
   let rest = before === null ? text : before[2]!;
-  const found: [key: string, call: string, as: string | undefined][] = [];
+  const aggregates: [key: string, call: string, as: string | undefined][] = [];
   AGGREGATE.lastIndex = 0;
   for (let match = AGGREGATE.exec(rest); match !== null; match = AGGREGATE.exec(rest)) {
     const [whole, first, name = "", inside = "", ...named] = match;
@@ -137,19 +137,19 @@ export function summaryOf(text: string, names: Names): Summary | undefined {
     if (calls === undefined) return undefined;
     const as = first ?? named.find((one) => one !== undefined);
     if (as !== undefined && (calls.length > 1 || !/^[A-Za-z_]\w*$/.test(as))) return undefined;
-    for (const call of calls) found.push([`${name}(${inside})`, call, as]);
+    for (const call of calls) aggregates.push([`${name}(${inside})`, call, as]);
     rest = rest.slice(whole.length);
     AGGREGATE.lastIndex = 0;
   }
   const after = /^\s*(?:group\s+)?by\b([\s\S]+)$/i.exec(rest);
-  if (found.length === 0 || (after === null && rest.trim() !== "")) return undefined;
+  if (aggregates.length === 0 || (after === null && rest.trim() !== "")) return undefined;
   const groups = groupsOf(before?.[1] ?? after?.[1] ?? "()", names);
   const isEmpty = before === null && after === null;
   if (groups === undefined && !isEmpty) return undefined;
   // A single count needs no name: it is that of the stage.
-  const isCount = found.length === 1 && found[0]![1] === "count()" && found[0]![2] === undefined;
-  for (const [key, call, as] of found) know(names, key, as ?? (isCount ? "count" : call));
-  const calls = isCount ? [] : found.map(([, call, as]) => (as === undefined ? call : `${call} as ${as}`));
+  const isCount = aggregates.length === 1 && aggregates[0]![1] === "count()" && aggregates[0]![2] === undefined;
+  for (const [key, call, as] of aggregates) know(names, key, as ?? (isCount ? "count" : call));
+  const calls = isCount ? [] : aggregates.map(([, call, as]) => (as === undefined ? call : `${call} as ${as}`));
   return { ...(groups ?? { by: [] }), calls };
 }
 
@@ -165,7 +165,7 @@ function know({ columns }: Names, call: string, own: string): void {
 }
 
 /** A stage that gives a summary, in ours. */
-export function summaryPipe({ calls, by, step }: Summary): string {
+export function summaryPipe({ calls, by, step }: ForeignSummary): string {
   const groups = by.length === 0 ? "" : ` by ${by.join(", ")}`;
   const values = calls.length === 0 ? "" : ` ${calls.join(", ")}`;
   if (step !== undefined) return `timeseries ${step}${values}${groups}`;

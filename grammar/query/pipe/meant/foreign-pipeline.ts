@@ -1,7 +1,7 @@
 import type { Parsed, Problem } from "../../../problem.ts";
 import type { Pipeline } from "../../ast.ts";
 import { levelOf } from "../../levels.ts";
-import { jq, loki, MAX_LENGTH, mend, sql, topLevel, word } from "../../meant/foreign-query.ts";
+import { jq, loki, MAX_FOREIGN_LENGTH, mend, sqlCondition, topLevel, word } from "../../meant/foreign-query.ts";
 import { PIPE_WORDS } from "../../pipe-words.ts";
 import { isMessageWord } from "../../place.ts";
 import * as queryProblems from "../../problems.ts";
@@ -23,7 +23,7 @@ export interface Translated {
 export function foreignPipeline(source: string, parse: Parse): Translated | undefined {
   // Other blanks than ours, as web pages have them, go with the rest.
   const text = source.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
-  if (text.length > MAX_LENGTH) return undefined;
+  if (text.length > MAX_FOREIGN_LENGTH) return undefined;
   const parts = partsOf(text.trim());
   if (parts === undefined) return undefined;
   const { write, dropped } = written(parts, parse);
@@ -58,9 +58,10 @@ function written({ language, first, pipes, dropped }: Parts, parse: Parse) {
   let write: string = query;
   const isKusto = language === KUSTO;
   // Columns that are only shown are the last thing to choose, and nothing where others take their place.
-  const shown = language === INSIGHTS && /^fields\b/.test(pipes[0] ?? "") && pipes.length > 1 ? pipes[0]! : undefined;
-  const isShown = shown !== undefined && !pipes.slice(1).some((pipe) => ROWS.test(pipe));
-  const ordered = shown === undefined ? pipes : [...pipes.slice(1), ...(isShown ? [shown] : [])];
+  const fieldsPipe =
+    language === INSIGHTS && /^fields\b/.test(pipes[0] ?? "") && pipes.length > 1 ? pipes[0]! : undefined;
+  const isLastPipe = fieldsPipe !== undefined && !pipes.slice(1).some((pipe) => ROWS.test(pipe));
+  const ordered = fieldsPipe === undefined ? pipes : [...pipes.slice(1), ...(isLastPipe ? [fieldsPipe] : [])];
   for (const [index, pipe] of ordered.entries()) {
     const added = translatePipe(pipe, names, isKusto);
     const begin: string | undefined = added === undefined ? renamed(write, pipe, names) : write;
@@ -132,24 +133,24 @@ function sqlParts(text: string): Parts | undefined {
   if (order !== undefined) pipes.push(`order by ${byNumber(order, columns)}`);
   if (most !== undefined) pipes.push(`limit ${most}`);
   if (pipes.every((pipe) => /^(?:order|limit)/.test(pipe)) && list !== "*") pipes.push(`select ${list}`);
-  const first = where === undefined ? "" : sql(`where ${where}`)?.text;
+  const first = where === undefined ? "" : sqlCondition(`where ${where}`)?.text;
   return first === undefined ? undefined : { language: "SQL", first, pipes, dropped: [], isCertain: true };
 }
 
 /** The clauses of a select by their words; undefined if they are none, or not in their order. */
 function clausesOf(text: string): Readonly<Record<string, string>> | undefined {
   const plain = text.replace(/'[^']*'|"[^"]*"/g, (quoted) => "_".repeat(quoted.length));
-  const found = [...plain.matchAll(/(?:^|\s)(select|from|where|group\s+by|having|order\s+by|limit)\s+/gi)];
+  const matches = [...plain.matchAll(/(?:^|\s)(select|from|where|group\s+by|having|order\s+by|limit)\s+/gi)];
   const clauses: Record<string, string> = {};
   let last = -1;
-  for (const [index, { 0: whole, 1: word = "", index: at }] of found.entries()) {
+  for (const [index, { 0: whole, 1: word = "", index: at }] of matches.entries()) {
     const name = word.toLowerCase().replace(/\s+/, " ");
     const rank = CLAUSES.indexOf(name);
     if (rank <= last) return undefined;
     last = rank;
-    clauses[name] = text.slice(at + whole.length, found[index + 1]?.index ?? text.length).trim();
+    clauses[name] = text.slice(at + whole.length, matches[index + 1]?.index ?? text.length).trim();
   }
-  return clauses.select === undefined || clauses.from === undefined || found[0]!.index > 0 ? undefined : clauses;
+  return clauses.select === undefined || clauses.from === undefined || matches[0]!.index > 0 ? undefined : clauses;
 }
 
 const CLAUSES = ["select", "from", "where", "group by", "having", "order by", "limit"];
@@ -224,10 +225,10 @@ function lokiParts(whole: string): Parts | undefined {
   }
   const own = parts.findIndex((part, at) => at > 0 && PIPE_BEGIN.test(part));
   const pipes = own < 0 ? [] : parts.slice(own);
-  const found = loki(own < 0 ? text : parts.slice(0, own).join("|").trim());
-  if (found === undefined || found.text === "") return undefined;
-  const dropped = found.dropped.filter((pipe) => pipe !== "json");
-  return { language: "a query of Loki", first: found.text, pipes, dropped, isCertain: true };
+  const condition = loki(own < 0 ? text : parts.slice(0, own).join("|").trim());
+  if (condition === undefined || condition.text === "") return undefined;
+  const dropped = condition.dropped.filter((pipe) => pipe !== "json");
+  return { language: "a query of Loki", first: condition.text, pipes, dropped, isCertain: true };
 }
 
 /** `select(.status >= 500) | [.path, .status] | @tsv` */
@@ -242,8 +243,8 @@ function jqParts(whole: string): Parts | undefined {
   }
   // [.[] | select(...)] | length
   const text = whole.replace(/^\[(.*)\](?=\s*\|\s*length$)/s, "$1");
-  const found = jq(text);
-  if (found === undefined) return undefined;
+  const condition = jq(text);
+  if (condition === undefined) return undefined;
   const tail = /\)\s*((?:\|[^()]*)?)$/.exec(text)?.[1] ?? "";
   const rest = topLevel(tail.slice(1), "|")
     .map((pipe) => pipe.trim())
@@ -254,7 +255,7 @@ function jqParts(whole: string): Parts | undefined {
     const columns = topLevel(list, ",").map((part) => /^(?:\w+\s*:\s*)?\.?([A-Za-z_][\w.]*)$/.exec(part.trim())?.[1]);
     return columns.includes(undefined) ? pipe : `fields ${columns.join(", ")}`;
   });
-  return { language: JQ, first: found.text, pipes, dropped: [], isCertain: true };
+  return { language: JQ, first: condition.text, pipes, dropped: [], isCertain: true };
 }
 
 /** Languages whose stages follow bars; the first part selects. */

@@ -1,7 +1,7 @@
 import { grepped, outsideQuotes, topLevel, words } from "../../meant/foreign-query.ts";
 import { PIPE_WORDS } from "../../pipe-words.ts";
 import { givesRows } from "../pipe-facts.ts";
-import { columnOf, columnsOf, type Names, stepOf, summaryOf, summaryPipe } from "./foreign-functions.ts";
+import { foreignColumn, foreignColumns, foreignSummary, type Names, stepOf, summaryPipe } from "./foreign-functions.ts";
 
 /** A stage of another language by the text after its word: stages of ours that mean the same; undefined if there are none. */
 type Translate = (rest: string, names: Names, isKusto: boolean) => readonly string[] | undefined;
@@ -9,13 +9,13 @@ type Translate = (rest: string, names: Names, isKusto: boolean) => readonly stri
 /** The same in ours for a stage of any other language: `order by count_ desc`, `stats by (path) count() hits`. */
 export function translatePipe(pipe: string, names: Names, isKusto: boolean): readonly string[] | undefined {
   const [, word = "", rest = ""] = /^\s*([\w-]*)([\s\S]*)$/.exec(pipe)!;
-  const found = Object.hasOwn(PIPES, word.toLowerCase()) ? PIPES[word.toLowerCase()]! : undefined;
-  if (found !== undefined) return found(rest.trim(), names, isKusto);
+  const translate = Object.hasOwn(PIPES, word.toLowerCase()) ? PIPES[word.toLowerCase()]! : undefined;
+  if (translate !== undefined) return translate(rest.trim(), names, isKusto);
   // Loki filters without a word, angle-grinder computes without one.
   // A text alone is anywhere in the line.
   const text = /^\s*"([^"*\\]+)"\s*$/.exec(pipe)?.[1];
   if (text !== undefined) return [`where "*${text}*"`];
-  const summary = /^\s*\w+\s*\(/.test(pipe) ? summaryOf(pipe, names) : undefined;
+  const summary = /^\s*\w+\s*\(/.test(pipe) ? foreignSummary(pipe, names) : undefined;
   if (summary !== undefined) return [summaryPipe(summary)];
   return /^\s*(?:[@\w.]+\s*(?:[=<>!~]|\b(?:in|contains|like)\b)|\(|not\b)/i.test(pipe) ? where(pipe, names) : undefined;
 }
@@ -28,11 +28,11 @@ export const changesRows = (pipe: string) =>
 
 /** Names that a stage computes: `eval x = ...`, `parse "..." as a, b`, `(?<name>...)`. */
 export function computedBy(pipe: string): string[] {
-  const found = [...pipe.matchAll(/(\w+)\s*=(?![=~])|\(\?P?<(\w+)>|\bas\s+(\w+)/g)].map(
+  const names = [...pipe.matchAll(/(\w+)\s*=(?![=~])|\(\?P?<(\w+)>|\bas\s+(\w+)/g)].map(
     (match) => match[1] ?? match[2] ?? match[3]!,
   );
   const last = /\bas\s+([\w\s,]+)$/.exec(pipe)?.[1] ?? "";
-  return [...found, ...last.split(/[\s,]+/).filter((name) => name !== "")];
+  return [...names, ...last.split(/[\s,]+/).filter((name) => name !== "")];
 }
 
 function where(text: string, names: Names): readonly string[] | undefined {
@@ -42,7 +42,7 @@ function where(text: string, names: Names): readonly string[] | undefined {
       .replace(/([\w.]+)\s+between\s*\(([^().]+)\.\.([^().]+)\)/g, "$1 >= $2 and $1 <= $3")
       .replace(
         /[@\w]+(?:\([^()]*\)|(?=\s*(?:[=<>!~]|in\b|contains\b|like\b)))/g,
-        (name) => columnOf(name, names) ?? name,
+        (name) => foreignColumn(name, names) ?? name,
       ),
   );
   const computed = written.match(/\w+/g)?.some((name) => names.computed.has(name));
@@ -50,7 +50,7 @@ function where(text: string, names: Names): readonly string[] | undefined {
 }
 
 function stats(rest: string, names: Names): readonly string[] | undefined {
-  const summary = summaryOf(rest, names);
+  const summary = foreignSummary(rest, names);
   return summary && [summaryPipe(summary)];
 }
 
@@ -62,7 +62,7 @@ function count(rest: string, names: Names): readonly string[] | undefined {
 function timechart(rest: string, names: Names): readonly string[] | undefined {
   const span = /\b(?:span|bins?)\s*=\s*(\w+)/.exec(rest)?.[1];
   const step = span === undefined ? "" : stepOf(span);
-  const summary = summaryOf(rest.replace(OPTIONS, "") || "count", names);
+  const summary = foreignSummary(rest.replace(OPTIONS, "") || "count", names);
   if (summary === undefined || step === undefined) return undefined;
   const pipe = summaryPipe({ ...summary, step: "1s" });
   return [pipe.replace(" 1s", step === "" ? "" : ` ${step}`)];
@@ -88,7 +88,7 @@ function sort(rest: string, names: Names, isKusto: boolean): readonly string[] |
     const key = /^\s*([-+])?\s*(.+?)(?:\s+(a(?:sc(?:ending)?)?|d(?:esc(?:ending)?)?))?(?:\s+nulls\s+\w+)?\s*$/is.exec(
       part,
     );
-    const column = key === null ? undefined : columnOf(key[2]!, names);
+    const column = key === null ? undefined : foreignColumn(key[2]!, names);
     const direction = key?.[3] ?? all;
     const isDown = direction === undefined ? isKusto || key?.[1] === "-" : /^d/i.test(direction);
     return column === undefined ? undefined : `${column}${isDown ? " desc" : ""}`;
@@ -113,7 +113,7 @@ function top(rest: string, names: Names, isKusto: boolean): readonly string[] | 
     const sorted = sort(list, names, true);
     return sorted && [...sorted, `limit ${most}`];
   }
-  const columns = columnsOf(list.replace(/^by\b/, ""), names);
+  const columns = foreignColumns(list.replace(/^by\b/, ""), names);
   if (columns === undefined || columns.includes("by")) return undefined;
   names.columns.set("hits", "count");
   if (columns.length === 1) return [`top ${most} ${columns[0]}`];
@@ -123,14 +123,14 @@ function top(rest: string, names: Names, isKusto: boolean): readonly string[] | 
 /** Those that come least often. */
 function rare(rest: string, names: Names): readonly string[] | undefined {
   const most = /\blimit\s*=\s*(\d+)/.exec(rest)?.[1] ?? /^\d+(?=\s)/.exec(rest)?.[0] ?? "10";
-  const columns = columnsOf(rest.replace(/^\d+\s+/, "").replace(OPTIONS, ""), names);
+  const columns = foreignColumns(rest.replace(/^\d+\s+/, "").replace(OPTIONS, ""), names);
   return columns && [`count by ${columns.join(", ")}`, "sort count", `limit ${most}`];
 }
 
 /** `uniq by (path) with hits`, `dedup path, user`, `distinct path` */
 function unique(rest: string, names: Names): readonly string[] | undefined {
   const [, list = "", hits, most] = /^(.*?)(\s+with\s+hits)?(?:\s+limit\s+(\d+))?$/s.exec(rest)!;
-  const columns = columnsOf(list.replace(/^by\b/, ""), names);
+  const columns = foreignColumns(list.replace(/^by\b/, ""), names);
   if (columns === undefined || /^\d/.test(rest) || columns.includes("sortby")) return undefined;
   names.columns.set("hits", "count");
   const pipe = `${hits === undefined ? "unique" : "count by"} ${columns.join(", ")}`;
@@ -140,7 +140,7 @@ function unique(rest: string, names: Names): readonly string[] | undefined {
 /** `table a b`, `project a, b`, `fields @timestamp, @message` */
 function fields(rest: string, names: Names): readonly string[] | undefined {
   if (/^\*?$/.test(rest)) return [];
-  const columns = columnsOf(rest.replace(/^\+\s*/, "").replace(/\.\.\./, ""), names);
+  const columns = foreignColumns(rest.replace(/^\+\s*/, "").replace(/\.\.\./, ""), names);
   return columns && [`fields ${[...new Set(columns)].join(", ")}`];
 }
 

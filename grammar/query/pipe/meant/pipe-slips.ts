@@ -2,7 +2,7 @@ import type { Problem } from "../../../problem.ts";
 import { NO_MATCH, parsers } from "../../query-parser.generated.ts";
 import * as problems from "../problems.ts";
 
-/** What is often written in a stage; what it is in ours, or else why there is no such thing and what helps. */
+/** A text often written in a stage; how our language writes it, or else why it has no such thing and what helps. */
 type Slip = readonly [pattern: RegExp, write: string] | readonly [pattern: RegExp, message: string, hint: string];
 
 const SLIPS: readonly Slip[] = [
@@ -37,21 +37,21 @@ const MAX_LENGTH = 300;
 export function pipeSlip(source: string, start: number, end: number): Problem | undefined {
   const text = source.slice(start, end).trimEnd();
   for (const [pattern, write, hint] of text.length > MAX_LENGTH ? [] : SLIPS) {
-    const found = pattern.exec(text);
-    if (found === null) continue;
-    const last = found.index + found[0].length;
-    const at = { start: start + found.index, end: start + last };
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    const last = match.index + match[0].length;
+    const at = { start: start + match.index, end: start + last };
     if (hint !== undefined) return problems.notPossible(at, write, hint);
     const mended = text.replace(pattern, write);
     if (parsers.Pipeline(`| ${mended}`) === NO_MATCH) continue;
-    const written = mended.slice(found.index, mended.length - text.length + last);
-    const shown = found[0].trim();
-    const begin = at.start + found[0].indexOf(shown);
+    const written = mended.slice(match.index, mended.length - text.length + last);
+    const wrongText = match[0].trim();
+    const begin = at.start + match[0].indexOf(wrongText);
     const problem =
       written === ""
-        ? problems.needlessWord(at, at.end, shown, /^\w*/.exec(text)![0])
-        : problems.foreignForm(at, shown, written.trim(), written);
-    return { ...problem, span: { start: begin, end: begin + shown.length } };
+        ? problems.needlessWord(at, at.end, wrongText, /^\w*/.exec(text)![0])
+        : problems.foreignForm(at, wrongText, written.trim(), written);
+    return { ...problem, span: { start: begin, end: begin + wrongText.length } };
   }
   return undefined;
 }

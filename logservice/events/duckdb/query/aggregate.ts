@@ -1,4 +1,4 @@
-import { bothSql, FALSE, type Sql, type SqlValue, sql, TRUE } from "../../../../grammar/query/sql/condition.ts";
+import { bothSql, SQL_FALSE, SQL_TRUE, type Sql, type SqlValue, sql } from "../../../../grammar/query/sql/condition.ts";
 import { yieldToLoop } from "../../event-loop.ts";
 import type { MemtableView } from "../../memtables.ts";
 import type { Event } from "../../store.ts";
@@ -7,7 +7,6 @@ import type { Columns } from "../connection-pool.ts";
 import type { Segment } from "../segment.ts";
 import { levelsOf } from "./level-queries.ts";
 import {
-  conditionOf,
   covers,
   eachInMemory,
   fromRows,
@@ -15,23 +14,24 @@ import {
   open,
   overlaps,
   type QueryContext,
-  readEvents,
+  readSegmentEvents,
+  segmentCondition,
 } from "./query-context.ts";
 
 /** How selected events are aggregated: from summaries, by SQL, or one by one. */
-export interface Aggregate extends Accumulator {
+export interface EventAggregate extends EventAccumulator {
   readonly rows: (columns: Columns) => void;
 }
 
-export interface Accumulator extends Pick<Gathering<Statement>, "summary" | "event"> {
+export interface EventAccumulator extends Pick<Gathering<StatementTemplate>, "summary" | "event"> {
   /**
    * The statement after `select`, in which `%` is replaced by `from ... where ...`; the values before and after `%`; and the
    * events that it does not count right, which are then taken one by one. Undefined if SQL cannot tell.
    */
-  readonly sql: (segment: Segment) => Statement | undefined;
+  readonly sql: (segment: Segment) => StatementTemplate | undefined;
 }
 
-export interface Statement {
+export interface StatementTemplate {
   readonly text: string;
   readonly before: readonly SqlValue[];
   readonly after?: readonly SqlValue[];
@@ -40,15 +40,15 @@ export interface Statement {
 }
 
 /** A whole statement. */
-export interface Select {
+export interface SelectStatement {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
 /** The statement for segments without an event that counts. */
-export const NOTHING: Statement = { text: "", before: [], except: FALSE };
+export const NOTHING: StatementTemplate = { text: "", before: [], except: SQL_FALSE };
 
-export async function aggregate(context: QueryContext, { rows, ...accumulator }: Aggregate): Promise<void> {
+export async function aggregate(context: QueryContext, { rows, ...accumulator }: EventAggregate): Promise<void> {
   const { pool, signal } = context;
   for (const { text, values } of await accumulate(context, accumulator)) await pool.run(text, values, signal, rows);
 }
@@ -56,42 +56,45 @@ export async function aggregate(context: QueryContext, { rows, ...accumulator }:
 /** Accumulates what summaries tell, and single events, and returns the statements for the rest. */
 export async function accumulate(
   context: QueryContext,
-  { summary, sql: statement, event }: Accumulator,
-): Promise<Select[]> {
+  { summary, sql: statement, event }: EventAccumulator,
+): Promise<SelectStatement[]> {
   const ask = (segment: Segment) => {
-    const said = statement(segment);
-    return said === NOTHING ? "nothing" : said && { said, except: said.except };
+    const reading = statement(segment);
+    return reading === NOTHING ? "nothing" : reading && { reading, except: reading.except };
   };
   const parts = await gather(context, { summary, ask, event });
-  return parts.map(({ segments, said, counted }) => ({
-    text: `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
-    values: [...said.before, ...counted.values, ...(said.after ?? [])],
+  return parts.map(({ segments, reading, counted }) => ({
+    text: `select ${reading.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
+    values: [...reading.before, ...counted.values, ...(reading.after ?? [])],
   }));
 }
 
-export interface Gathering<Said> {
+export interface Gathering<Reading> {
   /** Takes the events of some levels (by severity) from a summary. Returns false if the summary does not tell everything. */
   readonly summary: (summary: Summary, levels: readonly boolean[]) => boolean;
   /**
-   * What SQL is to say of the events of a segment, and those of which it would be wrong: FALSE for none. `nothing` if no
-   * event counts; undefined if SQL cannot tell.
+   * The reading that SQL makes of a segment, and the condition of the events for which it would be wrong: FALSE for
+   * none. `nothing` if no event counts; undefined if SQL cannot tell.
    */
-  readonly ask: (segment: Segment) => { readonly said: Said; readonly except: Sql } | "nothing" | undefined;
+  readonly ask: (segment: Segment) => { readonly reading: Reading; readonly except: Sql } | "nothing" | undefined;
   readonly event: (stored: { readonly event: Event }) => void;
 }
 
-/** What is left to SQL: segments of which the same is asked, and the condition of the events that count. */
-export interface Part<Said> {
+/**
+ * The part of an aggregation that is left to SQL: segments with the same reading, and the condition of the events that
+ * count.
+ */
+export interface SqlPart<Reading> {
   readonly segments: readonly Segment[];
-  readonly said: Said;
+  readonly reading: Reading;
   readonly counted: Sql;
 }
 
 /** Takes what summaries tell, and single events, and returns what is left to SQL. */
-export async function gather<Said>(
+export async function gather<Reading>(
   context: QueryContext,
-  { summary, ask, event }: Gathering<Said>,
-): Promise<Part<Said>[]> {
+  { summary, ask, event }: Gathering<Reading>,
+): Promise<SqlPart<Reading>[]> {
   const { selection, signal, used } = context;
   // Defined if the query selects all events, or those of some levels.
   const levels = levelsOf(selection.range.query);
@@ -111,34 +114,35 @@ export async function gather<Said>(
   await eachInMemory(context, event, unsummarized);
   used.isScanned = unsummarized.length > 0;
   const groups = groupBy(segments, (segment) => ({
-    condition: conditionOf(context, segment),
-    asked: context.isOneByOne ? undefined : ask(segment),
+    condition: segmentCondition(context, segment),
+    plan: context.isOneByOne ? undefined : ask(segment),
   }));
-  const parts: Part<Said>[] = [];
-  for (const { segments, asked: group } of groups) {
-    const { condition, asked } = group;
-    if (asked === "nothing" || condition.upper === FALSE) continue;
+  const parts: SqlPart<Reading>[] = [];
+  for (const { segments, key } of groups) {
+    const { condition, plan } = key;
+    if (plan === "nothing" || condition.upper === SQL_FALSE) continue;
     await open(context, segments);
     const eachEvent = async (where: Sql) => {
       const isExact = condition.upper === condition.lower;
-      await readEvents(context, segments, where, (stored) => {
+      await readSegmentEvents(context, segments, where, (stored) => {
         if (isExact || selection.selects(stored)) event(stored);
       });
       await yieldToLoop(signal);
     };
-    if (asked === undefined) {
+    if (plan === undefined) {
       await eachEvent(condition.upper);
       continue;
     }
-    const { said, except } = asked;
+    const { reading, except } = plan;
     const counted = bothSql(condition.lower, not(except));
-    if (condition.lower !== FALSE) parts.push({ segments, said, counted });
+    if (condition.lower !== SQL_FALSE) parts.push({ segments, reading, counted });
     const isExact = condition.upper === condition.lower;
-    if (isExact && except === FALSE) continue;
+    if (isExact && except === SQL_FALSE) continue;
     // Events between the bounds, and those that SQL does not count right.
     await eachEvent(isExact ? bothSql(condition.upper, except) : bothSql(condition.upper, not(counted)));
   }
   return parts;
 }
 
-const not = (a: Sql): Sql => (a === FALSE ? TRUE : a === TRUE ? FALSE : sql(`(not ${a.text})`, ...a.values));
+const not = (a: Sql): Sql =>
+  a === SQL_FALSE ? SQL_TRUE : a === SQL_TRUE ? SQL_FALSE : sql(`(not ${a.text})`, ...a.values);

@@ -1,31 +1,31 @@
-import { eitherSql, FALSE } from "../../../../grammar/query/sql/condition.ts";
+import { eitherSql, SQL_FALSE } from "../../../../grammar/query/sql/condition.ts";
 import { discoveredType, eachElement, eachField, fieldName } from "../../field-paths.ts";
 import { compareText } from "../../order.ts";
 import { type DiscoveredField, type DiscoveredType, MAX_DISCOVERED_FIELDS } from "../../store.ts";
 import { allFields, eventsOfLevels, fieldsOfLevels } from "../../summary/summary.ts";
 import type { Segment } from "../segment.ts";
-import { aggregate, type Statement } from "./aggregate.ts";
+import { aggregate, type StatementTemplate } from "./aggregate.ts";
 import { ofField } from "./field-values.ts";
 import type { QueryContext } from "./query-context.ts";
 
 export async function discovered(context: QueryContext): Promise<DiscoveredField[]> {
-  const found = new Map<string, { path: readonly string[]; counts: Record<DiscoveredType, number> }>();
+  const byPath = new Map<string, { path: readonly string[]; counts: Record<DiscoveredType, number> }>();
   let total = 0;
   const of = (path: readonly string[]) => {
     const key = JSON.stringify(path);
-    let field = found.get(key);
+    let field = byPath.get(key);
     if (field === undefined) {
       field = { path: [...path], counts: { string: 0, number: 0, boolean: 0 } };
-      found.set(key, field);
+      byPath.set(key, field);
     }
     return field.counts;
   };
   await aggregate(context, {
     summary: (summary, levels) => {
-      const known = fieldsOfLevels(summary, levels);
-      if (known === undefined) return false;
+      const levelFields = fieldsOfLevels(summary, levels);
+      if (levelFields === undefined) return false;
       total += eventsOfLevels(summary, levels);
-      for (const fields of known) {
+      for (const fields of levelFields) {
         for (const { path, string, number, boolean } of fields.values()) {
           const counts = of(path);
           counts.string += string;
@@ -62,7 +62,7 @@ export async function discovered(context: QueryContext): Promise<DiscoveredField
       });
     },
   });
-  return [...found.values()]
+  return [...byPath.values()]
     .flatMap(({ path, counts }) =>
       TYPES.filter((type) => counts[type] > 0).map((type) => ({
         name: fieldName(path),
@@ -79,11 +79,11 @@ export async function discovered(context: QueryContext): Promise<DiscoveredField
  * A statement of each path and type, as JSON, with the events that hold it: what has a column is counted without reading
  * the JSON. Undefined where too much has none: then it is faster to parse the events.
  */
-function countedFields(segment: Segment): Statement | undefined {
+function countedFields(segment: Segment): StatementTemplate | undefined {
   const { summary, columns } = segment;
   if (summary.isCut) return undefined;
   const names: string[] = [ALL];
-  const counts: Statement[] = [EACH];
+  const counts: StatementTemplate[] = [EACH];
   let read = 0;
   // In the same order for all segments, so that those with the same paths are asked at once.
   const fields = allFields(summary);
@@ -92,7 +92,7 @@ function countedFields(segment: Segment): Statement | undefined {
     for (const type of TYPES) {
       if (field[type] === 0) continue;
       if (!columns.has(key) && ++read > MOST_READ) return undefined;
-      const said =
+      const statement =
         columns.has(key) && field.present === summary.events
           ? EACH
           : ofField({ at: "fields", path: field.path }, segment, type, ({ text, values }, except) => ({
@@ -100,9 +100,9 @@ function countedFields(segment: Segment): Statement | undefined {
               before: values,
               except,
             }));
-      if (said === undefined) return undefined;
+      if (statement === undefined) return undefined;
       names.push(JSON.stringify([field.path, type]));
-      counts.push(said);
+      counts.push(statement);
     }
   }
   return {
@@ -113,7 +113,7 @@ function countedFields(segment: Segment): Statement | undefined {
 }
 
 /** Counts each event: a column that no event lacks need not be read. */
-const EACH: Statement = { text: "*", before: [], except: FALSE };
+const EACH: StatementTemplate = { text: "*", before: [], except: SQL_FALSE };
 
 /** The name under which all events are counted. */
 const ALL = "all";

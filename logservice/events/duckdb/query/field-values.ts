@@ -1,32 +1,32 @@
 import type { Target } from "../../../../grammar/query/index.ts";
-import { type ColumnType, columnOf, jsonPath } from "../../../../grammar/query/sql/columns.ts";
-import { FALSE, type Sql, sql } from "../../../../grammar/query/sql/condition.ts";
+import { type ColumnType, jsonPath, sqlColumnOf } from "../../../../grammar/query/sql/columns.ts";
+import { SQL_FALSE, type Sql, sql } from "../../../../grammar/query/sql/condition.ts";
 import type { Event } from "../../store.ts";
 import { allFields } from "../../summary/summary.ts";
 import type { Segment } from "../segment.ts";
 import { ID } from "../segment-schema.ts";
-import { NOTHING, type Statement } from "./aggregate.ts";
+import { NOTHING, type StatementTemplate } from "./aggregate.ts";
 
 /** A statement over a field's values of one type, NULL where it has none; lists are excepted. Undefined where SQL cannot. */
 export function ofField(
   field: Target,
   segment: Segment,
   type: ColumnType,
-  statement: (value: Sql, list: Sql) => Statement,
-): Statement | undefined {
+  statement: (value: Sql, list: Sql) => StatementTemplate,
+): StatementTemplate | undefined {
   if (field.at === "entry") {
     if (type !== "string") return NOTHING;
     // Few events store a time as text. The times of all others are made from nanoseconds.
     if (field.name === "timestamp") return undefined;
-    return statement(sql(field.name === "id" ? ID : field.name), FALSE);
+    return statement(sql(field.name === "id" ? ID : field.name), SQL_FALSE);
   }
   const column = segment.columns.get(JSON.stringify(field.path));
-  if (column !== undefined) return column === type ? statement(sql(columnOf(field.path, type)), FALSE) : NOTHING;
+  if (column !== undefined) return column === type ? statement(sql(sqlColumnOf(field.path, type)), SQL_FALSE) : NOTHING;
   const path = jsonPath(field.path);
   if (path === undefined) return undefined;
   const key = pathKey(field);
-  const known = key === undefined || segment.summary.isCut ? undefined : allFields(segment.summary).get(key);
-  if (key !== undefined && !segment.summary.isCut && known === undefined) return NOTHING;
+  const fieldSummary = key === undefined || segment.summary.isCut ? undefined : allFields(segment.summary).get(key);
+  if (key !== undefined && !segment.summary.isCut && fieldSummary === undefined) return NOTHING;
   const json = "json_extract(fields, ?)::varchar";
   const value =
     type === "string"
@@ -34,15 +34,15 @@ export function ofField(
       : type === "number"
         ? sql(`try_cast(${json} as double)`, path)
         : sql(`(case ${json} when 'true' then true when 'false' then false end)`, path);
-  const hasLists = known === undefined || known.plain < known.present;
-  return statement(value, hasLists ? sql(`coalesce(starts_with(${json}, '['), false)`, path) : FALSE);
+  const hasLists = fieldSummary === undefined || fieldSummary.plain < fieldSummary.present;
+  return statement(value, hasLists ? sql(`coalesce(starts_with(${json}, '['), false)`, path) : SQL_FALSE);
 }
 
 /** The key of a path in summaries; paths with an index have none. */
 export const pathKey = (field: Target): string | undefined =>
   field.at === "fields" && field.path.every((key) => typeof key === "string") ? JSON.stringify(field.path) : undefined;
 
-export function valueAt(event: Event, field: Target): unknown {
+export function fieldValueOf(event: Event, field: Target): unknown {
   if (field.at === "entry") return event[field.name];
   let value: unknown = event.fields;
   for (const key of field.path) {

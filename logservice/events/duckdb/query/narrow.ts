@@ -1,11 +1,11 @@
 import type { Expr, Query, Value } from "../../../../grammar/query/index.ts";
 import { target } from "../../../../grammar/query/index.ts";
-import { columnOf } from "../../../../grammar/query/sql/columns.ts";
+import { sqlColumnOf } from "../../../../grammar/query/sql/columns.ts";
 import { generatedId } from "../../journal/line.ts";
 import { type BloomFilter, DamagedFilter, lookUp, OWN_IDS, readFilter } from "../bloom-filter.ts";
 import type { ConnectionPool } from "../connection-pool.ts";
 import type { Segment } from "../segment.ts";
-import { overlaps, type Selection } from "./query-context.ts";
+import { overlaps, type RangeSelection } from "./query-context.ts";
 
 /** Leaves out the segments, and of others the rows, that cannot hold a text which each selected event holds. */
 export class Narrowing {
@@ -20,13 +20,17 @@ export class Narrowing {
     this.#damaged = damaged;
   }
 
-  async narrow(segments: readonly Segment[], selection: Selection, signal: AbortSignal): Promise<readonly Segment[]> {
+  async narrow(
+    segments: readonly Segment[],
+    selection: RangeSelection,
+    signal: AbortSignal,
+  ): Promise<readonly Segment[]> {
     const demands = demandsOf(selection.range.query);
     if (demands.length === 0 || segments.length === 0) return segments;
     const hashes = await this.#hashes([...new Set(demands.flatMap(({ texts }) => texts))], signal);
-    const asked = segments.filter((segment) => overlaps(segment, selection));
+    const candidates = segments.filter((segment) => overlaps(segment, selection));
     const narrowed = await Promise.all(
-      asked.map(async (segment) => {
+      candidates.map(async (segment) => {
         const filter = await this.#filterOf(segment);
         if (filter === undefined) return [segment];
         try {
@@ -60,15 +64,15 @@ export class Narrowing {
   }
 
   async #hashes(texts: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, bigint>> {
-    const said = texts.map(() => "(hash(?::varchar))").join(", ");
-    const hashes = await this.#one<bigint>(`select * from (values ${said})`, texts, signal);
+    const rows = texts.map(() => "(hash(?::varchar))").join(", ");
+    const hashes = await this.#one<bigint>(`select * from (values ${rows})`, texts, signal);
     return new Map(texts.map((text, i) => [text, hashes[i]!]));
   }
 
   async #one<Value>(text: string, values: readonly string[], signal: AbortSignal): Promise<Value[]> {
-    const found: Value[] = [];
-    await this.#readers.run(text, values, signal, ([column]) => void found.push(...(column as Value[])));
-    return found;
+    const results: Value[] = [];
+    await this.#readers.run(text, values, signal, ([column]) => void results.push(...(column as Value[])));
+    return results;
   }
 }
 
@@ -79,7 +83,7 @@ interface Demand {
   readonly texts: readonly string[];
 }
 
-/** What a query demands in each of its terms: those joined by "and" alone. */
+/** Returns the demands of a query: those of its terms that are joined by "and" alone. */
 export function demandsOf(query: Query | undefined): Demand[] {
   return query?.expr === undefined ? [] : ofExpr(query.expr);
 }
@@ -113,16 +117,16 @@ async function narrowOne(
   const runs = sequences.map(() => true);
   for (const { path, texts } of demands) {
     if (path !== undefined && segment.columns.get(JSON.stringify(path)) !== "string") continue;
-    const name = path === undefined ? OWN_IDS : columnOf(path, "string").slice(1, -1);
-    const found = await lookUp(
+    const name = path === undefined ? OWN_IDS : sqlColumnOf(path, "string").slice(1, -1);
+    const matches = await lookUp(
       filter,
       name,
       texts.map((text) => hashes.get(text)!),
     );
-    if (found === undefined) continue;
-    const made = path === undefined ? texts.map(sequenceOf).filter((one) => one !== undefined) : [];
+    if (matches === undefined) continue;
+    const ownSequences = path === undefined ? texts.map(sequenceOf).filter((one) => one !== undefined) : [];
     for (const [run, [first, last]] of sequences.entries()) {
-      runs[run] &&= found[run]! || made.some((sequence) => sequence >= first && sequence <= last);
+      runs[run] &&= matches[run]! || ownSequences.some((sequence) => sequence >= first && sequence <= last);
     }
   }
   if (!runs.includes(false)) return [segment];

@@ -1,15 +1,15 @@
 import type { Query } from "../../../../grammar/query/index.ts";
 import { compilePredicate } from "../../../../grammar/query/index.ts";
 import type { ColumnType, EventColumns } from "../../../../grammar/query/sql/columns.ts";
-import { bothSql, type Condition, type Sql, sql } from "../../../../grammar/query/sql/condition.ts";
+import { bothSql, type Sql, type SqlCondition, sql } from "../../../../grammar/query/sql/condition.ts";
 import { querySql } from "../../../../grammar/query/sql/query-sql.ts";
 import { Yielder } from "../../event-loop.ts";
 import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../../instant.ts";
 import { generatedId, type StoredEvent } from "../../journal/line.ts";
 import { type LineFilter, lineFilter } from "../../line-filter.ts";
 import type { MemtableView } from "../../memtables.ts";
-import type { Position, PositionedEvent } from "../../order.ts";
-import type { Event, Range } from "../../store.ts";
+import type { EventPosition, PositionedEvent } from "../../order.ts";
+import type { Event, EventRange } from "../../store.ts";
 import { allFields, type FieldSummary, isAbsent } from "../../summary/summary.ts";
 import type { Columns, ConnectionPool, PoolSession } from "../connection-pool.ts";
 import type { Segment } from "../segment.ts";
@@ -17,7 +17,7 @@ import { fromFiles, ID } from "../segment-schema.ts";
 
 /** One query: what it selects, the segments and memtables at one moment, and what reading them takes. */
 export interface QueryContext {
-  readonly selection: Selection;
+  readonly selection: RangeSelection;
   readonly segments: readonly Segment[];
   readonly memtables: readonly MemtableView[];
   readonly pool: ConnectionPool;
@@ -33,8 +33,8 @@ export interface QueryContext {
 }
 
 /** A range as both sides test it. */
-export interface Selection {
-  readonly range: Range;
+export interface RangeSelection {
+  readonly range: EventRange;
   /** The earliest time that is answered: after the start of the range if older events have expired. */
   readonly startMs: number;
   readonly from: bigint;
@@ -46,7 +46,7 @@ export interface Selection {
 }
 
 /** Events before `cutoffMs` have expired, whether they are still stored or not. */
-export function selectionOf(range: Range, nowMs: number, cutoffMs: number = range.startMs): Selection {
+export function selectionOf(range: EventRange, nowMs: number, cutoffMs: number = range.startMs): RangeSelection {
   const startMs = Math.max(range.startMs, cutoffMs);
   const predicate = range.query === undefined ? undefined : compilePredicate(range.query, { nowMs });
   return {
@@ -59,10 +59,10 @@ export function selectionOf(range: Range, nowMs: number, cutoffMs: number = rang
   };
 }
 
-export const overlaps = ({ first, last }: Segment, { from, to }: Selection) => last >= from && first < to;
-export const covers = ({ from, to }: Selection, { first, last }: Segment) => first >= from && last < to;
+export const overlaps = ({ first, last }: Segment, { from, to }: RangeSelection) => last >= from && first < to;
+export const covers = ({ from, to }: RangeSelection, { first, last }: Segment) => first >= from && last < to;
 
-export const columnsOf = ({ columns, summary, eventBytes, events }: Segment): EventColumns => ({
+export const segmentColumns = ({ columns, summary, eventBytes, events }: Segment): EventColumns => ({
   id: ID,
   typeOf(path) {
     const type = columns.get(JSON.stringify(path));
@@ -78,7 +78,7 @@ export const columnsOf = ({ columns, summary, eventBytes, events }: Segment): Ev
   },
 });
 
-/** What is known of a path that has a column of the type. */
+/** The facts about a path that has a column of the type. */
 function fieldOf(
   columns: Segment["columns"],
   summary: Segment["summary"],
@@ -93,27 +93,27 @@ function fieldOf(
 const LARGE_BYTES = 32 * 1024;
 
 /** The selection as SQL over a segment: the query, and the range if the segment extends beyond it. */
-export function conditionOf({ selection, nowMs }: QueryContext, segment: Segment): Condition {
+export function segmentCondition({ selection, nowMs }: QueryContext, segment: Segment): SqlCondition {
   const query: Query = selection.range.query ?? { source: "", expr: undefined };
-  const said = querySql(query, { nowMs, columns: columnsOf(segment), firstInstant: firstNanosecond });
-  if (covers(selection, segment)) return said;
+  const bounds = querySql(query, { nowMs, columns: segmentColumns(segment), firstInstant: firstNanosecond });
+  if (covers(selection, segment)) return bounds;
   const between = sql("(t >= ?::bigint and t < ?::bigint)", selection.from, selection.to);
   const within = (condition: Sql): Sql => bothSql(between, condition);
-  const upper = within(said.upper);
-  return { upper, lower: said.upper === said.lower ? upper : within(said.lower) };
+  const upper = within(bounds.upper);
+  return { upper, lower: bounds.upper === bounds.lower ? upper : within(bounds.lower) };
 }
 
-/** Segments of which the same text is asked, by that text. */
-export function groupBy<Asked>(
+/** Groups segments by a key; keys with the same JSON are the same. */
+export function groupBy<Key>(
   segments: readonly Segment[],
-  ask: (segment: Segment) => Asked,
-): { readonly segments: Segment[]; readonly asked: Asked }[] {
-  const groups = new Map<string, { segments: Segment[]; asked: Asked }>();
+  keyOf: (segment: Segment) => Key,
+): { readonly segments: Segment[]; readonly key: Key }[] {
+  const groups = new Map<string, { segments: Segment[]; key: Key }>();
   for (const segment of segments) {
-    const asked = ask(segment);
-    const key = JSON.stringify(asked, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, { segments: [segment], asked });
+    const key = keyOf(segment);
+    const text = JSON.stringify(key, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, { segments: [segment], key });
     else group.segments.push(segment);
   }
   return [...groups.values()];
@@ -158,11 +158,11 @@ export async function open(context: QueryContext, segments: readonly Segment[]):
   await context.session.opens(segments);
 }
 
-/** What a query is asked of: whether a message is cut is none of it. */
+/** The columns that a query is asked of; whether a message is cut is not one of them. */
 const EVENT = `t, ${ID} as event_id, timestamp, level, message, fields`;
 
 /** Reads the events of some segments that satisfy a condition. */
-export async function readEvents(
+export async function readSegmentEvents(
   context: QueryContext,
   segments: readonly Segment[],
   { where, values }: Sql,
@@ -185,7 +185,7 @@ function eachEvent(columns: Columns, take: (one: { readonly event: Event }) => v
   ];
   for (let i = 0; i < times.length; i++) {
     const row = { timestamp: timestamps[i]!, level: levels[i]!, message: messages[i]!, fields: fields[i]! };
-    take({ event: eventOf({ nanoseconds: times[i]!, id: ids[i]! }, row) });
+    take({ event: eventOfRow({ nanoseconds: times[i]!, id: ids[i]! }, row) });
   }
 }
 
@@ -198,8 +198,8 @@ interface EventColumnValues {
 }
 
 /** The event of a row. */
-export const eventOf = (
-  { nanoseconds, id }: Position,
+export const eventOfRow = (
+  { nanoseconds, id }: EventPosition,
   { timestamp, level, message, fields }: EventColumnValues,
 ): Event => ({
   id,
@@ -216,7 +216,7 @@ export const positionOf = ({ event, sequence, hasOwnId }: StoredEvent): Position
 });
 
 /** Where an event is in the order of events. */
-export const positionIn = (event: Event): Position => ({
+export const positionIn = (event: Event): EventPosition => ({
   nanoseconds: BigInt(nanosecondsOf(event.timestamp)),
   id: event.id,
 });

@@ -1,9 +1,9 @@
 import { TooManyGroups, withLeading } from "../../../../grammar/query/index.ts";
-import { codeOf } from "../../durable.ts";
+import { errorCode } from "../../durable.ts";
 import { stepTime } from "../../histogram-steps.ts";
 import type { Memtables } from "../../memtables.ts";
 import type { Retention } from "../../retention.ts";
-import type { Settings } from "../../settings.ts";
+import type { StoreSettings } from "../../settings.ts";
 import {
   type EventsQuery,
   type EventsStore,
@@ -18,7 +18,7 @@ import type { ConnectionPool } from "../connection-pool.ts";
 import { isOutOfMemory } from "../duckdb.ts";
 import { DAMAGED_JOURNAL } from "../load-lines.ts";
 import type { Losses } from "../losses.ts";
-import type { Projects } from "../projects.ts";
+import type { ProjectSegments } from "../projects.ts";
 import { type Segment, SegmentsLost } from "../segment.ts";
 import type { Segments } from "../segments.ts";
 import type { SqlRunner } from "../sql/run-sql.ts";
@@ -27,13 +27,13 @@ import { Narrowing } from "./narrow.ts";
 import { runPipes } from "./pipeline/run.ts";
 import { type QueryContext, selectionOf } from "./query-context.ts";
 import { search } from "./search.ts";
-import { byLevel, count, histogram, numbers } from "./statistics.ts";
+import { byLevel, countEvents, histogram, numbers } from "./statistics.ts";
 import { topValues } from "./top-values.ts";
 
 interface QueryEngineOptions {
-  readonly settings: Settings;
+  readonly settings: StoreSettings;
   readonly memtables: Memtables;
-  readonly projects: Projects;
+  readonly projects: ProjectSegments;
   readonly pool: ConnectionPool;
   readonly sql: SqlRunner;
   readonly losses: Losses;
@@ -60,7 +60,7 @@ export class QueryEngine {
       return { events: events.map(({ event }) => event), cursor };
     });
 
-  count: EventsStore["count"] = (query) => this.#run(query, async (context) => ({ count: await count(context) }));
+  count: EventsStore["count"] = (query) => this.#run(query, async (context) => ({ count: await countEvents(context) }));
 
   timeseries: EventsStore["timeseries"] = (query) =>
     this.#run(query, async (context) => {
@@ -74,8 +74,8 @@ export class QueryEngine {
 
   levelTimeseries: EventsStore["levelTimeseries"] = (query) =>
     this.#run(query, async (context) => {
-      const found = await histogram(context, query.maxPoints);
-      return { stepMs: found.stepMs, points: byLevel(found) };
+      const result = await histogram(context, query.maxPoints);
+      return { stepMs: result.stepMs, points: byLevel(result) };
     });
 
   discoveredFields: EventsStore["discoveredFields"] = (query) =>
@@ -89,24 +89,24 @@ export class QueryEngine {
 
   booleanFieldStats: EventsStore["booleanFieldStats"] = (query) =>
     this.#run(query, async (context) => {
-      const found = await topValues(context, { field: query.field, type: "boolean", limit: 2 });
-      return { values: found.map((one) => ({ ...one, value: one.value === "true" })) };
+      const values = await topValues(context, { field: query.field, type: "boolean", limit: 2 });
+      return { values: values.map((one) => ({ ...one, value: one.value === "true" })) };
     });
 
   numericFieldStats: EventsStore["numericFieldStats"] = (query) =>
     this.#run(query, async (context) => {
-      const found = await numbers(context, query.field);
-      return found.count === 0
+      const result = await numbers(context, query.field);
+      return result.count === 0
         ? { min: null, avg: null, max: null }
-        : { min: found.min, avg: found.sum / found.count, max: found.max };
+        : { min: result.min, avg: result.sum / result.count, max: result.max };
     });
 
-  aggregate: EventsStore["aggregate"] = (asked) => {
-    const all = { source: "", query: asked.query ?? { source: "", expr: undefined }, pipes: asked.pipes };
+  aggregate: EventsStore["aggregate"] = (request) => {
+    const all = { source: "", query: request.query ?? { source: "", expr: undefined }, pipes: request.pipes };
     const { query, pipes } = withLeading(all);
-    return this.#run({ ...asked, query: query.expr === undefined ? undefined : query }, async (context) => {
+    return this.#run({ ...request, query: query.expr === undefined ? undefined : query }, async (context) => {
       try {
-        return await runPipes(context, { pipes, limit: asked.limit });
+        return await runPipes(context, { pipes, limit: request.limit });
       } catch (error) {
         if (error instanceof TooManyGroups) throw new StoreError("bad_request", `${error.message}: ${error.hint}`);
         throw error;
@@ -139,7 +139,7 @@ export class QueryEngine {
         const isJournal = String(error).includes(DAMAGED_JOURNAL);
         // SQL reads the journal's files. All other queries have their events in memory.
         if (isJournal && tries < MOST_TRIES) await flush().catch(() => {});
-        const isAgain = isJournal || codeOf(error) === "ENOENT" || error instanceof SegmentsLost;
+        const isAgain = isJournal || errorCode(error) === "ENOENT" || error instanceof SegmentsLost;
         if (isAgain) await stored?.checkAll();
         if (!isAgain && stored !== undefined && UNREADABLE.test(String(error))) {
           if (await markDamaged(stored, segments)) continue;
@@ -250,7 +250,7 @@ async function markDamaged(stored: Segments, read: readonly Segment[]): Promise<
   return isAny;
 }
 
-/** What the engine says of a file that is not what it should be, among all that it says of statements. */
+/** Matches the messages of the engine about a damaged file, among all its messages about statements. */
 const UNREADABLE = /failed to read|parquet|invalid string encoding|zstd|corrupt|no magic bytes|\bIO Error\b/i;
 
 /** After each all files are looked at, so that a second one is nearly always the last. */

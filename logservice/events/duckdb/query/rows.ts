@@ -1,20 +1,20 @@
 import type { Sql } from "../../../../grammar/query/sql/condition.ts";
-import type { Position, PositionedEvent } from "../../order.ts";
+import type { EventPosition, PositionedEvent } from "../../order.ts";
 import { bytesOf } from "../../page.ts";
 import type { Segment } from "../segment.ts";
 import { fromFiles, ID, TRUNCATED } from "../segment-schema.ts";
-import { eventOf, type QueryContext, scansOf } from "./query-context.ts";
+import { eventOfRow, type QueryContext, scansOf } from "./query-context.ts";
 
 /** A page: the first `limit` events after a position. */
 export interface PageBounds {
   /** 1 from the oldest on, -1 from the newest on. */
   readonly sign: 1 | -1;
-  readonly after: Position | undefined;
+  readonly after: EventPosition | undefined;
   readonly limit: number;
 }
 
 /** The row of an event in a segment. */
-export interface Row extends Position {
+export interface SegmentRow extends EventPosition {
   readonly segment: Segment;
   readonly row: number;
 }
@@ -33,7 +33,7 @@ export async function firstRows(
   segments: readonly Segment[],
   { where, values }: Sql,
   { sign, after, limit }: PageBounds,
-): Promise<Row[]> {
+): Promise<SegmentRow[]> {
   const direction = sign > 0 ? "asc" : "desc";
   const beyond = sign > 0 ? ">" : "<";
   // The first part says nothing new, but of a row group as a whole.
@@ -47,16 +47,16 @@ export async function firstRows(
       from ${scan.from} where ${scan.where} and ${where}${after === undefined ? "" : ` and ${isAfter}`}`,
   );
   const each = [...values, ...(after === undefined ? [] : [after.nanoseconds, after.nanoseconds, after.id])];
-  const rows: Row[] = [];
+  const rows: SegmentRow[] = [];
   await pool.run(
     `${selects.join(" union all ")} order by t ${direction}, event_id ${direction} limit ${limit}`,
     scans.flatMap(() => each),
     signal,
     (columns) => {
-      const [times, ids, numbers, files, found] = columns as [bigint[], string[], number[], number[], number[]];
+      const [times, ids, numbers, files, rowNumbers] = columns as [bigint[], string[], number[], number[], number[]];
       for (let i = 0; i < times.length; i++) {
         const segment = scans[numbers[i]!]!.segments[files[i]!]!;
-        rows.push({ nanoseconds: times[i]!, id: ids[i]!, segment, row: found[i]! });
+        rows.push({ nanoseconds: times[i]!, id: ids[i]!, segment, row: rowNumbers[i]! });
       }
     },
   );
@@ -66,7 +66,7 @@ export async function firstRows(
 /** Reads the events of rows in their order, a bounded number of bytes ahead. Events that were read already pass through. */
 export async function* eventsAt(
   context: QueryContext,
-  positions: readonly (Row | PositionedEvent | SizedEvent)[],
+  positions: readonly (SegmentRow | PositionedEvent | SizedEvent)[],
 ): AsyncGenerator<SizedEvent> {
   // A hundred are asked for most often. How large they are is known of the first ones.
   let size = FIRST_ROWS;
@@ -88,20 +88,23 @@ const FIRST_ROWS = 128;
 const MOST_ROWS = 2048;
 const AHEAD_BYTES = 4 * 1024 * 1024;
 
-const isRow = (one: Row | PositionedEvent): one is Row => "row" in one;
+const isRow = (one: SegmentRow | PositionedEvent): one is SegmentRow => "row" in one;
 
 const sizedOf = (placed: PositionedEvent): SizedEvent => ({
   ...placed,
   bytes: bytesOf(placed.event, JSON.stringify(placed.event.fields)),
 });
 
-async function readRows({ pool, signal }: QueryContext, rows: readonly Row[]): Promise<Map<Row, SizedEvent>> {
-  const bySegment = new Map<Segment, Map<number, Row>>();
+async function readRows(
+  { pool, signal }: QueryContext,
+  rows: readonly SegmentRow[],
+): Promise<Map<SegmentRow, SizedEvent>> {
+  const bySegment = new Map<Segment, Map<number, SegmentRow>>();
   for (const row of rows) {
-    const here = bySegment.get(row.segment) ?? new Map<number, Row>();
+    const here = bySegment.get(row.segment) ?? new Map<number, SegmentRow>();
     bySegment.set(row.segment, here.set(row.row, row));
   }
-  const events = new Map<Row, SizedEvent>();
+  const events = new Map<SegmentRow, SizedEvent>();
   await Promise.all(
     [...bySegment].map(([segment, here]) => {
       const numbers = [...here.keys()].sort((a, b) => a - b);
@@ -114,7 +117,7 @@ async function readRows({ pool, signal }: QueryContext, rows: readonly Row[]): P
         [],
         signal,
         (columns) => {
-          const [found, timestamps, levels, messages, fields, cut] = columns as [
+          const [rowNumbers, timestamps, levels, messages, fields, cut] = columns as [
             number[],
             (string | null)[],
             string[],
@@ -122,11 +125,11 @@ async function readRows({ pool, signal }: QueryContext, rows: readonly Row[]): P
             string[],
             (boolean | null)[]?,
           ];
-          for (let i = 0; i < found.length; i++) {
-            const row = here.get(found[i]!)!;
+          for (let i = 0; i < rowNumbers.length; i++) {
+            const row = here.get(rowNumbers[i]!)!;
             const { nanoseconds, id } = row;
             const values = { timestamp: timestamps[i]!, level: levels[i]!, message: messages[i]!, fields: fields[i]! };
-            const whole = eventOf(row, values);
+            const whole = eventOfRow(row, values);
             const event = cut?.[i] === true ? { ...whole, truncated: true as const } : whole;
             events.set(row, { event, nanoseconds, id, bytes: bytesOf(event, fields[i]!) });
           }

@@ -1,15 +1,23 @@
-import { type Condition, FALSE } from "../../../../grammar/query/sql/condition.ts";
+import { SQL_FALSE, type SqlCondition } from "../../../../grammar/query/sql/condition.ts";
 import { Yielder } from "../../event-loop.ts";
 import type { StoredEvent } from "../../journal/line.ts";
 import type { MemtableView } from "../../memtables.ts";
-import { comparePositions, type Position, type PositionedEvent, printCursor, readCursor } from "../../order.ts";
+import { comparePositions, type EventPosition, type PositionedEvent, printCursor, readPosition } from "../../order.ts";
 import { PAGE_BYTES, pageFits } from "../../page.ts";
 import type { SearchQuery } from "../../store.ts";
 import type { Segment } from "../segment.ts";
-import { conditionOf, eachInMemory, groupBy, open, overlaps, positionOf, type QueryContext } from "./query-context.ts";
-import { eventsAt, firstRows, type PageBounds, type Row, type SizedEvent } from "./rows.ts";
+import {
+  eachInMemory,
+  groupBy,
+  open,
+  overlaps,
+  positionOf,
+  type QueryContext,
+  segmentCondition,
+} from "./query-context.ts";
+import { eventsAt, firstRows, type PageBounds, type SegmentRow, type SizedEvent } from "./rows.ts";
 
-type Found = readonly (Row | PositionedEvent)[];
+type Matches = readonly (SegmentRow | PositionedEvent)[];
 
 /** A page of events. Segments are opened from the wanted end on, 1, 2, 4 ... at once, until no other can change the page. */
 export async function search(
@@ -17,59 +25,59 @@ export async function search(
   { limit, order, cursor }: Pick<SearchQuery, "limit" | "order" | "cursor">,
 ): Promise<{ events: SizedEvent[]; cursor: string | undefined }> {
   const sign = order === "ascending" ? 1 : -1;
-  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const after = cursor === undefined ? undefined : readPosition(cursor);
   if (limit <= 0) return { events: [], cursor: undefined };
   // One more event tells whether there is another page.
-  const found = await find(context, { sign, after, limit: limit + 1 });
+  const matches = await find(context, { sign, after, limit: limit + 1 });
   const page: SizedEvent[] = [];
   let bytes = 0;
-  for await (const event of eventsAt(context, found.slice(0, limit))) {
+  for await (const event of eventsAt(context, matches.slice(0, limit))) {
     if (!pageFits(bytes, event.bytes)) break;
     page.push(event);
     bytes += event.bytes;
   }
-  return { events: page, cursor: found.length > page.length ? printCursor(page.at(-1)!) : undefined };
+  return { events: page, cursor: matches.length > page.length ? printCursor(page.at(-1)!) : undefined };
 }
 
-async function find(context: QueryContext, bounds: PageBounds): Promise<Found> {
+async function find(context: QueryContext, bounds: PageBounds): Promise<Matches> {
   const { selection, segments } = context;
   const { sign, after, limit } = bounds;
-  let found: Found = await pageInMemory(context, bounds);
+  let matches: Matches = await pageInMemory(context, bounds);
   const near = ({ first, last }: Segment) => (sign > 0 ? first : last);
   const waiting = segments
     .filter((segment) => overlaps(segment, selection) && !isBefore(segment, after, sign))
     .sort((a, b) => sign * (near(a) < near(b) ? -1 : near(a) > near(b) ? 1 : 0));
   for (let count = 1; waiting.length > 0; count *= 2) {
-    const last = found[limit - 1];
+    const last = matches[limit - 1];
     const next = near(waiting[0]!);
     if (last !== undefined && (sign > 0 ? last.nanoseconds < next : last.nanoseconds > next)) break;
-    const groups = groupBy(waiting.splice(0, count), (segment) => conditionOf(context, segment));
+    const groups = groupBy(waiting.splice(0, count), (segment) => segmentCondition(context, segment));
     const pages = await Promise.all(
       groups
-        .filter(({ asked }) => asked.upper !== FALSE)
-        .map(async ({ asked, segments }) => {
+        .filter(({ key }) => key.upper !== SQL_FALSE)
+        .map(async ({ key: condition, segments }) => {
           await open(context, segments);
-          return pageOfSegments(context, segments, asked, bounds);
+          return pageOfSegments(context, segments, condition, bounds);
         }),
     );
-    found = firstOf([found, ...pages].flat(), bounds);
+    matches = firstOf([matches, ...pages].flat(), bounds);
   }
-  return found;
+  return matches;
 }
 
-function firstOf<One extends Position>(found: One[], { sign, limit }: PageBounds): One[] {
-  return found.sort((a, b) => sign * comparePositions(a, b)).slice(0, limit);
+function firstOf<One extends EventPosition>(positions: One[], { sign, limit }: PageBounds): One[] {
+  return positions.sort((a, b) => sign * comparePositions(a, b)).slice(0, limit);
 }
 
 /** Whether a page that begins after a position has passed a segment. */
-function isBefore({ first, last }: Segment, after: Position | undefined, sign: number): boolean {
+function isBefore({ first, last }: Segment, after: EventPosition | undefined, sign: number): boolean {
   if (after === undefined) return false;
   return sign > 0 ? last < after.nanoseconds : first > after.nanoseconds;
 }
 
 async function pageInMemory(context: QueryContext, bounds: PageBounds): Promise<PositionedEvent[]> {
   const { sign, after } = bounds;
-  const found: PositionedEvent[] = [];
+  const matches: PositionedEvent[] = [];
   for (const view of context.memtables) {
     const here: PositionedEvent[] = [];
     const take = (stored: StoredEvent) => {
@@ -79,9 +87,9 @@ async function pageInMemory(context: QueryContext, bounds: PageBounds): Promise<
     const isFull = () => here.length >= bounds.limit;
     if (view.events.isOrdered) await readOrdered(context, view, { sign, take, isFull });
     else await eachInMemory(context, take, [view]);
-    found.push(...firstOf(here, bounds));
+    matches.push(...firstOf(here, bounds));
   }
-  return firstOf(found, bounds);
+  return firstOf(matches, bounds);
 }
 
 /** Reads events in the order of time from the wanted end on, until the page is full and the time changes. */
@@ -121,23 +129,23 @@ async function readOrdered(
 async function pageOfSegments(
   context: QueryContext,
   segments: readonly Segment[],
-  { upper, lower }: Condition,
+  { upper, lower }: SqlCondition,
   bounds: PageBounds,
-): Promise<Found> {
+): Promise<Matches> {
   if (upper === lower) return firstRows(context, segments, upper, bounds);
-  const found: PositionedEvent[] = [];
+  const matches: PositionedEvent[] = [];
   let bytes = 0;
   let { after } = bounds;
   for (let limit = bounds.limit; ; limit = Math.min(limit * 4, MAX_ROWS)) {
     const rows = await firstRows(context, segments, upper, { ...bounds, after, limit });
     for await (const event of eventsAt(context, rows)) {
       if (!context.selection.selects(event)) continue;
-      found.push(event);
+      matches.push(event);
       bytes += event.bytes;
       // No page takes more of these.
-      if (found.length >= bounds.limit || bytes > PAGE_BYTES) return found;
+      if (matches.length >= bounds.limit || bytes > PAGE_BYTES) return matches;
     }
-    if (rows.length < limit) return found;
+    if (rows.length < limit) return matches;
     after = rows.at(-1);
   }
 }

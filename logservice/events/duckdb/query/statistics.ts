@@ -1,21 +1,21 @@
 import { LEVELS, type Level, levelOf, severity, type Target } from "../../../../grammar/query/index.ts";
-import { FALSE } from "../../../../grammar/query/sql/condition.ts";
+import { SQL_FALSE } from "../../../../grammar/query/sql/condition.ts";
 import { eachElement } from "../../field-paths.ts";
 import { histogramSteps, stepTime } from "../../histogram-steps.ts";
 import { nanosecondsOf } from "../../instant.ts";
 import { eventsOfLevels, fieldsOfLevels, minutesOfLevels, type Summary } from "../../summary/summary.ts";
 import { aggregate } from "./aggregate.ts";
-import { ofField, pathKey, valueAt } from "./field-values.ts";
+import { fieldValueOf, ofField, pathKey } from "./field-values.ts";
 import type { QueryContext } from "./query-context.ts";
 
-export async function count(context: QueryContext): Promise<number> {
+export async function countEvents(context: QueryContext): Promise<number> {
   let total = 0;
   await aggregate(context, {
     summary: (summary, levels) => {
       total += eventsOfLevels(summary, levels);
       return true;
     },
-    sql: () => ({ text: "count(*)::double %", before: [], except: FALSE }),
+    sql: () => ({ text: "count(*)::double %", before: [], except: SQL_FALSE }),
     rows: ([counts]) => {
       for (const one of counts as number[]) total += one;
     },
@@ -26,14 +26,14 @@ export async function count(context: QueryContext): Promise<number> {
   return total;
 }
 
-export interface Histogram {
+export interface EventHistogram {
   readonly stepMs: number;
   readonly starts: readonly number[];
   /** By step: how many events of each severity. */
   readonly counts: readonly (readonly number[])[];
 }
 
-export async function histogram(context: QueryContext, maxPoints: number): Promise<Histogram> {
+export async function histogram(context: QueryContext, maxPoints: number): Promise<EventHistogram> {
   const { startMs, stopMs } = context.selection.range;
   const { stepMs, starts } = histogramSteps(startMs, stopMs, maxPoints);
   const counts = starts.map(() => LEVELS.map(() => 0));
@@ -58,7 +58,7 @@ export async function histogram(context: QueryContext, maxPoints: number): Promi
       sql: () => ({
         text: `((t - ?::bigint) // ?::bigint)::integer, severity::integer, count(*)::double % group by all`,
         before: [first, step],
-        except: FALSE,
+        except: SQL_FALSE,
       }),
       rows: ([places, levels, totals]) => {
         for (let i = 0; i < places!.length; i++) {
@@ -74,16 +74,16 @@ export async function histogram(context: QueryContext, maxPoints: number): Promi
   return { stepMs, starts, counts };
 }
 
-export interface Numbers {
+export interface NumberStatistics {
   count: number;
   sum: number;
   min: number;
   max: number;
 }
 
-export async function numbers(context: QueryContext, field: Target): Promise<Numbers> {
+export async function numbers(context: QueryContext, field: Target): Promise<NumberStatistics> {
   const all = { count: 0, sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
-  const add = ({ count, sum, min, max }: Numbers) => {
+  const add = ({ count, sum, min, max }: NumberStatistics) => {
     if (count === 0) return;
     all.count += count;
     all.sum += sum;
@@ -95,12 +95,12 @@ export async function numbers(context: QueryContext, field: Target): Promise<Num
   const key = pathKey(field);
   await aggregate(context, {
     summary: (summary, levels) => {
-      const known = key === undefined ? undefined : fieldsOfLevels(summary, levels);
-      for (const fields of known ?? []) {
+      const levelFields = key === undefined ? undefined : fieldsOfLevels(summary, levels);
+      for (const fields of levelFields ?? []) {
         const field = fields.get(key!);
         if (field !== undefined) add(field.numbers);
       }
-      return known !== undefined;
+      return levelFields !== undefined;
     },
     sql: (segment) =>
       ofField(field, segment, "number", ({ text, values }, list) => ({
@@ -115,7 +115,7 @@ export async function numbers(context: QueryContext, field: Target): Promise<Num
       }
     },
     event: ({ event }) =>
-      eachElement(valueAt(event, field), (element) => {
+      eachElement(fieldValueOf(event, field), (element) => {
         if (typeof element === "number") add({ count: 1, sum: element, min: element, max: element });
       }),
   });
@@ -123,7 +123,7 @@ export async function numbers(context: QueryContext, field: Target): Promise<Num
 }
 
 /** The counts of a histogram by the names of levels; those without any event are left out. */
-export function byLevel({ starts, counts }: Histogram) {
+export function byLevel({ starts, counts }: EventHistogram) {
   const levels = LEVELS.map((_, level) => level).filter((level) => counts.some((one) => one[level]! > 0));
   return starts.map((start, i) => ({
     timestamp: stepTime(start),

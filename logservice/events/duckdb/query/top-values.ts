@@ -1,11 +1,11 @@
 import { LEVELS, levelOf, type Target } from "../../../../grammar/query/index.ts";
-import { FALSE, type Sql, type SqlValue } from "../../../../grammar/query/sql/condition.ts";
+import { SQL_FALSE, type Sql, type SqlValue } from "../../../../grammar/query/sql/condition.ts";
 import { eachElement } from "../../field-paths.ts";
 import { compareText } from "../../order.ts";
 import { tooMuch } from "../../store.ts";
 import { type Fields, fieldsOfLevels, minutesOfLevels, type Summary } from "../../summary/summary.ts";
-import { accumulate, type Select } from "./aggregate.ts";
-import { ofField, pathKey, valueAt } from "./field-values.ts";
+import { accumulate, type SelectStatement } from "./aggregate.ts";
+import { fieldValueOf, ofField, pathKey } from "./field-values.ts";
 import type { QueryContext } from "./query-context.ts";
 
 export interface TopValue {
@@ -28,67 +28,67 @@ export interface TopValuesQuestion {
 }
 
 export async function topValues(context: QueryContext, { field, type, limit }: TopValuesQuestion): Promise<TopValue[]> {
-  const known: Known = { counts: new Map(), length: 0, holding: 0 };
+  const tally: Tally = { counts: new Map(), length: 0, holding: 0 };
   const isLevel = field.at === "entry" && field.name === "level";
   if (field.at === "entry" && type === "boolean") return [];
   const key = pathKey(field);
   const statements = await accumulate(context, {
     summary: (summary, levels) =>
       isLevel
-        ? addLevels(known, minutesOfLevels(summary, levels))
-        : addField(known, fieldsOfLevels(summary, levels), key, type),
+        ? addLevels(tally, minutesOfLevels(summary, levels))
+        : addField(tally, fieldsOfLevels(summary, levels), key, type),
     sql: (segment) =>
       isLevel
-        ? grouped(LEVEL_NAME, [], FALSE)
+        ? grouped(LEVEL_NAME, [], SQL_FALSE)
         : ofField(field, segment, type, (value, list) => grouped(value.text, value.values, list)),
     event: ({ event }) => {
       const here = new Set<string>();
-      eachElement(valueAt(event, field), (element) => {
+      eachElement(fieldValueOf(event, field), (element) => {
         if (typeof element === type) here.add(isLevel ? levelOf(element as string)! : String(element));
       });
-      for (const value of here) add(known, value, 1);
-      if (here.size > 0) known.holding++;
+      for (const value of here) add(tally, value, 1);
+      if (here.size > 0) tally.holding++;
     },
   });
-  if (statements.length === 0 && known.counts.size <= MOST_SORTED) return sorted(known, limit);
-  return cutByEngine(context, statements, known, limit);
+  if (statements.length === 0 && tally.counts.size <= MOST_SORTED) return sorted(tally, limit);
+  return cutByEngine(context, statements, tally, limit);
 }
 
 // Sorting more in the service would stop it for longer than a few milliseconds.
 const MOST_SORTED = 5000;
 
 /** Counts that need no engine. */
-interface Known {
+interface Tally {
   readonly counts: Map<string, number>;
   /** Total length of the values in characters. */
   length: number;
   holding: number;
 }
 
-function add(known: Known, value: string, events: number): void {
-  const before = known.counts.get(value);
-  known.counts.set(value, (before ?? 0) + events);
+function add(tally: Tally, value: string, events: number): void {
+  const before = tally.counts.get(value);
+  tally.counts.set(value, (before ?? 0) + events);
   if (before !== undefined) return;
-  known.length += value.length;
-  if (known.length > MOST_KNOWN_LENGTH) throw tooMuch();
+  tally.length += value.length;
+  if (tally.length > MOST_KNOWN_LENGTH) throw tooMuch();
 }
 
 // A value may be nearly as long as an event.
 const MOST_KNOWN_LENGTH = 256 * 1024 * 1024;
 
-function addLevels(known: Known, minutes: Summary["minutes"]): true {
+function addLevels(tally: Tally, minutes: Summary["minutes"]): true {
   for (const levels of minutes.values()) {
     levels.forEach((events, level) => {
       if (events === 0) return;
-      add(known, LEVELS[level]!, events);
-      known.holding += events;
+      add(tally, LEVELS[level]!, events);
+      tally.holding += events;
     });
   }
   return true;
 }
 
 function addField(
-  known: Known,
+  tally: Tally,
   levels: readonly Fields[] | undefined,
   key: string | undefined,
   type: "string" | "boolean",
@@ -97,8 +97,8 @@ function addField(
   const fields = levels.flatMap((level) => level.get(key) ?? []).filter((field) => field[type] > 0);
   if (!fields.every(({ values }) => values !== undefined)) return false;
   for (const field of fields) {
-    for (const [value, events] of field.values!) if (typeof value === type) add(known, String(value), events);
-    known.holding += field[type];
+    for (const [value, events] of field.values!) if (typeof value === type) add(tally, String(value), events);
+    tally.holding += field[type];
   }
   return true;
 }
@@ -111,7 +111,7 @@ const grouped = (value: string, before: readonly SqlValue[], except: Sql) => ({
 
 const LEVEL_NAME = `['${LEVELS.join("', '")}'][severity + 1]`;
 
-function sorted({ counts, holding }: Known, limit: number): TopValue[] {
+function sorted({ counts, holding }: Tally, limit: number): TopValue[] {
   return [...counts]
     .sort(([a, m], [b, n]) => n - m || compareText(a, b))
     .slice(0, limit)
@@ -121,15 +121,15 @@ function sorted({ counts, holding }: Known, limit: number): TopValue[] {
 /** Joins the known counts, as one bound text of JSON, with what the statements count. DuckDB orders texts by bytes. */
 async function cutByEngine(
   { pool, signal }: QueryContext,
-  statements: readonly Select[],
-  { counts, holding }: Known,
+  statements: readonly SelectStatement[],
+  { counts, holding }: Tally,
   limit: number,
 ): Promise<TopValue[]> {
   const parts = [...statements];
   let bound = 0;
   if (counts.size > 0) {
-    const known = { value: [...counts.keys()], n: [...counts.values()] };
-    parts.push({ text: KNOWN_COUNTS, values: [JSON.stringify(known)] });
+    const columns = { value: [...counts.keys()], n: [...counts.values()] };
+    parts.push({ text: KNOWN_COUNTS, values: [JSON.stringify(columns)] });
     for (const events of counts.values()) bound += events;
   }
   const [only] = parts;
@@ -137,19 +137,19 @@ async function cutByEngine(
     parts.length === 1
       ? only!.text
       : `select value, sum(n) as n from (${parts.map(({ text }) => `(${text})`).join(" union all ")}) group by value`;
-  const found: { value: string; count: number; all: number }[] = [];
+  const rows: { value: string; count: number; all: number }[] = [];
   await pool.run(
     `select value, n::double, (sum(n) over ())::double from (${joined}) order by n desc, value limit ${limit}`,
     parts.flatMap(({ values }) => values),
     signal,
     ([values, totals, alls]) => {
       values!.forEach((value, i) => {
-        found.push({ value: value as string, count: totals![i] as number, all: alls![i] as number });
+        rows.push({ value: value as string, count: totals![i] as number, all: alls![i] as number });
       });
     },
   );
   // An event that holds several of the known values was counted for each of them.
-  return found.map(({ value, count, all }) => ({ value, count, percent: count / (all - bound + holding) }));
+  return rows.map(({ value, count, all }) => ({ value, count, percent: count / (all - bound + holding) }));
 }
 
 const KNOWN_COUNTS = `select unnest(known.value) as value, unnest(known.n) as n

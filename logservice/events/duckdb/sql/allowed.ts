@@ -1,4 +1,4 @@
-import { FUNCTIONS, TABLE_FUNCTIONS } from "./functions.ts";
+import { FORBIDDEN_FUNCTIONS, TABLE_FUNCTIONS } from "./functions.ts";
 
 /** Parse tree of `json_serialize_sql`. */
 type Tree = null | string | number | boolean | readonly Tree[] | Node;
@@ -12,7 +12,7 @@ type Scope = ReadonlySet<string>;
  * its own common table expressions, values, and the table functions of a list: everything else that a FROM can name reads
  * files, settings or other tables, or changes the engine. The first reason in the order of the statement is given.
  */
-export function refusalOf(serialized: string): string | undefined {
+export function statementRefusal(serialized: string): string | undefined {
   const parsed = JSON.parse(withoutNonFinite(serialized)) as {
     error: boolean;
     error_type?: string;
@@ -83,7 +83,7 @@ function notAllowed(type: unknown): string {
 function ofExpression(node: Node): string | undefined {
   if (!EXPRESSIONS.has(String(node.class))) return notAllowed(node.class);
   const name = lower(String(node.function_name ?? ""));
-  return FUNCTIONS.has(name) ? `calls ${name}, which is not allowed` : undefined;
+  return FORBIDDEN_FUNCTIONS.has(name) ? `calls ${name}, which is not allowed` : undefined;
 }
 
 function ofTable(node: Node, scope: Scope): string | undefined {

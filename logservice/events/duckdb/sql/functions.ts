@@ -9,7 +9,7 @@ export const TABLE_FUNCTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Functions that may not be called. */
-export const FUNCTIONS: ReadonlySet<string> = new Set([
+export const FORBIDDEN_FUNCTIONS: ReadonlySet<string> = new Set([
   // They show the state of the engine and its process.
   "current_setting",
   "getvariable",

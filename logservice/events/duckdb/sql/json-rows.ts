@@ -40,14 +40,14 @@ export function rowPrinter(api: Api, result: DuckDBResult): (chunk: DuckDBDataCh
 
 /** Column names, with a number added to each that is taken already: `x`, `x:1`. */
 function namesOf(result: DuckDBResult): string[] {
-  const taken = new Set(result.columnNames());
+  const takenNames = new Set(result.columnNames());
   const names = new Set<string>();
   for (const name of result.columnNames()) {
     let unique = name;
     for (let i = 1; names.has(unique); i++) {
-      if (!taken.has(`${name}:${i}`)) unique = `${name}:${i}`;
+      if (!takenNames.has(`${name}:${i}`)) unique = `${name}:${i}`;
     }
-    taken.add(unique);
+    takenNames.add(unique);
     names.add(unique);
   }
   return [...names];
@@ -126,8 +126,8 @@ function printerOf(api: Api, type: DuckDBType): Print {
     }
     case Id.VARIANT:
       return (value) => {
-        const { type: inner, value: held } = value as DuckDBVariantValue;
-        return orNull(inner === undefined ? printText : printerOf(api, inner), held);
+        const { type: inner, value: content } = value as DuckDBVariantValue;
+        return orNull(inner === undefined ? printText : printerOf(api, inner), content);
       };
     default:
       return printText;

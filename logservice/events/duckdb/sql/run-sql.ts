@@ -41,9 +41,9 @@ export class SqlRunner {
     let child: ChildProcess | undefined;
     let isUsed = true;
     try {
-      const linked = segments.map((segment, i) => ({ ...segment, name: `segment-${i}.parquet` }));
+      const links = segments.map((segment, i) => ({ ...segment, name: `segment-${i}.parquet` }));
       const journals = journalRanges.map((range, i) => ({ ...range, name: `journal-${i}.ndjson` }));
-      await Promise.all([...linked, ...journals].map(({ path, name }) => link(path, join(folder, name))));
+      await Promise.all([...links, ...journals].map(({ path, name }) => link(path, join(folder, name))));
       child = await this.#take();
       signal.throwIfAborted();
       const { rows, bytes, memoryBytes } = this.#limits;
@@ -51,7 +51,7 @@ export class SqlRunner {
         text,
         fromMs,
         folder,
-        segments: linked.map(({ name, hasTruncated }) => ({ path: name, hasTruncated })),
+        segments: links.map(({ name, hasTruncated }) => ({ path: name, hasTruncated })),
         journalRanges: journals.map(({ name, ...range }) => ({ ...range, path: name })),
         engineBytes: memoryBytes / 2,
         maxRows: rows,

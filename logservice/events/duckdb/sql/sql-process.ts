@@ -6,7 +6,7 @@ import { LEVEL_NAMES } from "../../level-names.ts";
 import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "../duckdb.ts";
 import { loadJournalRange } from "../load-lines.ts";
 import { ID, TRUNCATED } from "../segment-schema.ts";
-import { refusalOf } from "./allowed.ts";
+import { statementRefusal } from "./allowed.ts";
 import { rowPrinter } from "./json-rows.ts";
 import type { SqlAnswer, SqlRequest } from "./sql-protocol.ts";
 
@@ -59,10 +59,10 @@ async function run(request: SqlRequest): Promise<SqlAnswer> {
   const newest = `newest_${randomBytes(16).toString("hex")}`;
   await connection.run(`create temp table ${newest} (${NEWEST})`);
   for (const range of journalRanges) await loadJournalRange(connection, range, newest);
-  const kept = fromMs === undefined ? "" : ` where t >= ${BigInt(fromMs) * 1_000_000n}`;
+  const whereClause = fromMs === undefined ? "" : ` where t >= ${BigInt(fromMs) * 1_000_000n}`;
   const columns = (from: string, truncated: string) =>
     `select ${ID} as id, make_timestamp(t // 1000) as timestamp, ${LEVEL} as level, severity::integer as severity,
-      message, fields::json as fields, ${truncated} as ${TRUNCATED} from ${from}${kept}`;
+      message, fields::json as fields, ${truncated} as ${TRUNCATED} from ${from}${whereClause}`;
   const isCut = `coalesce(${TRUNCATED}, false)`;
   const views = [columns(newest, isCut)];
   for (const hasTruncated of [false, true]) {
@@ -80,7 +80,7 @@ async function refusalOfText(text: string): Promise<string | undefined> {
   const parser = await opened;
   const serialized = await parser.runAndReadAll("select json_serialize_sql($1::varchar)", [text]);
   try {
-    const reason = refusalOf(serialized.value(0, 0) as string);
+    const reason = statementRefusal(serialized.value(0, 0) as string);
     return reason === undefined || !TOO_DEEP.test(reason) ? reason : NESTED;
   } catch (error) {
     // Our own walk over the tree has a limit, too.

@@ -27,5 +27,5 @@ export type SqlAnswer =
   | { readonly kind: "rows"; readonly json: string }
   /** `isUnread`: by its text alone, so that the process has not seen anything of it and may be asked again. */
   | { readonly kind: "refused"; readonly reason: string; readonly isUnread?: true }
-  /** What went wrong before the statement was looked at: not the caller's fault. */
+  /** A failure before the statement was looked at: not the caller's fault. */
   | { readonly kind: "failed"; readonly reason: string };

@@ -1,7 +1,7 @@
 import { type Cell, combinations, jsonText, keyOf, readOfField } from "../../../../../grammar/query/index.ts";
-import { comparePositions, type Position } from "../../../order.ts";
+import { comparePositions, type EventPosition } from "../../../order.ts";
 import { type Event, tooMuch } from "../../../store.ts";
-import type { GroupPlan, Input } from "./plan.ts";
+import type { AggregateInput, GroupPlan } from "./plan.ts";
 
 /** Rows for SQL of events that were looked at one by one. */
 export interface MemoryRow {
@@ -15,7 +15,7 @@ export interface MemoryRow {
   /** For each input of numbers: values that are none. */
   readonly leftOut: readonly number[];
   /** Place of the event, for rows with a first or last value. */
-  readonly position: Position | undefined;
+  readonly position: EventPosition | undefined;
 }
 
 // With the text for SQL about a kilobyte each at most.
@@ -41,7 +41,7 @@ export class MemoryRows {
     this.#isOrdered = plan.inputs.some(isOutermost);
   }
 
-  add(event: Event, positionOf: () => Position): void {
+  add(event: Event, positionOf: () => EventPosition): void {
     if (this.#plan.isUnique) {
       const cells = this.#by.map((read) => read(event) ?? null);
       this.#addFirst(cells, positionOf());
@@ -63,10 +63,10 @@ export class MemoryRows {
     yield* this.#outermost.values();
   }
 
-  #addFirst(cells: readonly Cell[], position: Position): void {
+  #addFirst(cells: readonly Cell[], position: EventPosition): void {
     const key = keyOf(cells.map(keyOf));
-    const known = this.#rows.get(key)?.position;
-    if (known !== undefined && comparePositions(position, known) > 0) return;
+    const existing = this.#rows.get(key)?.position;
+    if (existing !== undefined && comparePositions(position, existing) > 0) return;
     this.#rows.set(key, { times: 1, counts: 1, cells, values: [], leftOut: [], position });
     if (this.#rows.size > MOST_ROWS) throw tooMuch();
   }
@@ -74,13 +74,13 @@ export class MemoryRows {
   #addGroup(cells: readonly Cell[], values: readonly unknown[]): void {
     const { inputs } = this.#plan;
     const lists = inputs.map(({ use }, at) => elementsFor(use, values[at]));
-    const length = lists.reduce((most, { found }) => Math.max(most, found.length), 1);
+    const length = lists.reduce((most, { elements }) => Math.max(most, elements.length), 1);
     for (let n = 0; n < length; n++) {
       this.#take({
         times: 1,
         counts: n === 0 ? 1 : 0,
         cells,
-        values: lists.map(({ found }) => found[n] ?? null),
+        values: lists.map(({ elements }) => elements[n] ?? null),
         leftOut: lists.map(({ leftOut }) => (n === 0 ? leftOut : 0)),
         position: undefined,
       });
@@ -89,24 +89,24 @@ export class MemoryRows {
 
   #take(row: MemoryRow): void {
     const key = keyOf([row.counts, ...row.cells.map(keyOf), ...row.values.map(keyOf), ...row.leftOut]);
-    const known = this.#rows.get(key);
-    if (known !== undefined) {
-      known.times++;
+    const existing = this.#rows.get(key);
+    if (existing !== undefined) {
+      existing.times++;
       return;
     }
     this.#rows.set(key, row);
     if (this.#rows.size > MOST_ROWS) throw tooMuch();
   }
 
-  #addOutermost(cells: readonly Cell[], values: readonly unknown[], position: Position): void {
+  #addOutermost(cells: readonly Cell[], values: readonly unknown[], position: EventPosition): void {
     const { inputs } = this.#plan;
     for (const [at, input] of inputs.entries()) {
       const value = values[at];
       if (!isOutermost(input) || value === undefined || value === null) continue;
       const key = keyOf([at, ...cells.map(keyOf)]);
-      const known = this.#outermost.get(key)?.position;
+      const existing = this.#outermost.get(key)?.position;
       const side = input.use === "first" ? -1 : 1;
-      if (known !== undefined && comparePositions(position, known) * side < 0) continue;
+      if (existing !== undefined && comparePositions(position, existing) * side < 0) continue;
       const own = inputs.map((_, n): Cell => (n === at ? value : null));
       const leftOut = inputs.map(() => 0);
       this.#outermost.set(key, { times: 1, counts: 0, cells, values: own, leftOut, position });
@@ -115,19 +115,22 @@ export class MemoryRows {
   }
 }
 
-const isOutermost = ({ use }: Input) => use === "first" || use === "last";
+const isOutermost = ({ use }: AggregateInput) => use === "first" || use === "last";
 
 /** The elements of a value that a use takes. */
-function elementsFor(use: Input["use"], value: unknown): { readonly found: readonly Cell[]; readonly leftOut: number } {
-  if (value === undefined || value === null || use === "first" || use === "last") return { found: [], leftOut: 0 };
-  if (use === "presence") return { found: [true], leftOut: 0 };
+function elementsFor(
+  use: AggregateInput["use"],
+  value: unknown,
+): { readonly elements: readonly Cell[]; readonly leftOut: number } {
+  if (value === undefined || value === null || use === "first" || use === "last") return { elements: [], leftOut: 0 };
+  if (use === "presence") return { elements: [true], leftOut: 0 };
   const elements = (Array.isArray(value) ? (value.flat(Number.POSITIVE_INFINITY) as unknown[]) : [value]).filter(
     (element) => element !== null && element !== undefined,
   );
-  if (use === "key") return { found: elements, leftOut: 0 };
-  const found = elements.filter((element) => typeof element === "number");
-  return { found, leftOut: elements.length - found.length };
+  if (use === "key") return { elements, leftOut: 0 };
+  const numbers = elements.filter((element) => typeof element === "number");
+  return { elements: numbers, leftOut: elements.length - numbers.length };
 }
 
 /** A value as JSON, the same text for equal ones. */
-export const cellText = (cell: Cell) => (cell === null ? null : jsonText(cell));
+export const cellJson = (cell: Cell) => (cell === null ? null : jsonText(cell));

@@ -1,6 +1,7 @@
 import {
   aggregatesOf,
   type Column,
+  columnIndex,
   columnName,
   type Expr,
   type FunctionKind,
@@ -8,7 +9,6 @@ import {
   groupsOf,
   outputOf,
   type Pipe,
-  placeOf,
   type RowColumn,
   stepFor,
   type Target,
@@ -17,9 +17,9 @@ import {
 
 /** Stages of which SQL answers the first ones: groups, and the order and number of their rows. */
 export interface GroupPlan {
-  /** What each row of groups is, in order; of `timeseries` without the step's time. */
+  /** The columns that groups are formed by, in order; of `timeseries` without the step's time. */
   readonly by: readonly Column[];
-  readonly inputs: readonly Input[];
+  readonly inputs: readonly AggregateInput[];
   readonly aggregates: readonly PlannedAggregate[];
   /** For `unique`: rows come in the order of the first event of each, and lists are values. */
   readonly isUnique: boolean;
@@ -32,7 +32,7 @@ export interface GroupPlan {
   /** Places of columns, before the usual order. */
   readonly order: readonly { readonly place: number; readonly isDescending: boolean }[];
   readonly limit: number | undefined;
-  /** What is left to do with the rows. */
+  /** The stages that are left to do with the rows. */
   readonly rest: readonly Pipe[];
 }
 
@@ -43,8 +43,8 @@ export interface Having {
   readonly number: number;
 }
 
-/** What functions need of a field. Several of them may share one. */
-export interface Input {
+/** The values of a field that functions need. Several of them may share one. */
+export interface AggregateInput {
   /**
    * `number`: its numbers, those in lists too. `presence`: whether there is a value but null. `key`: its different values,
    * those in lists too. `first` and `last`: the outermost value in the order of events.
@@ -76,25 +76,25 @@ export function groupPlan(
   if (by === undefined) return undefined;
   const output = outputOf(first, { kind: "events" });
   if (output.kind !== "rows") return undefined;
-  const inputs: Input[] = [];
+  const inputs: AggregateInput[] = [];
   const aggregates = calls.map(({ name, argument }): PlannedAggregate => {
     const kind = functionOf(name)!;
     if (argument === undefined) return { kind, input: undefined };
     const use = USES[kind.name] ?? "number";
     const name_ = columnName(argument);
-    const known = inputs.findIndex((input) => input.use === use && columnName(input.column) === name_);
-    if (known >= 0) return { kind, input: known };
+    const index = inputs.findIndex((input) => input.use === use && columnName(input.column) === name_);
+    if (index >= 0) return { kind, input: index };
     return { kind, input: inputs.push({ use, column: argument, target: target(argument) }) - 1 };
   });
   const isSeries = first.kind === "timeseries";
-  const written = isSeries && first.step?.kind === "number" ? first.step.value : undefined;
+  const writtenStep = isSeries && first.step?.kind === "number" ? first.step.value : undefined;
   const { columns } = output;
   const plan = {
     by,
     inputs,
     aggregates: aggregates.length === 0 && !isUnique ? [COUNT] : aggregates,
     isUnique,
-    stepMs: isSeries ? (written ?? stepFor(startMs, stopMs, MOST_STEPS)) : undefined,
+    stepMs: isSeries ? (writtenStep ?? stepFor(startMs, stopMs, MOST_STEPS)) : undefined,
     columns,
   };
   const rest = pipes.slice(1);
@@ -131,8 +131,8 @@ export function groupPlan(
     return name !== undefined && name !== "first" && name !== "last";
   };
   // Values that were left out are told even if no row is.
-  const isTold = inputs.every(({ use }) => use !== "number");
-  const having = where?.kind === "where" && isTold ? havingOf(where.expr, columns, isNumber) : undefined;
+  const canFilter = inputs.every(({ use }) => use !== "number");
+  const having = where?.kind === "where" && canFilter ? havingOf(where.expr, columns, isNumber) : undefined;
   return { ...plan, having: having ?? [], ...ordering(having === undefined ? rest : rest.slice(1), columns) };
 }
 
@@ -149,11 +149,11 @@ function havingOf(
     return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
   }
   if (expr.kind !== "comparison" || expr.value.kind !== "number") return undefined;
-  const place = placeOf(columns, columnName(expr.field));
+  const place = columnIndex(columns, columnName(expr.field));
   return isNumber(place) ? [{ place, operator: expr.op, number: expr.value.value }] : undefined;
 }
 
-const USES: Readonly<Record<string, Input["use"]>> = {
+const USES: Readonly<Record<string, AggregateInput["use"]>> = {
   count: "presence",
   distinct: "key",
   first: "first",
@@ -168,12 +168,12 @@ function ordering(pipes: readonly Pipe[], columns: readonly RowColumn[]): Pick<G
   const order =
     sort?.kind === "sort"
       ? sort.keys.map(({ column, direction }) => ({
-          place: placeOf(columns, columnName(column)),
+          place: columnIndex(columns, columnName(column)),
           isDescending: direction === "desc",
         }))
       : [];
-  const left = order.length > 0 ? pipes.slice(1) : pipes;
-  const [limit] = left;
-  if (limit?.kind === "limit") return { order, limit: limit.count.value, rest: left.slice(1) };
-  return { order, limit: undefined, rest: left };
+  const rest = order.length > 0 ? pipes.slice(1) : pipes;
+  const [limit] = rest;
+  if (limit?.kind === "limit") return { order, limit: limit.count.value, rest: rest.slice(1) };
+  return { order, limit: undefined, rest };
 }

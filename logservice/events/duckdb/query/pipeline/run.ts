@@ -40,7 +40,7 @@ export interface PipesAnswer {
 }
 
 export interface PipesQuestion {
-  /** What is left of the stages without the leading `where`s, which are part of the context's query. */
+  /** The stages without the leading `where`s, which are part of the context's query. */
   readonly pipes: readonly Pipe[];
   /** Rows of the answer. */
   readonly limit: number;
@@ -51,7 +51,7 @@ const BUDGET_BYTES = 48 * 1024 * 1024;
 /** As many steps as `timeseries` has at most elsewhere. */
 const MOST_STEPS = 100_000;
 
-/** What the stages of a query give: of groups by SQL, otherwise by reading events in their order. */
+/** Computes the result of the stages of a query: of groups by SQL, otherwise by reading events in their order. */
 export async function runPipes(context: QueryContext, question: PipesQuestion): Promise<PipesAnswer> {
   const { startMs, stopMs } = context.selection.range;
   const plan = groupPlan(question.pipes, { startMs, stopMs });
@@ -71,9 +71,9 @@ async function inOrder(context: QueryContext, { pipes, limit }: PipesQuestion): 
     { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES },
   );
   const [sort] = pipes;
-  const wanted = wantedOf(pipes, limit);
-  if (sort?.kind === "sort" && wanted !== undefined) {
-    for (const { event } of await topEvents(context, sort.keys, wanted)) run.push(event);
+  const maxRows = maxRowsOf(pipes, limit);
+  if (sort?.kind === "sort" && maxRows !== undefined) {
+    for (const { event } of await topEvents(context, sort.keys, maxRows)) run.push(event);
     return answerOf(run.result(), limit);
   }
   // Each event is a row then, and may be large.
@@ -95,7 +95,7 @@ async function inOrder(context: QueryContext, { pipes, limit }: PipesQuestion): 
 }
 
 /** How many events of those that the first stage sorts are looked at afterwards; undefined if that may be all. */
-function wantedOf([, ...rest]: readonly Pipe[], limit: number): number | undefined {
+function maxRowsOf([, ...rest]: readonly Pipe[], limit: number): number | undefined {
   const last = rest.findIndex((pipe) => !keepsEach(pipe));
   const next = last < 0 ? undefined : rest[last];
   if (next === undefined) return limit + 1;
@@ -161,7 +161,7 @@ async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: Pipes
   const firstMs = stepMs === undefined ? 0 : stepStart(startMs, stepMs);
   const steps = stepMs === undefined ? undefined : { first: nanoseconds(firstMs), length: nanoseconds(stepMs) };
   const seconds = (stepMs ?? stopMs - startMs) / 1000;
-  const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, wanted: limit });
+  const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, maxRows: limit });
   const all = stepMs === undefined ? rows : everyStep(rows, plan, { firstMs, startMs, stopMs, stepMs });
   const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
   const { columns, rows: left, notes } = pipesOver(plan.rest, { columns: plan.columns, rows: all }, options);
@@ -181,7 +181,7 @@ interface Grouping {
   readonly steps: { readonly first: bigint; readonly length: bigint } | undefined;
   readonly firstMs: number;
   readonly seconds: number;
-  readonly wanted: number;
+  readonly maxRows: number;
 }
 
 interface Grouped {
@@ -192,23 +192,23 @@ interface Grouped {
 
 /** The rows of the groups in the plan's order and within its limit; those of `timeseries` as they come. */
 async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping): Promise<Grouped> {
-  const { steps, firstMs, seconds, wanted } = grouping;
+  const { steps, firstMs, seconds, maxRows } = grouping;
   const by = plan.by.map(target);
   const stepOf =
     steps && ((event: Event) => Number((BigInt(nanosecondsOf(event.timestamp)) - steps.first) / steps.length));
   const memory = new MemoryRows(plan, stepOf);
-  const told = summaryReader(plan, by, firstMs);
+  const readSummary = summaryReader(plan, by, firstMs);
   const summaries: SummaryRow[] = [];
   const parts = await gather(context, {
     summary: (summary, levels) => {
-      const rows = told(summary, levels);
+      const rows = readSummary(summary, levels);
       for (const row of rows ?? []) summaries.push(row);
       return rows !== undefined;
     },
     ask: (segment) => sourcesOf(segment, { by, inputs: plan.inputs }),
     event: ({ event }) => memory.add(event, () => positionIn(event)),
   });
-  const statement = groupStatement({ plan, parts, memory: [...memory.rows()], summaries, steps, seconds, wanted });
+  const statement = groupStatement({ plan, parts, memory: [...memory.rows()], summaries, steps, seconds, maxRows });
   const rows: Cell[][] = [];
   const left = new Map<string, number>();
   const { text, values } = statement.select;
@@ -218,7 +218,7 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
   const isWhole = rows.length <= statement.most;
   if (statement.isCut) {
     const { most } = statement;
-    // What is left to do needs all of them.
+    // The stages that are left need all rows.
     if (!isWhole && most !== plan.limit && plan.rest.length > 0) throw new TooManyGroups(most);
     return { rows: rows.slice(0, most), isWhole: isWhole || most === plan.limit, leftOut: left };
   }
@@ -299,14 +299,14 @@ function everyStep(
   { by, aggregates }: GroupPlan,
   { firstMs, startMs, stopMs, stepMs }: Range,
 ): readonly (readonly Cell[])[] {
-  const known = new Map<string, Map<number, readonly Cell[]>>();
+  const rowsByGroup = new Map<string, Map<number, readonly Cell[]>>();
   const cells = new Map<string, readonly Cell[]>();
   for (const row of rows) {
     const group = row.slice(1, 1 + by.length);
     const key = keyOf(group);
     cells.set(key, group);
-    const steps = known.get(key) ?? new Map<number, readonly Cell[]>();
-    known.set(key, steps.set(row[0] as number, row));
+    const steps = rowsByGroup.get(key) ?? new Map<number, readonly Cell[]>();
+    rowsByGroup.set(key, steps.set(row[0] as number, row));
   }
   if (by.length === 0 && cells.size === 0) cells.set("", []);
   const count = stepCount(startMs, stopMs, stepMs);
@@ -318,7 +318,7 @@ function everyStep(
     const time = new Date(firstMs + step * stepMs).toISOString();
     for (const [key, group] of groups) {
       const values =
-        known
+        rowsByGroup
           .get(key)
           ?.get(step)
           ?.slice(1 + by.length) ?? nothing;

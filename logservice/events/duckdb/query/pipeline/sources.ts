@@ -1,19 +1,19 @@
 // How SQL reads what stages name, of the events of a segment.
 import type { Target } from "../../../../../grammar/query/index.ts";
-import { type ColumnType, columnOf, jsonPath } from "../../../../../grammar/query/sql/columns.ts";
-import { eitherSql, FALSE, type Sql, sql } from "../../../../../grammar/query/sql/condition.ts";
+import { type ColumnType, jsonPath, sqlColumnOf } from "../../../../../grammar/query/sql/columns.ts";
+import { eitherSql, SQL_FALSE, type Sql, sql } from "../../../../../grammar/query/sql/condition.ts";
 import { allFields, hasInside } from "../../../summary/summary.ts";
 import type { Segment } from "../../segment.ts";
 import { ID } from "../../segment-schema.ts";
 import { pathKey } from "../field-values.ts";
-import { columnsOf } from "../query-context.ts";
-import type { GroupPlan, Input } from "./plan.ts";
+import { segmentColumns } from "../query-context.ts";
+import type { AggregateInput, GroupPlan } from "./plan.ts";
 
 /**
  * An expression over the columns of a segment and those that `jsons` adds, NULL where the value is missing or null.
  * `absent`: no event has one. `json`: JSON text as it was written.
  */
-export interface Source {
+export interface ColumnSource {
   readonly type: ColumnType | "level" | "absent" | "json";
   readonly text: string;
 }
@@ -22,18 +22,21 @@ export interface Source {
 export interface SegmentSources {
   /** Paths for DuckDB's JSON functions, of the columns j0, j1, ... */
   readonly jsons: readonly string[];
-  readonly by: readonly Source[];
-  readonly inputs: readonly Source[];
+  readonly by: readonly ColumnSource[];
+  readonly inputs: readonly ColumnSource[];
 }
 
-/** What SQL reads, and the events of which it would not read it right. Undefined if all events have to be looked at. */
+/**
+ * The sources that SQL reads, and the condition of the events for which it would read them wrong. Undefined if all
+ * events have to be looked at.
+ */
 export function sourcesOf(
   segment: Segment,
   { by, inputs }: Pick<GroupPlan, "inputs"> & { readonly by: readonly Target[] },
-): { readonly said: SegmentSources; readonly except: Sql } | undefined {
+): { readonly reading: SegmentSources; readonly except: Sql } | undefined {
   const jsons: string[] = [];
   const except: Sql[] = [];
-  const read = (place: Target, use: Input["use"] | "group"): Source | undefined => {
+  const read = (place: Target, use: AggregateInput["use"] | "group"): ColumnSource | undefined => {
     const source = sourceOf(segment, place);
     if (source?.type !== "json") return source;
     const path = source.text;
@@ -43,15 +46,15 @@ export function sourcesOf(
       const begins = [...isSpecial].map((sign) => `starts_with(json_extract(fields, ?)::varchar, '${sign}')`);
       except.push(sql(`coalesce(${begins.join(" or ")}, false)`, ...begins.map(() => path)));
     }
-    const known = jsons.indexOf(path);
-    return { type: "json", text: `nullif(j${known >= 0 ? known : jsons.push(path) - 1}, 'null')` };
+    const index = jsons.indexOf(path);
+    return { type: "json", text: `nullif(j${index >= 0 ? index : jsons.push(path) - 1}, 'null')` };
   };
   const groups = by.map((place) => read(place, "group"));
   const values = inputs.map(({ target, use }) => read(target, use));
   if (![...groups, ...values].every((source) => source !== undefined)) return undefined;
   return {
-    said: { jsons, by: groups as Source[], inputs: values as Source[] },
-    except: except.length === 0 ? FALSE : eitherSql(except),
+    reading: { jsons, by: groups as ColumnSource[], inputs: values as ColumnSource[] },
+    except: except.length === 0 ? SQL_FALSE : eitherSql(except),
   };
 }
 
@@ -59,7 +62,7 @@ export function sourcesOf(
 const TIMESTAMP = "coalesce(timestamp, strftime(make_timestamp(t // 1000), '%Y-%m-%dT%H:%M:%S.%gZ'))";
 
 /** A source; in place of the text of JSON its path. Undefined where SQL cannot or must not read it. */
-function sourceOf(segment: Segment, place: Target): Source | undefined {
+function sourceOf(segment: Segment, place: Target): ColumnSource | undefined {
   if (place.at === "entry") {
     switch (place.name) {
       case "level":
@@ -72,10 +75,10 @@ function sourceOf(segment: Segment, place: Target): Source | undefined {
         return { type: "string", text: TIMESTAMP };
     }
   }
-  const type = columnsOf(segment).typeOf(place.path);
+  const type = segmentColumns(segment).typeOf(place.path);
   if (type === "absent") return { type, text: "null" };
   if (type === "unread") return undefined;
-  if (type !== undefined) return { type, text: columnOf(place.path, type) };
+  if (type !== undefined) return { type, text: sqlColumnOf(place.path, type) };
   const path = jsonPath(place.path);
   return path === undefined ? undefined : { type: "json", text: path };
 }
@@ -84,6 +87,6 @@ function sourceOf(segment: Segment, place: Target): Source | undefined {
 function mayBeSpecial({ summary }: Segment, place: Target): boolean {
   const key = pathKey(place);
   if (key === undefined || place.at !== "fields") return true;
-  const known = summary.isCut ? undefined : allFields(summary).get(key);
-  return known === undefined || known.plain < known.present || hasInside(summary, place.path);
+  const fieldSummary = summary.isCut ? undefined : allFields(summary).get(key);
+  return fieldSummary === undefined || fieldSummary.plain < fieldSummary.present || hasInside(summary, place.path);
 }

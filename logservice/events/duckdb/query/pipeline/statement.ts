@@ -2,11 +2,11 @@
 import { LEVELS, type Level } from "../../../../../grammar/query/index.ts";
 import type { Sql, SqlValue } from "../../../../../grammar/query/sql/condition.ts";
 import { ID } from "../../segment-schema.ts";
-import type { Part, Select } from "../aggregate.ts";
+import type { SelectStatement, SqlPart } from "../aggregate.ts";
 import { fromRows } from "../query-context.ts";
-import { cellText, type MemoryRow } from "./memory-rows.ts";
-import type { GroupPlan, Input, PlannedAggregate } from "./plan.ts";
-import type { SegmentSources, Source } from "./sources.ts";
+import { cellJson, type MemoryRow } from "./memory-rows.ts";
+import type { AggregateInput, GroupPlan, PlannedAggregate } from "./plan.ts";
+import type { ColumnSource, SegmentSources } from "./sources.ts";
 import type { SummaryRow } from "./summarized.ts";
 
 /** How values of a column are in SQL, the same in all parts. `json`: as text, canonical but for objects and lists. */
@@ -19,20 +19,20 @@ export interface Forms {
 
 export interface StatementInput {
   readonly plan: GroupPlan;
-  readonly parts: readonly Part<SegmentSources>[];
+  readonly parts: readonly SqlPart<SegmentSources>[];
   readonly memory: readonly MemoryRow[];
   readonly summaries: readonly SummaryRow[];
   /** For `timeseries`: nanoseconds of the first step's beginning, and its length. */
   readonly steps: { readonly first: bigint; readonly length: bigint } | undefined;
-  /** What `rate` divides by. */
+  /** The divisor of `rate`. */
   readonly seconds: number;
   /** Rows that the answer may have, if no stages are left to do with them. */
-  readonly wanted: number;
+  readonly maxRows: number;
 }
 
 export interface GroupStatement {
   /** Its columns: cells, then a value for each aggregate, then, for each input of numbers, what was left out in all. */
-  readonly select: Select;
+  readonly select: SelectStatement;
   readonly forms: Forms;
   /** Whether its rows are in the plan's order and within its limit. */
   readonly isCut: boolean;
@@ -57,7 +57,7 @@ export function groupStatement(input: StatementInput): GroupStatement {
   const grouped = needsRows ? groupedRows(rows, plan) : merged(rows, input, forms);
   const outs = plan.aggregates.map((one, at) => `${valueSql(one, input.seconds)} as o${at}`);
   const order = orderOf(plan, forms);
-  const most = order === undefined ? MOST_GROUPS : Math.min(plan.limit ?? input.wanted, mostLeft(plan, input.wanted));
+  const most = order === undefined ? MOST_GROUPS : Math.min(plan.limit ?? input.maxRows, mostLeft(plan, input.maxRows));
   const sums = numberInputs(plan).map((at) => `x${at}`);
   const values = [...cellNames(plan), ...outs.map((_, at) => `o${at}`), ...sums];
   // Values that were left out are those of all groups.
@@ -75,7 +75,7 @@ export function groupStatement(input: StatementInput): GroupStatement {
   return { select: { text, values: bound }, forms, isCut: order !== undefined, most };
 }
 
-const mostLeft = ({ rest }: GroupPlan, wanted: number) => (rest.length > 0 ? MOST_GROUPS : wanted);
+const mostLeft = ({ rest }: GroupPlan, maxRows: number) => (rest.length > 0 ? MOST_GROUPS : maxRows);
 
 /** Undefined where SQL does not order values as the language does, or where the order of all rows is of no use. */
 function orderOf(plan: GroupPlan, forms: Forms): string | undefined {
@@ -136,7 +136,7 @@ export const cellNames = ({ by, stepMs }: GroupPlan): string[] => [
 export const numberInputs = ({ inputs }: GroupPlan): number[] =>
   inputs.flatMap(({ use }, at) => (use === "number" ? [at] : []));
 
-const isOutermost = ({ use }: Input) => use === "first" || use === "last";
+const isOutermost = ({ use }: AggregateInput) => use === "first" || use === "last";
 const hasPositions = ({ inputs, isUnique }: GroupPlan) => isUnique || inputs.some(isOutermost);
 
 // ---- forms
@@ -147,21 +147,21 @@ function formsOf({ plan, parts, memory, summaries }: StatementInput): Forms {
   return {
     by: plan.by.map((_, at) =>
       formOf(
-        parts.map(({ said }) => said.by[at]!.type),
+        parts.map(({ reading }) => reading.by[at]!.type),
         cells.map((row) => row.cells[offset + at]),
       ),
     ),
     inputs: plan.inputs.map((_, at) =>
       formOf(
-        parts.map(({ said }) => said.inputs[at]!.type),
+        parts.map(({ reading }) => reading.inputs[at]!.type),
         memory.map((row) => row.values[at]),
       ),
     ),
   };
 }
 
-function formOf(types: readonly Source["type"][], values: readonly unknown[]): Form {
-  const seen = new Set<Source["type"]>(types);
+function formOf(types: readonly ColumnSource["type"][], values: readonly unknown[]): Form {
+  const seen = new Set<ColumnSource["type"]>(types);
   for (const value of values) {
     if (value === null || value === undefined) continue;
     const type = typeof value;
@@ -182,7 +182,7 @@ const SQL_TYPES: Readonly<Record<Form, string>> = {
   json: "varchar",
 };
 
-function inForm({ type, text }: Source, form: Form): string {
+function inForm({ type, text }: ColumnSource, form: Form): string {
   if (type === "absent") return `null::${SQL_TYPES[form]}`;
   if (type === "json") return canonical(text);
   if (type === form) return type === "number" ? `(${text})::double` : `(${text})`;
@@ -199,18 +199,18 @@ const canonical = (text: string) =>
 
 // ---- rows
 
-function ofSegments({ segments, said, counted }: Part<SegmentSources>, input: StatementInput, forms: Forms): Sql {
+function ofSegments({ segments, reading, counted }: SqlPart<SegmentSources>, input: StatementInput, forms: Forms): Sql {
   const { plan, steps } = input;
-  const jsons = said.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
+  const jsons = reading.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
   const from = `(select *${jsons} from ${fromRows(segments)} where ${counted.where})`;
   const columns = [
     ...(steps === undefined ? [] : [stepSql(steps)]),
-    ...said.by.map((source, at) => `${inForm(source, forms.by[at]!)} as c${at}`),
+    ...reading.by.map((source, at) => `${inForm(source, forms.by[at]!)} as c${at}`),
     "1::double as w",
-    ...plan.inputs.flatMap((one, at) => inputColumns(one, at, said.inputs[at]!, forms)),
+    ...plan.inputs.flatMap((one, at) => inputColumns(one, at, reading.inputs[at]!, forms)),
     ...(hasPositions(plan) ? [`t as position, ${ID} as event_id`] : []),
   ];
-  const values: SqlValue[] = [...said.jsons, ...counted.values];
+  const values: SqlValue[] = [...reading.jsons, ...counted.values];
   return { text: `select ${columns.join(", ")} from ${from}`, where: "", values };
 }
 
@@ -220,7 +220,7 @@ function stepSql({ first, length }: NonNullable<StatementInput["steps"]>): strin
   return `((t::${type} - (${first})::${type}) // ${length}::${type})::double as step`;
 }
 
-function inputColumns({ use }: Input, at: number, source: Source, forms: Forms): string[] {
+function inputColumns({ use }: AggregateInput, at: number, source: ColumnSource, forms: Forms): string[] {
   const { type, text } = source;
   switch (use) {
     case "number": {
@@ -320,7 +320,7 @@ class BoundTable {
         this.add(
           name,
           "VARCHAR",
-          values.map((value) => cellText(value ?? null)),
+          values.map((value) => cellJson(value ?? null)),
           canonical,
         );
         return;
@@ -356,7 +356,7 @@ interface Rows {
 }
 
 /** With percentiles or distinct values: all rows at once. */
-function groupedRows(rows: readonly Rows[], plan: GroupPlan): Select {
+function groupedRows(rows: readonly Rows[], plan: GroupPlan): SelectStatement {
   const sums = plan.inputs.flatMap(({ use }, at) => {
     switch (use) {
       case "number":
@@ -376,9 +376,9 @@ function groupedRows(rows: readonly Rows[], plan: GroupPlan): Select {
 }
 
 /** The groups of each part, joined. */
-function merged(rows: readonly Rows[], { plan, summaries, steps }: StatementInput, forms: Forms): Select {
+function merged(rows: readonly Rows[], { plan, summaries, steps }: StatementInput, forms: Forms): SelectStatement {
   const cells = cellNames(plan);
-  const parts = rows.map(({ sql, isCounted }): Select => {
+  const parts = rows.map(({ sql, isCounted }): SelectStatement => {
     const sums = plan.inputs.flatMap(({ use }, at) => (use === "number" ? partialNumbers(at) : partial(use, at)));
     const events = plan.isUnique ? FIRST : `${isCounted ? "count(*)::double" : "sum(w)"} as w`;
     const names = [...cells, events, ...sums].join(", ");
@@ -410,7 +410,7 @@ const partialNumbers = (at: number) => [
   `sum(x${at}) as x${at}`,
 ];
 
-function partial(use: Input["use"], at: number): string[] {
+function partial(use: AggregateInput["use"], at: number): string[] {
   if (use === "presence") return [`count(v${at})::double as n${at}`];
   const order = use === "first" ? "arg_min" : "arg_max";
   return [
@@ -419,7 +419,7 @@ function partial(use: Input["use"], at: number): string[] {
   ];
 }
 
-function joins(use: Input["use"], at: number): string[] {
+function joins(use: AggregateInput["use"], at: number): string[] {
   switch (use) {
     case "number":
       return [
@@ -465,7 +465,7 @@ function ofSummaries(
   summaries: readonly SummaryRow[],
   { plan, steps }: Pick<StatementInput, "plan" | "steps">,
   forms: Forms,
-): Select {
+): SelectStatement {
   const bound = new BoundTable();
   const offset = steps === undefined ? 0 : 1;
   if (steps !== undefined)

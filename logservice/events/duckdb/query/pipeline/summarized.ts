@@ -1,4 +1,4 @@
-// What summaries tell of groups, without a look at any event.
+// The rows of groups that summaries give, without a look at any event.
 import { type Cell, LEVELS, type Target } from "../../../../../grammar/query/index.ts";
 import {
   emptyField,
@@ -40,10 +40,11 @@ export function summaryReader(plan: GroupPlan, by: readonly Target[], firstMs: n
   if (isUnique) return () => undefined;
   const [only] = by;
   const isByLevel = only?.at === "entry" && only.name === "level";
-  const named = [...inputs.map(({ target }) => target), ...(isByLevel ? [] : by)];
+  const targets = [...inputs.map(({ target }) => target), ...(isByLevel ? [] : by)];
   // Summaries know nothing of an event's own properties but its level.
-  const isTold = aggregates.every(({ kind }) => TOLD.has(kind.name)) && named.every((place) => pathKey(place));
-  if (!isTold || by.length > 1 || (stepMs !== undefined && stepMs % MINUTE_MS !== 0)) return () => undefined;
+  const isSummarized =
+    aggregates.every(({ kind }) => SUMMARIZED.has(kind.name)) && targets.every((place) => pathKey(place));
+  if (!isSummarized || by.length > 1 || (stepMs !== undefined && stepMs % MINUTE_MS !== 0)) return () => undefined;
   if (only !== undefined && !isByLevel) {
     return stepMs === undefined && inputs.length === 0
       ? (summary, levels) => valuesOf(only, summary, levels)
@@ -54,21 +55,21 @@ export function summaryReader(plan: GroupPlan, by: readonly Target[], firstMs: n
     const rows = eventsBy({ isByLevel, stepMs, firstMs }, summary, levels).map((row) => ({ ...row, inputs: nothing }));
     if (inputs.length === 0) return rows;
     if (stepMs !== undefined) return undefined;
-    const known = inputsBy(plan, isByLevel, summary, levels);
-    return known && [...rows, ...known];
+    const inputRows = inputsBy(plan, isByLevel, summary, levels);
+    return inputRows && [...rows, ...inputRows];
   };
 }
 
-const TOLD: ReadonlySet<string> = new Set(["count", "rate", "sum", "avg", "min", "max"]);
+const SUMMARIZED: ReadonlySet<string> = new Set(["count", "rate", "sum", "avg", "min", "max"]);
 const NOTHING: SummaryNumbers = { count: 0, sum: null, min: null, max: null, leftOut: 0 };
 
 /** Events by the step of time and the level, as far as that is asked. */
 function eventsBy(
-  asked: { readonly isByLevel: boolean; readonly stepMs: number | undefined; readonly firstMs: number },
+  grouping: { readonly isByLevel: boolean; readonly stepMs: number | undefined; readonly firstMs: number },
   summary: Summary,
   levels: readonly boolean[],
 ): Pick<SummaryRow, "cells" | "events">[] {
-  const { isByLevel, stepMs, firstMs } = asked;
+  const { isByLevel, stepMs, firstMs } = grouping;
   const counts = new Map<string, { cells: Cell[]; events: number }>();
   for (const [minute, ofLevels] of minutesOfLevels(summary, levels)) {
     const step = stepMs === undefined ? [] : [Math.floor((minute * MINUTE_MS - firstMs) / stepMs)];
@@ -76,9 +77,9 @@ function eventsBy(
       if (events === 0) continue;
       const cells = [...step, ...(isByLevel ? [LEVELS[level]!] : [])];
       const key = cells.join(" ");
-      const known = counts.get(key);
-      if (known === undefined) counts.set(key, { cells, events });
-      else known.events += events;
+      const existing = counts.get(key);
+      if (existing === undefined) counts.set(key, { cells, events });
+      else existing.events += events;
     }
   }
   return [...counts.values()];
@@ -99,7 +100,7 @@ function inputsBy(
       if (severity < 0) return undefined;
       continue;
     }
-    const known = inputs.map(({ target, use }) => {
+    const numbers = inputs.map(({ target, use }) => {
       const field = plainField(target, summary, fields);
       return field === undefined
         ? undefined
@@ -107,8 +108,8 @@ function inputsBy(
           ? numbersOf(field)
           : { ...NOTHING, count: field.present };
     });
-    if (!known.every((one) => one !== undefined)) return undefined;
-    rows.push({ cells: isByLevel ? [LEVELS[severity]!] : [], events: 0, inputs: known as SummaryNumbers[] });
+    if (!numbers.every((one) => one !== undefined)) return undefined;
+    rows.push({ cells: isByLevel ? [LEVELS[severity]!] : [], events: 0, inputs: numbers as SummaryNumbers[] });
   }
   return rows;
 }
@@ -118,11 +119,11 @@ const numbersOf = ({ present, number, numbers: { count, sum, min, max } }: Field
 
 /** Groups of the texts and truths of a field, and of the events that have none. */
 function valuesOf(place: Target, summary: Summary, levels: readonly boolean[]): SummaryRow[] | undefined {
-  const known = fieldsOfLevels(summary, levels);
-  if (known === undefined) return undefined;
+  const levelFields = fieldsOfLevels(summary, levels);
+  if (levelFields === undefined) return undefined;
   const rows: SummaryRow[] = [];
   let missing = eventsOfLevels(summary, levels);
-  for (const fields of known) {
+  for (const fields of levelFields) {
     const field = plainField(place, summary, fields);
     if (field?.values === undefined || field.number > 0) return undefined;
     for (const [value, events] of field.values) rows.push({ cells: [value], events, inputs: [] });
@@ -132,7 +133,7 @@ function valuesOf(place: Target, summary: Summary, levels: readonly boolean[]): 
   return rows;
 }
 
-/** What is known of a field that holds no lists, objects or nulls. */
+/** The summary of a field, if that holds no lists, objects or nulls. */
 function plainField(place: Target, summary: Summary, fields: Fields): FieldSummary | undefined {
   const key = pathKey(place);
   if (key === undefined || place.at !== "fields" || hasInside(summary, place.path)) return undefined;

@@ -3,10 +3,10 @@ import { compareCells, LEVELS, readOfField, type SortKey, target } from "../../.
 import { comparePositions, type PositionedEvent } from "../../../order.ts";
 import { type Event, tooMuch } from "../../../store.ts";
 import { ID } from "../../segment-schema.ts";
-import { gather, type Part } from "../aggregate.ts";
+import { gather, type SqlPart } from "../aggregate.ts";
 import { positionIn, type QueryContext, scansOf } from "../query-context.ts";
-import { eventsAt, type Row } from "../rows.ts";
-import { type SegmentSources, type Source, sourcesOf } from "./sources.ts";
+import { eventsAt, type SegmentRow } from "../rows.ts";
+import { type ColumnSource, type SegmentSources, sourcesOf } from "./sources.ts";
 
 /** As many large events are more than is read at once. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -24,16 +24,16 @@ export async function topEvents(
     ask: (segment) => sourcesOf(segment, { by: [], inputs }),
     event: ({ event }) => first.add(event),
   });
-  const found = [...first.events];
+  const events = [...first.events];
   let bytes = 0;
   for (const part of parts) {
     for await (const event of eventsAt(context, await firstOfPart(context, part, { keys, most }))) {
-      found.push(event);
+      events.push(event);
       bytes += event.bytes;
       if (bytes > MOST_BYTES) throw tooMuch();
     }
   }
-  return found.sort(comparePositions);
+  return events.sort(comparePositions);
 }
 
 interface Ordered {
@@ -44,32 +44,32 @@ interface Ordered {
 /** The rows of the first events of some segments. */
 async function firstOfPart(
   { pool, signal }: QueryContext,
-  { segments, said, counted }: Part<SegmentSources>,
+  { segments, reading, counted }: SqlPart<SegmentSources>,
   { keys, most }: Ordered,
-): Promise<Row[]> {
-  const jsons = said.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
-  const order = said.inputs.flatMap((source, at) => {
+): Promise<SegmentRow[]> {
+  const jsons = reading.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
+  const order = reading.inputs.flatMap((source, at) => {
     const direction = keys[at]!.direction === "desc" ? "desc nulls last" : "asc nulls first";
     return orderSql(source).map((text) => ({ text, direction }));
   });
-  const named = order.map(({ text }, at) => `, ${text} as k${at}`).join("");
+  const keyColumns = order.map(({ text }, at) => `, ${text} as k${at}`).join("");
   const scans = scansOf(segments);
   const selects = scans.map(
-    ({ from, where }, number) => `select t, ${ID} as event_id, ${number} as scan, file, row${named}
+    ({ from, where }, number) => `select t, ${ID} as event_id, ${number} as scan, file, row${keyColumns}
       from (select *, file_index::integer as file, file_row_number::double as row${jsons} from ${from}
         where ${where} and ${counted.where})`,
   );
   const by = [...order.map(({ direction }, at) => `k${at} ${direction}`), "t", "event_id"].join(", ");
-  const rows: Row[] = [];
+  const rows: SegmentRow[] = [];
   await pool.run(
     `select t, event_id, scan, file, row from (${selects.join(" union all ")}) order by ${by} limit ${most}`,
-    scans.flatMap(() => [...said.jsons, ...counted.values]),
+    scans.flatMap(() => [...reading.jsons, ...counted.values]),
     signal,
     (columns) => {
-      const [times, ids, numbers, files, found] = columns as [bigint[], string[], number[], number[], number[]];
+      const [times, ids, numbers, files, rowNumbers] = columns as [bigint[], string[], number[], number[], number[]];
       for (let at = 0; at < times.length; at++) {
         const segment = scans[numbers[at]!]!.segments[files[at]!]!;
-        rows.push({ nanoseconds: times[at]!, id: ids[at]!, segment, row: found[at]! });
+        rows.push({ nanoseconds: times[at]!, id: ids[at]!, segment, row: rowNumbers[at]! });
       }
     },
   );
@@ -78,8 +78,8 @@ async function firstOfPart(
 
 const LEVEL_LIST = `['${LEVELS.join("', '")}']`;
 
-/** What orders values as the language does: of JSON first the type, then the value of that type. */
-function orderSql({ type, text }: Source): string[] {
+/** The expressions that order values as the language does: of JSON first the type, then the value of that type. */
+function orderSql({ type, text }: ColumnSource): string[] {
   switch (type) {
     case "absent":
       return [];
