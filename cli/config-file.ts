@@ -79,7 +79,7 @@ export async function readSavedQueries(
 /** The same without a word, also if there is no tool.json. */
 export async function savedQueriesIn(context: Context): Promise<Readonly<Record<string, string>>> {
   const file = await readTextFile(join(context.directory, CONFIG_FILE));
-  return file.ok ? textsOf(queriesIn(file.text)) : {};
+  return file.ok ? textsOf(queriesIn(file.value)) : {};
 }
 
 const queriesIn = (text: string) => memberOf(memberOf(parseByLines(text).root, "logs")?.value, "queries")?.value;
@@ -95,11 +95,12 @@ async function checkedFile(context: Context, sizes: boolean) {
   const path = join(context.directory, CONFIG_FILE);
   const file = await readTextFile(path);
   if (!file.ok) {
-    if (!file.isAbsent) return context.fail(`cannot read ${path}: ${file.reason}`);
+    const [{ kind, message }] = file.problems;
+    if (kind !== "absent") return context.fail(`cannot read ${path}: ${message}`);
     return context.misuse(`there is no ${CONFIG_FILE} in ${context.directory}`, `minimal tool.json: ${SMALLEST}`);
   }
   const directory = diskDirectory(context.directory, { sizes });
-  return { text: file.text, ...checkConfig(file.text, { directory, triesFixes: false }) };
+  return { text: file.value, ...checkConfig(file.value, { directory, triesFixes: false }) };
 }
 
 /**
@@ -125,17 +126,18 @@ async function sayProblems(
   }
 }
 
+/** The text of a file, or the problem that prevents reading it. */
 export type TextFile =
-  | { readonly ok: true; readonly text: string }
-  | {
-      readonly ok: false;
-      readonly isAbsent: boolean;
-      readonly reason: string;
-      /** For bytes that are not UTF-8: the text with U+FFFD in their place, and the position of the first. */
-      readonly damaged?: { readonly text: string; readonly at: number };
-    };
+  | { readonly ok: true; readonly value: string }
+  | { readonly ok: false; readonly problems: readonly [TextFileProblem] };
 
-/** The text of a file, or why there is none. */
+/** The message is to be read after "cannot read tool.json:". */
+type TextFileProblem =
+  | { readonly kind: "absent" | "unreadable"; readonly message: string }
+  /** The text has U+FFFD in the place of bytes that are not UTF-8, the first of them at `at`. */
+  | { readonly kind: "encoding"; readonly message: string; readonly text: string; readonly at: number };
+
+/** Reads the text of a file. */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
     return decodeText(await readFile(path));
@@ -148,19 +150,20 @@ export async function readTextFile(path: string): Promise<TextFile> {
       EISDIR: "it is a folder",
       EACCES: "permission denied",
     };
-    return { ok: false, isAbsent: code === "ENOENT", reason: reasons[code] ?? message };
+    const kind = code === "ENOENT" ? "absent" : "unreadable";
+    return { ok: false, problems: [{ kind, message: reasons[code] ?? message }] };
   }
 }
 
 /** Decodes UTF-8 only: a replaced character could end up in a value that is deployed. */
 export function decodeText(bytes: Uint8Array): TextFile {
   try {
-    return { ok: true, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+    return { ok: true, value: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
     const at = text.indexOf("\ufffd");
     const line = text.slice(0, at).split("\n").length;
-    const reason = `it is not UTF-8 (line ${line}): save it as UTF-8`;
-    return { ok: false, isAbsent: false, reason, damaged: { text, at } };
+    const message = `it is not UTF-8 (line ${line}): save it as UTF-8`;
+    return { ok: false, problems: [{ kind: "encoding", message, text, at }] };
   }
 }

@@ -199,13 +199,72 @@ t.test('comments that open with "What"', async (t) => {
   t.equal(whatCommentsIn("// What it is.\nx();\n// What it was.\n"), 2, "counts them");
 });
 
+t.test("declarations that are named by a participle", async (t) => {
+  const { participlesIn } = await load("ratchets.mjs");
+  for (const text of [
+    "const found = 1;",
+    "let told: string;",
+    "for (const known of all) {}",
+    "const { found, rest } = lookUp();",
+    "const { name, known = 1 } = lookUp();",
+    "const { name: found } = lookUp();",
+    "const [first, found] = all;",
+    "interface Found {}",
+    "export type Asked = string;",
+    "function told() {}",
+    "interface A {\n  readonly known: string;\n}",
+    "interface A {\n  known?: string;\n}",
+    "interface A { found: string; }",
+    "interface A {\n  told(text: string): void;\n}",
+    "class A {\n  readonly #asked: string;\n}",
+    "class A {\n  #told = 1;\n}",
+    "function f(known: string) {}",
+    "function f(a: { b: 1 }, known?: string) {}",
+    "function f(\n  a: string,\n  asked: string,\n) {}",
+    "function f(a, ...found) {}",
+    "export function f(found, listed) {}",
+    "function f({ known }: A) {}",
+    "f((found) => 1);",
+    "f(([a], found) => 1);",
+    "f(({ name, told }) => 1);",
+    "const f = (found: string): string => found;",
+  ])
+    t.equal(participlesIn(text), 1, text);
+  for (const text of [
+    "const match = found;",
+    "f(found, listed);",
+    "f({ known: 1, told });",
+    "return { found };",
+    'return {\n  known: "entries",\n};',
+    "row.known = 1;",
+    "row.told(text);",
+    "this.#known = 1;",
+    "const foundFile = 1;",
+    "const isKnown = 1;",
+    "const lookup = { found: 1 };",
+    "const { found: match } = lookUp();",
+    "for (const { name } of found) {}",
+    "const a = isOpen ? found : 1;",
+    "// The entries found: all.",
+    "/** What is known; the rest is asked for. */",
+    "found(line);",
+    "const f = (name: string): Found => 1;",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a template in a text
+    "f(`expected: ${a}, found: ${b}`);",
+    "is known for it",
+  ])
+    t.equal(participlesIn(text), 0, text);
+  t.equal(participlesIn("const found = 1;\nconst { known, told } = found;\n"), 3, "counts them");
+});
+
 t.test("lists that only shrink", async (t) => {
   const { compared } = await load("ratchets.mjs");
-  const none = { longFunctions: {}, sharedNames: {}, whatComments: {} };
+  const none = { longFunctions: {}, sharedNames: {}, whatComments: {}, participles: {} };
   const all = (length: number, files: string[], count: number) => ({
     longFunctions: length > 0 ? { "cli/x.ts": { f: length } } : {},
     sharedNames: files.length > 0 ? { A: files } : {},
     whatComments: count > 0 ? { "cli/x.ts": count } : {},
+    participles: count > 0 ? { "cli/y.ts": count } : {},
   });
   const listed = all(120, ["cli/x.ts", "cli/y.ts"], 2);
   t.same(compared(listed, listed), { more: [], less: [], shrunk: listed }, "nothing changed");
@@ -217,6 +276,7 @@ t.test("lists that only shrink", async (t) => {
         "cli/x.ts: exports A, as cli/y.ts",
         "cli/y.ts: exports A, as cli/x.ts",
         'cli/x.ts: 2 comments open with "What"',
+        "cli/y.ts: 2 declarations named found, known, asked or told",
       ],
       less: [],
       shrunk: none,
@@ -230,6 +290,7 @@ t.test("lists that only shrink", async (t) => {
         "cli/x.ts: f has 121 lines; 120 in the list",
         "cli/z.ts: exports A, as cli/x.ts, cli/y.ts",
         'cli/x.ts: 3 comments open with "What"; 2 in the list',
+        "cli/y.ts: 3 declarations named found, known, asked or told; 2 in the list",
       ],
       less: [],
       shrunk: listed,
@@ -245,6 +306,7 @@ t.test("lists that only shrink", async (t) => {
         "cli/x.ts: shares no exported A: take it out of the list",
         "cli/y.ts: shares no exported A: take it out of the list",
         'cli/x.ts: 0 comments open with "What", not 2: take it out of the list',
+        "cli/y.ts: 0 declarations named found, known, asked or told, not 2: take it out of the list",
       ],
       shrunk: none,
     },
@@ -259,6 +321,7 @@ t.test("lists that only shrink", async (t) => {
         "cli/x.ts: shares no exported A: take it out of the list",
         "cli/y.ts: shares no exported A: take it out of the list",
         'cli/x.ts: 1 comment opens with "What", not 2: take it out of the list',
+        "cli/y.ts: 1 declaration named found, known, asked or told, not 2: take it out of the list",
       ],
       shrunk: all(110, [], 1),
     },

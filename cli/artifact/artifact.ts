@@ -89,7 +89,7 @@ export async function buildArtifact(options: BuildOptions): Promise<BuildResult>
   const written = [stdout.file(), stderr.file()].filter((file) => file !== undefined);
   const collected = await collectFiles({
     directory: context.directory,
-    ignore: ignore.text,
+    ignore: ignore.value,
     clock,
     written,
     ...usualFor(inference),
@@ -172,15 +172,15 @@ function usualFor({ runtime }: Inference) {
 }
 
 type Ignore =
-  | { readonly ok: true; readonly text: string }
+  | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly problems: readonly BuildProblem[] };
 
 /** The text of .toolignore; empty if there is no such file. */
 function readIgnore(directory: string): Ignore {
   try {
-    return { ok: true, text: readFileSync(join(directory, ".toolignore"), "utf8") };
+    return { ok: true, value: readFileSync(join(directory, ".toolignore"), "utf8") };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ok: true, text: "" };
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ok: true, value: "" };
     return { ok: false, problems: [unreadableFile(".toolignore", error)] };
   }
 }

@@ -61,7 +61,7 @@ export async function deflateFiles(
       problems.push(...read.problems);
       continue;
     }
-    const { content } = read;
+    const content = read.value;
     const mode = modeOf(file);
     const key = hashOf("sha256", content, "buffer").toString("latin1");
     const packing = used.get(key) ?? cache.get(key) ?? waiting.get(key) ?? pack(content);
@@ -125,20 +125,20 @@ function modeOf(file: FoundFile | MadeFile): number {
 }
 
 type ReadContent =
-  | { readonly ok: true; readonly content: Buffer }
+  | { readonly ok: true; readonly value: Buffer }
   | { readonly ok: false; readonly problems: readonly BuildProblem[] };
 
 function contentOf(file: FoundFile | MadeFile, room: Buffer): ReadContent {
-  if (file.kind === "made") return { ok: true, content: file.content };
-  if (file.kind === "link") return { ok: true, content: Buffer.from(file.target) };
-  if (file.kind === "folder") return { ok: true, content: Buffer.alloc(0) };
+  if (file.kind === "made") return { ok: true, value: file.content };
+  if (file.kind === "link") return { ok: true, value: Buffer.from(file.target) };
+  if (file.kind === "folder") return { ok: true, value: Buffer.alloc(0) };
   try {
     const handle = openSync(file.path, "r");
     try {
       let looked: Looked = { size: file.bytes, mtimeMs: file.modifiedMs };
       for (let tries = 0; tries < READ_TRIES; tries++) {
         const content = readWhole(handle, looked, room);
-        if (content !== undefined) return { ok: true, content };
+        if (content !== undefined) return { ok: true, value: content };
         looked = fstatSync(handle);
       }
     } finally {

@@ -68,16 +68,17 @@ export async function validate(context: Context, options: Options<"validate">): 
       name === "-"
         ? decodeText(await readStream(context.io.stdin))
         : await readTextFile(resolve(context.directory, name));
-    if (!file.ok && file.damaged !== undefined) {
-      const { text, at } = file.damaged;
-      inputs.push({ name, text, unreadable: notUtf8(at) });
+    if (file.ok) {
+      inputs.push({ name, text: file.value });
       continue;
     }
-    if (!file.ok) {
-      const hint = file.isAbsent && options.file.length === 0 ? `minimal tool.json: ${SMALLEST}` : undefined;
-      return context.misuse(`cannot read ${displayName(name)}: ${file.reason}`, hint);
+    const [problem] = file.problems;
+    if (problem.kind === "encoding") {
+      inputs.push({ name, text: problem.text, unreadable: notUtf8(problem.at) });
+      continue;
     }
-    inputs.push({ name, text: file.text });
+    const hint = problem.kind === "absent" && options.file.length === 0 ? `minimal tool.json: ${SMALLEST}` : undefined;
+    return context.misuse(`cannot read ${displayName(name)}: ${problem.message}`, hint);
   }
 
   const reports: Report[] = [];
@@ -252,7 +253,7 @@ async function configAbove(folder: string): Promise<Node | undefined> {
   let at = folder;
   for (let level = 0; level < MAX_LEVELS_UP; level++) {
     const file = await readTextFile(join(at, CONFIG_FILE));
-    if (file.ok) return parseJson(file.text).root;
+    if (file.ok) return parseJson(file.value).root;
     if (dirname(at) === at) break;
     at = dirname(at);
   }

@@ -40,7 +40,7 @@ const FIRST_WAIT_MS = 500;
 /** The longest wait between attempts: a service that is back is noticed within it. */
 const MAX_WAIT_MS = 5_000;
 /** The longest wait that a service, or a proxy in front of it, may ask for by Retry-After. */
-const MAX_ASKED_WAIT_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 /** Timeout of a request. Longer than the service holds one before it refuses it. */
 const ANSWER_MS = 15_000;
 /** How long `close` takes at most: the user has pressed Ctrl-C and waits. */
@@ -127,26 +127,26 @@ export function shipEntries(options: ShipperOptions): Shipper {
     const idempotencyKey = randomUUID();
     let isProjectAdded = false;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
-      const sent = await attempt((signal) => client.ingest(project, lines.join("\n"), { idempotencyKey, signal }));
-      if (sent.ok) {
+      const ingest = await attempt((signal) => client.ingest(project, lines.join("\n"), { idempotencyKey, signal }));
+      if (ingest.kind === "answered") {
         lastTrouble = "";
-        const { errors } = sent.value;
+        const { errors } = ingest.answer;
         if (errors.length > 0) leaveOut(errors.length, errors[0]!.message);
         return true;
       }
-      let { failure } = sent;
+      let { failure } = ingest;
       let remedy = remedyOf(failure);
       const isProjectMissing = remedy === "add the project";
       if (remedy === "add the project" && !isProjectAdded) {
-        const added = await attempt((signal) =>
+        const addition = await attempt((signal) =>
           client.call("add_project", { project: { id: project, name: options.name } }, { signal }),
         );
         // Another client may have added it just now.
-        if (added.ok || (added.failure instanceof RpcFailure && added.failure.status === 409)) {
+        if (addition.kind === "answered" || isConflict(addition.failure)) {
           isProjectAdded = true;
           continue;
         }
-        failure = added.failure;
+        failure = addition.failure;
         remedy = remedyOf(failure);
       }
       if (stop.signal.aborted) return false;
@@ -162,8 +162,8 @@ export function shipEntries(options: ShipperOptions): Shipper {
       const own = isProjectMissing ? projectHint(project) : `${options.remedy}, and start again`;
       const hint = remedy === "try again" ? network : own;
       say(`the log service does not accept entries: ${reason}${hint === undefined ? "" : ` (${hint})`}; trying again`);
-      const askedMs = failure instanceof RpcFailure ? (failure.retryAfterMs ?? 0) : 0;
-      await pause(Math.max(waitMs, Math.min(askedMs, MAX_ASKED_WAIT_MS)));
+      const retryAfterMs = failure instanceof RpcFailure ? (failure.retryAfterMs ?? 0) : 0;
+      await pause(Math.max(waitMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
       if (stop.signal.aborted) return false;
     }
   }
@@ -171,10 +171,10 @@ export function shipEntries(options: ShipperOptions): Shipper {
   /** Sends a request once. */
   async function attempt<T>(request: (signal: AbortSignal) => Promise<T>): Promise<Attempt<T>> {
     try {
-      const value = await withinTime(request, { limitMs: ANSWER_MS, signal: stop.signal, clock });
-      return { ok: true, value };
+      const answer = await withinTime(request, { limitMs: ANSWER_MS, signal: stop.signal, clock });
+      return { kind: "answered", answer };
     } catch (failure) {
-      return { ok: false, failure };
+      return { kind: "failed", failure };
     }
   }
 
@@ -209,6 +209,8 @@ export function shipEntries(options: ShipperOptions): Shipper {
   }
 }
 
+const isConflict = (failure: unknown) => failure instanceof RpcFailure && failure.status === 409;
+
 const entriesOf = (count: number) => (count === 1 ? "1 entry" : `${count} entries`);
 
 const CLOSING_WAIT_MS = 100;
@@ -216,7 +218,10 @@ const CLOSING_WAIT_MS = 100;
 const projectHint = (project: string) =>
   `there is no project ${project} yet: an admin of the team can add it, or start again with a token of tool service token add --scope events:write,projects:write`;
 
-type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: unknown };
+/** How a request ended. A failure is what was thrown: whether to try again is decided by it. */
+type Attempt<T> =
+  | { readonly kind: "answered"; readonly answer: T }
+  | { readonly kind: "failed"; readonly failure: unknown };
 
 type Remedy = "try again" | "use another token" | "add the project" | "send parts" | "leave it out";
 

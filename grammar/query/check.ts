@@ -168,12 +168,12 @@ function checkRegex(source: string, flags: string, { start, end }: Span, context
   }
   const compiled = compileRegex(source, false);
   if (compiled.ok) return;
-  const { reason, part } = compiled;
+  const [{ message, part }] = compiled.problems;
   // Marked where it is plain which piece is meant; otherwise the whole is.
   const at = part === undefined ? -1 : source.indexOf(part);
   const unique = at >= 0 && source.indexOf(part!, at + 1) < 0;
   const span = unique ? { start: start + 1 + at, end: start + 1 + at + part!.length } : { start, end };
-  context.problems.push(problems.badRegex(span, reason, part));
+  context.problems.push(problems.badRegex(span, message, part));
 }
 
 /** `path =~/x/` would compare with the text "~/x/". */

@@ -53,13 +53,14 @@ function compile(expr: Expr, options: PredicateOptions): Predicate {
     case "match": {
       const regex = compileRegex(expr.regex.source, expr.regex.flags.includes("i"));
       // parseQuery has refused an expression that does not compile.
-      if (!regex.ok) throw new Error(`unchecked regular expression /${expr.regex.source}/: ${regex.reason}`);
+      if (!regex.ok)
+        throw new Error(`unchecked regular expression /${expr.regex.source}/: ${regex.problems[0].message}`);
       const inLower = () => {
         const inAnyCase = compileRegex(expr.regex.source, true);
         // In any case an expression may be larger than what compiles.
-        return inAnyCase.ok ? inAnyCase.test : regex.test;
+        return inAnyCase.ok ? inAnyCase.value : regex.value;
       };
-      return any(expr.field, onText(expr.field, regex.test, inLower));
+      return any(expr.field, onText(expr.field, regex.value, inLower));
     }
     case "exists": {
       const read = reader(expr.field);

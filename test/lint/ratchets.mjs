@@ -1,6 +1,7 @@
-// Lists that only shrink, in ratchets.json: functions that are too long, exported names that several files declare, and
-// comments that open with "What". A new entry fails, and so does a listed one that has gone or shrunk, until it is taken
-// out: `node test/lint/ratchets.mjs --record` does that, and adds nothing without `--grow`.
+// Lists that only shrink, in ratchets.json: functions that are too long, exported names that several files declare,
+// comments that open with "What", and declarations that are named by a participle alone (found, known, asked, told). A new
+// entry fails, and so does a listed one that has gone or shrunk, until it is taken out:
+// `node test/lint/ratchets.mjs --record` does that, and adds nothing without `--grow`.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
@@ -13,7 +14,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const LIST = "test/lint/ratchets.json";
 const SOURCES = /^(?:grammar|schema|language-server|vscode-extension|cli|runtime|logservice)\//;
 
-/** Rows that are such comments themselves. */
+/** Rows that are such comments and declarations themselves. */
 const ROWS = "test/lint.test.ts";
 
 /** A longer function usually has two concerns. */
@@ -117,17 +118,55 @@ export function whatCommentsIn(text) {
   return text.match(/\/\*\*?\s+(?:\* )?What\b|(?<!^\s*\/\/.*\n\s*)(?<=^|[\s;{},)])\/\/ What\b/gm)?.length ?? 0;
 }
 
+const PARTICIPLE = /(?<![\w$]|(?<!\.\.)\.)(?:[Ff]ound|[Kk]nown|[Aa]sked|[Tt]old)(?![\w$])/g;
+
+/** The bracket of a list of parameters or arguments, and those before the last one. */
+const IN_PARENTHESES = String.raw`\((?:[^(){}]|\{[^{}]*\}|\([^()]*\))*(?<=[(,]\s*)`;
+
+/**
+ * The texts before and after a name that is declared there: by a keyword, in a pattern, as a member of a type or a class, or
+ * as a parameter. Members of objects and arguments look alike in part, and are none of these.
+ */
+const DECLARED = [
+  { before: /\b(?:const|let|var|type|interface|class|enum|function\*?|readonly) +#?$/, after: /^/ },
+  { before: /\b(?:const|let|var) *[[{][^=;}\]]*$/, after: /^\s*[,=}\]]/ },
+  { before: /(?:[{;]|\n) *$/, after: /^\??(?:\(.*\))?: [^,{}\n]*;/ },
+  { before: /\n *#$/, after: /^(?:[;:]| = )/ },
+  { before: new RegExp(`${IN_PARENTHESES}(?:\\.{3})?$`), after: /^\??: (?!\$)/ },
+  { before: new RegExp(`${IN_PARENTHESES}(?:\\.{3})?$`), after: /^(?: = [^(){}]*)?(?:,[^()]*)?\)(?:: [^(){};]+)? =>/ },
+  { before: new RegExp(`\\bfunction\\*? *[\\w$]*${IN_PARENTHESES}(?:\\.{3})?$`), after: /^[,)]| =/ },
+  { before: new RegExp(`${IN_PARENTHESES}\\{[^(){}]*$`), after: /^(?=\s*[,=}])[^{}]*\}(?::|\) =>)/ },
+];
+
+/** Enough for the parameters before a name. */
+const CONTEXT_LETTERS = 400;
+
+/** How many variables, parameters, members and types of a text are named by a participle alone. */
+export function participlesIn(text) {
+  let count = 0;
+  for (const { 0: name, index } of text.matchAll(PARTICIPLE)) {
+    const end = index + name.length;
+    const before = text.slice(Math.max(0, index - CONTEXT_LETTERS), index);
+    const after = text.slice(end, end + CONTEXT_LETTERS);
+    if (DECLARED.some((side) => side.before.test(before) && side.after.test(after))) count++;
+  }
+  return count;
+}
+
 /** All that the lists are about, as they have it. */
 async function measured(files) {
   const sources = [...files].filter(([path]) => SOURCES.test(path)).sort(([a], [b]) => (a < b ? -1 : 1));
   const long = await Promise.all(sources.map(async ([path, text]) => [path, await longFunctionsIn(path, text)]));
-  const lists = { longFunctions: {}, sharedNames: {}, whatComments: {} };
+  const lists = { longFunctions: {}, sharedNames: {}, whatComments: {}, participles: {} };
   for (const [path, functions] of long)
     if (functions.size > 0) lists.longFunctions[path] = Object.fromEntries([...functions].sort());
   for (const [name, paths] of [...sharedNamesIn(sources)].sort()) lists.sharedNames[name] = paths;
   for (const [path, text] of [...files].sort()) {
-    const count = path === ROWS ? 0 : whatCommentsIn(text);
+    if (path === ROWS) continue;
+    const count = whatCommentsIn(text);
     if (count > 0) lists.whatComments[path] = count;
+    const participles = participlesIn(text);
+    if (participles > 0) lists.participles[path] = participles;
   }
   return lists;
 }
@@ -139,7 +178,7 @@ async function measured(files) {
 export function compared(current, listed) {
   const more = [];
   const less = [];
-  const shrunk = { longFunctions: {}, sharedNames: {}, whatComments: {} };
+  const shrunk = { longFunctions: {}, sharedNames: {}, whatComments: {}, participles: {} };
   const compare = (now = 0, before = 0, says) => {
     if (now > before) more.push(before > 0 ? `${says(now)}; ${before} in the list` : says(now));
     if (now < before) less.push(`${says(now)}, not ${before}: take it out of the list`);
@@ -169,6 +208,11 @@ export function compared(current, listed) {
     const count = compare(current.whatComments[file], listed.whatComments[file], says);
     if (count > 0) shrunk.whatComments[file] = count;
   }
+  for (const file of keysOf(current.participles, listed.participles)) {
+    const says = (count) => `${file}: ${count} declaration${count === 1 ? "" : "s"} named found, known, asked or told`;
+    const count = compare(current.participles[file], listed.participles[file], says);
+    if (count > 0) shrunk.participles[file] = count;
+  }
   return { more, less, shrunk };
 }
 
@@ -192,7 +236,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     if (!values.grow && more.length > 0) console.log(`${more.length} not added: a list only grows with --grow`);
   } else {
     for (const finding of [...more, ...less]) console.log(finding);
-    if (more.length > 0) console.log("Split the function, choose another name, name the subject of the comment.");
+    if (more.length > 0)
+      console.log("Split the function, choose another name (a noun), name the subject of the comment.");
     if (less.length > 0) console.log("To take out: node test/lint/ratchets.mjs --record");
     if (more.length + less.length === 0) console.log(`as ${LIST} has it`);
   }

@@ -5,8 +5,8 @@ import type { Clock } from "../../../grammar/units/clock.ts";
 import { errorCode } from "../durable.ts";
 
 /**
- * What tells that a file was written to or replaced. Not the time of its inode's change: hard links, which SQL makes,
- * change that.
+ * The facts that change if a file is written to or replaced. Not the time of its inode's change: hard links, which SQL
+ * makes, change that.
  */
 export interface Stamp {
   readonly size: number;
@@ -16,7 +16,7 @@ export interface Stamp {
   readonly inode: string;
 }
 
-/** What is known of the bytes of a segment's file. Changes when the file is read again. */
+/** The checksums of a segment's file, and when they were right. Changes when the file is read again. */
 export interface Integrity {
   /** CRC-32 of the whole file. Undefined for segments of format 1 until they were read once. */
   sum: number | undefined;
@@ -104,28 +104,28 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<B
   return bytesRead === length ? buffer : undefined;
 }
 
-/** What is wrong with a file, to be read after its name. */
+/** The problem of a file, to be read after its name. */
 export type Fault = "is missing" | "is damaged" | `cannot be read (${string})`;
 
 interface CheckOptions extends ReadOptions {
   readonly nowMs: number;
 }
 
-/** Reads a whole file and compares it with what is known. Updates `known` if the file is whole. */
+/** Reads a whole file and compares it with its checksums. Updates `integrity` if the file is whole. */
 export async function faultOf(
   path: string,
   bytes: number,
-  known: Integrity,
+  integrity: Integrity,
   options: CheckOptions,
 ): Promise<Fault | undefined> {
   try {
-    const look = await lookAtEnd(path, bytes, known);
-    if (!look.ok) return look.fault;
+    const look = await lookAtEnd(path, bytes, integrity);
+    if (!look.ok) return look.problems[0];
     const sum = await checksumOfFile(path, options);
-    if (sum !== (known.sum ?? sum)) return "is damaged";
+    if (sum !== (integrity.sum ?? sum)) return "is damaged";
     // It may have been written to while it was read.
-    if (!isSame(look.value.stamp, stampOf(path))) return faultOf(path, bytes, known, options);
-    Object.assign(known, { sum, ...look.value, checkedMs: options.nowMs });
+    if (!isSame(look.value.stamp, stampOf(path))) return faultOf(path, bytes, integrity, options);
+    Object.assign(integrity, { sum, ...look.value, checkedMs: options.nowMs });
     return undefined;
   } catch (error) {
     return unreadable(error);
@@ -133,13 +133,13 @@ export async function faultOf(
 }
 
 /** Checks size and footer, which show whether a file was cut or replaced, without reading all of it; notes the footer. */
-export async function quickFaultOf(path: string, bytes: number, known: Integrity): Promise<Fault | undefined> {
+export async function quickFaultOf(path: string, bytes: number, integrity: Integrity): Promise<Fault | undefined> {
   try {
-    const look = await lookAtEnd(path, bytes, known);
-    if (!look.ok) return look.fault;
-    known.footerSum = look.value.footerSum;
+    const look = await lookAtEnd(path, bytes, integrity);
+    if (!look.ok) return look.problems[0];
+    integrity.footerSum = look.value.footerSum;
     // Nothing more is known of a file of format 1; changes from now on are noticed.
-    if (known.sum === undefined) known.stamp = look.value.stamp;
+    if (integrity.sum === undefined) integrity.stamp = look.value.stamp;
     return undefined;
   } catch (error) {
     return unreadable(error);
@@ -148,14 +148,15 @@ export async function quickFaultOf(path: string, bytes: number, known: Integrity
 
 type EndOfFile =
   | { readonly ok: true; readonly value: { readonly stamp: Stamp; readonly footerSum: number } }
-  | { readonly ok: false; readonly fault: Fault };
+  | { readonly ok: false; readonly problems: readonly [Fault] };
 
-async function lookAtEnd(path: string, bytes: number, known: Integrity): Promise<EndOfFile> {
+async function lookAtEnd(path: string, bytes: number, integrity: Integrity): Promise<EndOfFile> {
   const stamp = stampOf(path);
-  if (stamp === undefined) return { ok: false, fault: "is missing" };
-  if (stamp.size !== bytes) return { ok: false, fault: "is damaged" };
+  if (stamp === undefined) return { ok: false, problems: ["is missing"] };
+  if (stamp.size !== bytes) return { ok: false, problems: ["is damaged"] };
   const footer = await footerOf(path, bytes);
-  if (footer === undefined || footer.sum !== (known.footerSum ?? footer.sum)) return { ok: false, fault: "is damaged" };
+  if (footer === undefined || footer.sum !== (integrity.footerSum ?? footer.sum))
+    return { ok: false, problems: ["is damaged"] };
   return { ok: true, value: { stamp, footerSum: footer.sum } };
 }
 

@@ -38,7 +38,7 @@ export interface SegmentsOptions {
 type LoadedSegment =
   | { readonly ok: true; readonly value: Segment }
   /** The problem, to be read after the file: "is missing". */
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly problems: readonly [string] };
 
 /** The segments of one project: a folder whose manifest says which of its files count. */
 export class Segments {
@@ -140,7 +140,7 @@ export class Segments {
       const loaded = await this.#load(path, entry, sidecar, rebuild);
       if (loaded.ok) segments.push(loaded.value);
       else {
-        const { reason } = loaded;
+        const [reason] = loaded.problems;
         losses.push(folderLoss(this, { file: entry.file, reason, bytes: entry.bytes, entry }, this.#options.nowMs()));
         tell(`events are missing: a segment ${reason}`, { file: path, loss: losses.at(-1)!.id });
       }
@@ -182,20 +182,20 @@ export class Segments {
     if (currentSidecar === undefined) {
       // A damaged file would give a wrong summary.
       const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
-      if (fault !== undefined) return { ok: false, reason: fault };
+      if (fault !== undefined) return { ok: false, problems: [fault] };
       if (sidecar === undefined)
         this.#options.log("warn", "a summary is being rebuilt from its segment", { file: path });
       try {
         await rebuild(path, { ...integrity, bytes });
       } catch (error) {
         this.#options.log("error", "a summary could not be rebuilt", { file: path, error: String(error) });
-        return { ok: false, reason: "has no summary, and none could be made" };
+        return { ok: false, problems: ["has no summary, and none could be made"] };
       }
     }
     try {
       return { ok: true, value: await segmentOf(path, entry, integrity, currentSidecar ?? (await readSidecar(path))) };
     } catch (error) {
-      return { ok: false, reason: unreadable(error) };
+      return { ok: false, problems: [unreadable(error)] };
     }
   }
 
@@ -347,7 +347,7 @@ export class Segments {
     });
   }
 
-  /** Records what is known of the files now: when each was last read as a whole. */
+  /** Records the integrity of the files as it is now: when each was last read as a whole. */
   note(): Promise<void> {
     return this.#serialize(async () => {
       if (stampOrNone(this.directory) !== undefined && !this.#isDeleted && this.#blocked === undefined)

@@ -1,0 +1,45 @@
+import type { Operations } from "../../schema/rpc.generated.ts";
+import { deviceOf } from "../account/pages/device.ts";
+import { sendJson, sendNothing } from "../http/send.ts";
+import { operations } from "../rpc/operations.ts";
+import { readBody } from "../rpc/read-body.ts";
+import type { GrantedAnswer } from "./exchange.ts";
+import { batchKeyOf, expectType, idempotencyKeyOf } from "./headers.ts";
+import type { RouteState } from "./state.ts";
+
+export interface OperationRoute<Name extends keyof Operations> {
+  readonly name: Name;
+  /** Whether it runs in its turn and within the time of a query. */
+  readonly isLimited: boolean;
+  /** Whether it needs no credential: its body is small then. */
+  readonly isPublic: boolean;
+}
+
+/** Answers the requests of an operation. */
+export function operationAnswer<Name extends keyof Operations>(
+  { service, bodies, smallBodies, inTurn, statements, repeats, addressOf }: RouteState,
+  { name, isLimited, isPublic }: OperationRoute<Name>,
+): GrantedAnswer {
+  return async (request, response, grant, signal) => {
+    expectType(request, ["application/json"], { isNeeded: grant.kind === "session" });
+    const idempotencyKey = idempotencyKeyOf(request);
+    const caller = { address: addressOf(request), device: deviceOf(request.headers["user-agent"]) };
+    const output = await (isPublic ? smallBodies : bodies).receive(request, signal, async (body) => {
+      signal.throwIfAborted();
+      const batchKey = batchKeyOf(idempotencyKey, body);
+      const input = readBody(name, body, service.nowMs());
+      const run = async (until: AbortSignal) =>
+        operations[name](service, input, { grant, signal: until, batchKey, ...caller });
+      if (isLimited) {
+        return inTurn(grant, signal, (timed) =>
+          name === "query" ? statements.run(grant.id, timed, () => run(timed)) : run(timed),
+        );
+      }
+      if (batchKey === undefined || grant.kind !== "session") return run(signal);
+      const key = [grant.id, grant.team, name, batchKey.idempotencyKey, batchKey.digest].join();
+      return repeats.once(key, () => run(signal));
+    });
+    if (output === undefined) sendNothing(response);
+    else sendJson(response, 200, output);
+  };
+}
