@@ -237,8 +237,8 @@ export async function retryDelivery(db: Db, project: ProjectKey, id: string, now
   for (const end of ends) {
     const stored = storedMessage(end.message);
     // Whoever had both needs neither again.
-    const told = end.status === "delivered" ? progress.told : stored.progress.told;
-    await noteProgress(db, end.id, { message: stored.message, progress: { told, refused: [] } });
+    const recipients = end.status === "delivered" ? progress.told : stored.progress.told;
+    await noteProgress(db, end.id, { message: stored.message, progress: { told: recipients, refused: [] } });
     await makeWaiting(db, end.id, now);
   }
   return row.notification_id;

@@ -1,4 +1,4 @@
-// What `tool start` answers: the rows of vectors/http*.json once more, all of them through one process of the real
+// The answers of `tool start`: the rows of vectors/http*.json once more, all of them through one process of the real
 // command. Its folder and its tool.json become each suite's in turn, and an edit is in force without a restart: so this
 // also shows that nothing of a configuration outlives it. No row is left out.
 import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -102,7 +102,7 @@ async function marked(): Promise<number> {
   return until("the mark in the log", () => entries().findIndex(isResponse) + 1);
 }
 
-/** What a running command has written so far; each line is read once. */
+/** Returns the entries that a running command has written so far; each line is read once. */
 function entriesOf(running: Running): () => readonly Entry[] {
   const entries: Entry[] = [];
   let readTo = 0;

@@ -1,4 +1,4 @@
-// What the pipeline answers, over loopback and in front of a real app. The rows are in vectors/http*.json.
+// The answers of the pipeline, over loopback and in front of a real app. The rows are in vectors/http*.json.
 import t from "tap";
 import type { Entry } from "../../grammar/entry.ts";
 import { checkLogs, checkResponse, httpSuites, type Row, sendRow, titleOf } from "../support/http-rows.ts";
@@ -53,5 +53,5 @@ async function turnUntil(clock: TestClock, what: string, promise: Promise<unknow
 
 const listens = ({ message }: Entry) => message === "app listening";
 
-/** What could not be read as a request makes one entry alone. */
+/** A message that could not be read as a request makes one entry alone. */
 const endsRequest = (entry: Entry) => ["response", "malformed request"].includes(entry.message);

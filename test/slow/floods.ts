@@ -57,16 +57,16 @@ t.test("entries that nobody reads", { skip }, async (t) => {
 
 t.test("a client that does not read", { skip }, async (t) => {
   const { running, port } = await startFailing(t, {}, 20);
-  const asked = async (path: string) => (await ask(port, { path })).body.toString();
+  const textOf = async (path: string) => (await ask(port, { path })).body.toString();
   const lazy = Array.from({ length: 10 }, () => connect(port, "127.0.0.1").pause());
   for (const socket of lazy) socket.write(`GET /bytes?n=${200 * MB} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  await until("the app to have all requests", async () => (await asked("/begun")) === "10");
-  const written = Number(await unchanging("the bytes that the app could write", () => asked("/written"))) / MB;
+  await until("the app to have all requests", async () => (await textOf("/begun")) === "10");
+  const written = Number(await unchanging("the bytes that the app could write", () => textOf("/written"))) / MB;
   t.ok(written < 300, `2 GB that nobody reads: the app is held after ${written.toFixed(0)} MB`);
   const most = residentBytes(running.pid, "most") / MB;
   t.ok(most < 300, `2 GB that nobody reads: at most ${most.toFixed(0)} MB of memory`);
   for (const socket of lazy) socket.destroy();
-  await until("the app to hear of it", async () => (await asked("/aborted")) === "10");
+  await until("the app to hear of it", async () => (await textOf("/aborted")) === "10");
   t.pass();
 });
 

@@ -1,4 +1,4 @@
-// What the pipeline answers behind the function platform's gateways: the rows of vectors/http.json once more, as events.
+// The answers of the pipeline behind the function platform's gateways: the rows of vectors/http.json once more, as events.
 // Under a domain of their own, as redirects of the default address begin with the stage (lambda-events.test.ts).
 import t from "tap";
 import type { GatewayKind } from "../../../cli/sandbox/function/events.ts";

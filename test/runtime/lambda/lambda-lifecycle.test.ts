@@ -1,4 +1,4 @@
-// What happens to a function beside its requests: starts, deadlines, limits, crashes, being stopped in between.
+// The life of a function beside its requests: starts, deadlines, limits, crashes, being stopped in between.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
@@ -72,10 +72,10 @@ const responses = (deployed: Deployed) => deployed.entries().filter(({ message }
 
 t.test("entries of loggers have the time at which they came", async (t) => {
   const line = '{"level":50,"time":1700000000000,"msg":"told","user":7}';
-  const told = { files: { "line.ndjson": `${line}\n` } };
+  const project = { files: { "line.ndjson": `${line}\n` } };
   const command = `cat line.ndjson && exec ${process.execPath} -e 'require("http").createServer((q, s) => s.end()).listen(process.env.PORT)'`;
   const begin = Date.now() - 1000;
-  const deployed = await deploy(t, { command, ...told }, { streams: false });
+  const deployed = await deploy(t, { command, ...project }, { streams: false });
   await invoke(deployed, "GET", "/");
   await deployed.function.idle();
   const entry = deployed.entries().find(({ message }) => message === "told")!;
