@@ -22,13 +22,10 @@ const LIMIT_S = 1_500;
 const DEAREST = 10;
 /** The files that the runtime of other languages must pass, too. */
 const LAYER = ["lambda-events", "lambda-lifecycle", "lambda-properties", "lambda-variables", "function-platform"];
-/**
- * A sample of those that wait for processes, sockets and timers, on a machine that is stopped most of the time. A request that
- * has a second by the real clock cannot pass there: http, http-start and lambda-lifecycle are not among them yet.
- */
+/** A sample of those that wait for processes, sockets and timers, on a machine that is stopped most of the time. */
 const PAUSED = [
-  ...["units", "template", "service-members", "service-bounds", "service-stop", "service-sql", "events-durable"],
-  ...["events-readers", "logs-pipes", "team-config"],
+  ...["units", "template", "service-members", "service-bounds", "service-stop", "events-durable", "events-readers"],
+  ...["logs-pipes", "http", "lambda-lifecycle"],
 ];
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..");
