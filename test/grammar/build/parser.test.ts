@@ -45,18 +45,18 @@ const path = (span: string, fromRoot: boolean, ...names: string[]) => ({
 /** Written by hand, from the grammars and their READMEs: what both parsers make of the actions may be wrong in both. */
 const TREES: Readonly<Record<string, readonly [source: string, tree: unknown][]>> = {
   pipeline: [
-    ["", { stages: [] }],
+    ["", { pipes: [] }],
     [
       "a|count by b, by",
       {
         expr: truthy("a"),
-        stages: [{ kind: "count", by: [field("b"), field("by")], word: "count", span: "count by b, by" }],
+        pipes: [{ kind: "count", by: [field("b"), field("by")], word: "count", span: "count by b, by" }],
       },
     ],
     [
       "| stats p99.9( d ) as x | top 5 y | sort p9(x) desc",
       {
-        stages: [
+        pipes: [
           {
             kind: "stats",
             aggregates: [
