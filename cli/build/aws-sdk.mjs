@@ -32,6 +32,7 @@ export async function bundleSdk(outdir, root) {
       mainFields: ["module", "main"],
       minifySyntax: true,
       minifyWhitespace: true,
+      minifyIdentifiers: true,
       supported: { "dynamic-import": false },
       // The SDK would warn users of `tool` about the Node version that a later SDK needs.
       define: { "process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED": '"true"' },

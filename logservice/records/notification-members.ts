@@ -2,7 +2,7 @@ import type { NotificationInput } from "../../schema/rpc.generated.ts";
 
 export type NotificationType = NotificationInput["type"];
 
-interface NotificationMembers {
+export interface NotificationMembers {
   /** Without it a notification of the type reaches nobody. */
   readonly needed: keyof NotificationInput;
   /** Recipients are shown. The address of a webhook and a key are secrets: stored encrypted, and shown as masks. */

@@ -7,10 +7,10 @@ import { Dialog } from "../kit/dialog.tsx";
 import { FormField } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { visibleText } from "../kit/visible.ts";
-import { NEW_NOTIFICATION } from "../notifications/draft.ts";
+import { NEW_NOTIFICATION, NOTIFICATION_PATHS } from "../notifications/draft.ts";
 import { missingFor, NOTIFICATION_KINDS } from "../notifications/kinds.ts";
 import { makeNotification } from "../notifications/make.ts";
-import { NOTIFICATION_PATHS, NotificationForm } from "../notifications/notification-form.tsx";
+import { NotificationForm } from "../notifications/notification-form.tsx";
 import { NewSecret } from "../notifications/secret-dialog.tsx";
 
 export interface ChooseProps {

@@ -1,5 +1,5 @@
 import type { Notification, NotificationInput } from "../../../schema/rpc.generated.ts";
-import { hasRecipients, MEMBERS } from "../../records/notification-members.ts";
+import { hasRecipients, MEMBERS, type NotificationMembers } from "../../records/notification-members.ts";
 import type { NotificationKind } from "./kinds.ts";
 
 /** A notification as it is typed. */
@@ -78,3 +78,9 @@ export function notificationProblem(draft: NotificationDraft, isNew: boolean): s
 /** As the service checks them. */
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 const NUMBER = /^\+?[0-9][0-9 ().-]*$/;
+
+/** The fields of a notification as the service names them. */
+export const NOTIFICATION_PATHS = [
+  "name",
+  ...Object.values<NotificationMembers>(MEMBERS).flatMap(({ needed, optional }) => [needed, optional ?? []].flat()),
+].map((name) => `notification.${name}`);

@@ -12,11 +12,6 @@ import { useEdits } from "../kit/use-edits.ts";
 import { type NotificationDraft, notificationProblem } from "./draft.ts";
 import { ALL_KINDS, missingFor, NOTIFICATION_KINDS, type NotificationKind } from "./kinds.ts";
 
-/** The fields of a notification as the service names them. */
-export const NOTIFICATION_PATHS = ["name", "slack_channel", ...Object.values(MEMBERS)].map(
-  (name) => `notification.${name}`,
-);
-
 export interface NotificationFormProps {
   readonly first: NotificationDraft;
   /** The part of the stored secret that is shown; undefined for a new notification. */

@@ -10,6 +10,8 @@ import {
   withoutEdit,
   withoutSent,
 } from "../../../logservice/ui/data/edits.ts";
+import { NOTIFICATION_PATHS } from "../../../logservice/ui/notifications/draft.ts";
+import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
 
 const READ = { ...NEW_ALERT, name: "Errors", query: "error", notification: "n" };
 type Part = Partial<typeof READ>;
@@ -80,5 +82,12 @@ t.test("a clash ends by either value, until there is another", (t) => {
   const theirs = withoutEdit(edits, "threshold");
   t.same(clashesOf(theirs, saved), []);
   t.same(changedMembers(alertOf(saved, "p"), alertOf(withEdits(saved, theirs), "p")), { name: "Mine" });
+  t.end();
+});
+
+t.test("the form of a notification has a place for what the service says of each member", (t) => {
+  const { properties } = rpcSchema.definitions.NotificationInput as { readonly properties: Record<string, unknown> };
+  const named = Object.keys(properties).filter((name) => !["id", "project_id", "type"].includes(name));
+  t.same([...NOTIFICATION_PATHS].sort(), named.map((name) => `notification.${name}`).sort());
   t.end();
 });

@@ -118,7 +118,7 @@ async function newPage(person: Person): Promise<PageDriver> {
         // While it lasts, an empty file has the name and another one what has come.
         return names.some((name) => name.endsWith(".part"))
           ? undefined
-          : names.find((name) => statSync(join(downloads, name)).size > 0);
+          : names.find((name) => (statSync(join(downloads, name), { throwIfNoEntry: false })?.size ?? 0) > 0);
       });
       return { name, text: readFileSync(join(downloads, name), "utf8") };
     },
