@@ -217,7 +217,14 @@ export function wronglyDeleted(
     answered,
     isTouched = () => false,
     deleted = new Set(),
-  }: { answered: Numbers; isTouched?: (project: string) => boolean; deleted?: ReadonlySet<number> },
+    undamaged = new Map(),
+  }: {
+    answered: Numbers;
+    isTouched?: (project: string) => boolean;
+    deleted?: ReadonlySet<number>;
+    /** Hashes of the files by path before one of them was damaged: a killed store may just have merged its events. */
+    undamaged?: ReadonlyMap<string, string>;
+  },
 ): string[] {
   const wrong: string[] = [];
   for (const [hash, path] of before) {
@@ -225,7 +232,7 @@ export function wronglyDeleted(
     // A file that was being written goes if all that it was made of is there.
     const [, project = ""] = /projects\/([^~]+)~.*\.new$/.exec(path) ?? [];
     if (project !== "" && !isTouched(project)) continue;
-    const frames = held.framesOfHash(hash);
+    const frames = held.framesOfHash(hash) ?? held.framesOfHash(undamaged.get(path) ?? "");
     const isHeld = frames?.every(({ project, numbers }) => {
       const all = answered.get(project);
       // The events of a deleted project are not kept.

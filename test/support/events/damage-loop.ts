@@ -82,6 +82,7 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
       else say("use", await used(directory, model, random));
       await settled(directory);
       for (const path of filesOf(directory)) await rich.held.look(directory, path);
+      const undamaged = new Map([...contentsOf(directory, rich.held)].map(([hash, path]) => [path, hash]));
       const fault = random.pick(FAULTS);
       const name = damage(fault, { directory, earlier, random, rich, model, isKilled });
       made[fault.name] = (made[fault.name] ?? 0) + 1;
@@ -97,6 +98,7 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
           wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, {
             answered: eventNumbers,
             deleted: model.gone,
+            undamaged,
           }),
         );
       } catch (error) {
