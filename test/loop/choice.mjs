@@ -32,7 +32,13 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
   /** Tests that a word means, or why there is none. */
   function ofWord(word) {
     const path = relative(root, resolve(root, word)).replace(/^dist\/(.*)\.js$/, "$1.ts");
-    const exact = all.filter((test) => test === path || (word.includes("/") && nameOf(test) === word));
+    // The name of a test comes before a folder of that name: FAILED lines say `npm run t -- cli`.
+    const exact = all.filter(
+      (test) =>
+        test === path ||
+        (word.includes("/") && nameOf(test) === word) ||
+        (isUsual(test) && basename(test) === `${word}.test.ts`),
+    );
     if (exact.length > 0) return choice(exact.map(named));
     if (path !== "" && existsSync(join(root, path))) {
       const isFolder = statSync(join(root, path)).isDirectory();

@@ -82,6 +82,7 @@ t.test("words", (t) => {
     return entry === undefined ? why : chosen([entry]);
   };
   t.same(word("units"), ["grammar/units/units"]);
+  t.same(word("cli"), ["cli/cli"], "a test before the folder of its name");
   t.same(word("metrics"), ["cli/aws/domains-metrics"], "a command");
   t.ok(word("argv.json").includes("cli/cli"), "a file of test/vectors");
   t.same(word("logs"), ["cli/logs/logs"], "a test of that name, not all that have it in theirs");

@@ -163,10 +163,12 @@ export function countsOf(output, code) {
 /** A command that is no test counts as one. */
 const commandCounts = (_output, code) => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 
-function report({ test, kind, output, passed, failed, wallS }) {
-  const took = `${passed} in ${wallS.toFixed(1)} s`;
+function report({ test, kind, output, passed, failed, skipped, wallS }) {
+  const isSkipped = passed === 0 && failed === 0 && skipped > 0;
+  const took = `${isSkipped ? skipped : passed} in ${wallS.toFixed(1)} s`;
   const name = kind === undefined ? test : `${test} (${kind})`;
-  console.log(failed === 0 ? `  ok      ${name}  ${took}` : `  FAILED  ${name}  ${took}, ${failed} failed`);
+  if (isSkipped) console.log(`  skipped ${name}  ${took}`);
+  else console.log(failed === 0 ? `  ok      ${name}  ${took}` : `  FAILED  ${name}  ${took}, ${failed} failed`);
   if (failed > 0) console.log(failureText(output));
   else for (const line of output.split("\n")) if (VISIBLE.test(line)) console.log(line);
 }

@@ -126,6 +126,20 @@ for (const word of PIPE_WORDS) {
   });
 }
 
+t.test("no stage word is one of another language", (t) => {
+  for (const word of PIPE_WORDS) {
+    const parsed = parsePipeline(`| ${word.toUpperCase()} x`);
+    t.match(!parsed.ok && parsed.problems[0]?.hint, /stage words are in lower case/, word);
+  }
+  const foreign = ofFile("grammar/query/pipe/diagnose.ts", /^ {2}(\w+): (?:to\(|\{)/gm);
+  t.ok(foreign.length > 10, "the words of other languages are read");
+  t.same(
+    foreign.filter((word) => PIPE_WORDS.some((own) => own === word)),
+    [],
+  );
+  t.end();
+});
+
 t.test("no stage word is another word of stages", (t) => {
   for (const word of PIPE_WORDS) t.notOk(Object.hasOwn(KEYWORD_DOCS, word), word);
   t.end();
