@@ -3,11 +3,28 @@ import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 /** A clock with a time of day that the test sets, and the machine's timers: for what waits for real sockets and processes. */
 export const clockAt = (nowMs: () => number): Clock => ({ ...systemClock, nowMs });
 
+const STEP_MS = 20;
+
 /**
- * The machine's clock without its alarms at exactly `heldMs`: for a limit of another process, which is to end by itself
- * before it. A busy machine stops both, and the limit may then be seen first.
+ * The machine's clock, whose alarms count the time in which this process ran: for a limit that a test holds another process
+ * to, which ends by itself before it. If a busy machine stops both, the limit would be seen first.
  */
-export const clockWithout = (heldMs: number): Clock => ({
+export const runningClock: Clock = {
   ...systemClock,
-  after: (ms, act, options) => (ms === heldMs ? { stop() {} } : systemClock.after(ms, act, options)),
-});
+  after(ms, act, options) {
+    let [leftMs, lastMs] = [ms, systemClock.monotonicMs()];
+    const steps = systemClock.every(
+      Math.min(STEP_MS, ms),
+      () => {
+        const nowMs = systemClock.monotonicMs();
+        leftMs -= Math.min(nowMs - lastMs, 2 * STEP_MS);
+        lastMs = nowMs;
+        if (leftMs > 0) return;
+        steps.stop();
+        act();
+      },
+      options,
+    );
+    return steps;
+  },
+};

@@ -8,7 +8,7 @@ import { continueProcesses, stopTree } from "../../../cli/sandbox/function/proce
 import type { Entry } from "../../../grammar/entry.ts";
 import { createApplication } from "../../../runtime/index.ts";
 import { answerInvocation, untilListening } from "../../../runtime/lambda/invocation.ts";
-import { clockWithout } from "../../support/clock-at.ts";
+import { runningClock } from "../../support/clock-at.ts";
 import { apps, ask, commandOf, configOf, isRunning } from "../../support/runtime.ts";
 import { bundle, type Deployed, deploy } from "../../support/runtime-api/deployed.ts";
 import { TestClock } from "../../support/test-clock.ts";
@@ -20,8 +20,8 @@ t.jobs = 3;
 const FROZEN_MS = 1_200;
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** A limit that the runtime is told, and that the platform does not hold it to: see `clockWithout`. */
-const heldLimit = (timeoutMs: number) => ({ timeoutMs, clock: clockWithout(timeoutMs) });
+/** A limit of the platform that counts while both run: see `runningClock`. */
+const limitOf = (timeoutMs: number) => ({ timeoutMs, clock: runningClock });
 
 const restEvent = (method: string, path: string, query: Record<string, string> = {}) => ({
   httpMethod: method,
@@ -126,7 +126,7 @@ t.test("the app knows its stage and nothing of the Runtime API", async (t) => {
 });
 
 t.test("an app that takes too long: 504 before the platform's deadline", async (t) => {
-  const deployed = await deploy(t, { app: "echo/server.mjs" }, { streams: false, ...heldLimit(1_500) });
+  const deployed = await deploy(t, { app: "echo/server.mjs" }, { streams: false, ...limitOf(1_500) });
   await invoke(deployed, "GET", "/");
   t.equal((await invoke(deployed, "GET", "/", { delay: "5000" })).statusCode, 504);
   t.same(await happenings(deployed), ["info app listening", "error request timed out"]);
@@ -201,7 +201,7 @@ t.test("an app that does not listen: 504 before the platform's deadline", async 
   const deployed = await deploy(
     t,
     { app: "processes/never-listens.mjs", config },
-    { streams: false, ...heldLimit(1_500) },
+    { streams: false, ...limitOf(1_500) },
   );
   // The platform says that it is ready though its app is not.
   const answer = await invoke(deployed, "GET", "/");
@@ -211,7 +211,7 @@ t.test("an app that does not listen: 504 before the platform's deadline", async 
 
 t.test("an app that starts slowly starts on during the first invocation", async (t) => {
   const project = { app: "processes/slow-to-listen.mjs", env: { DELAY: "10500" } };
-  const deployed = await deploy(t, project, { streams: false });
+  const deployed = await deploy(t, project, { streams: false, clock: runningClock });
   t.match(await invoke(deployed, "GET", "/"), { statusCode: 200, body: Buffer.from("at last").toString("base64") });
   t.equal(deployed.function.starts, 1, "initialisation did not time out");
 });
@@ -267,7 +267,7 @@ t.test("an answer over 6 MB in parts", async (t) => {
 });
 
 t.test("an event stream is passed on as it comes, and cut off before the deadline", async (t) => {
-  const deployed = await deploy(t, { app: "streams/server.mjs" }, heldLimit(5_000));
+  const deployed = await deploy(t, { app: "streams/server.mjs" }, limitOf(5_000));
   const { head, body, failed } = await invokeStreamed(deployed, "/sse");
   t.match(head, { statusCode: 200, multiValueHeaders: { "Content-Type": ["text/event-stream"] } });
   t.equal(body.toString(), "data: first\n\n");
