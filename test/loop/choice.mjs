@@ -37,7 +37,7 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
       (test) =>
         test === path ||
         (word.includes("/") && nameOf(test) === word) ||
-        (isUsual(test) && basename(test) === `${word}.test.ts`),
+        (isChosen(test) && basename(test) === `${word}.test.ts`),
     );
     if (exact.length > 0) return choice(exact.map(named));
     if (path !== "" && existsSync(join(root, path))) {

@@ -11,13 +11,13 @@ t.jobs = 3;
 
 for (const { name, rows, ...project } of httpSuites()) {
   t.test(name, async (t) => {
-    const clock = rows.some(({ elapsed }) => elapsed !== undefined) ? new TestClock() : undefined;
-    const server = await start(t, { ...project, ...(clock && { clock }) });
-    if (clock) await turnUntil(clock, "the app listens", server.entry(listens));
+    const clock = new TestClock();
+    const server = await start(t, { ...project, clock });
+    if (project.app !== undefined) await turnUntil(clock, "the app listens", server.entry(listens));
     for (const row of rows) {
       await t.test(titleOf(row), async (t) => {
         const before = server.entries.length;
-        checkResponse(t, row, clock ? await sendOn(clock, server.port, row) : await sendRow(server.port, row));
+        checkResponse(t, row, await sendOn(clock, server.port, row));
         if (row.logs === undefined) return;
         await server.entry((entry) => endsRequest(entry) && server.entries.indexOf(entry) >= before);
         checkLogs(t, row, server.entries.slice(before));
@@ -28,12 +28,13 @@ for (const { name, rows, ...project } of httpSuites()) {
 
 /** The answer to a row by the clock that nothing else turns: `elapsed` passes once the request's deadline has begun. */
 async function sendOn(clock: TestClock, port: number, row: Row): Promise<RawResponse> {
+  if (row.elapsed === undefined) return sendRow(port, row);
   // Nothing that waits is left of the request before.
   await clock.advance(SETTLED_MS);
   const before = clock.timers.length;
   const answer = sendRow(port, row);
   await until("the request to wait for the app", () => clock.timers.length > before);
-  await clock.advance(row.elapsed ?? 0);
+  await clock.advance(row.elapsed);
   return answer;
 }
 
