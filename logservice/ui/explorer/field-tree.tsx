@@ -7,6 +7,7 @@ import { Menu } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { textOfValue } from "./field-values.ts";
+import { FoldButton } from "./fold-button.tsx";
 import { jsonIn } from "./json-text.ts";
 import { JsonTree } from "./json-tree.tsx";
 import { isDeep, treeIndent } from "./tree-place.ts";
@@ -60,22 +61,14 @@ function Branch({ name, value, path, depth, isElement = false, ...rest }: Branch
   const visibleMembers = isAll ? members : members.slice(0, MOST_MEMBERS);
   return (
     <div class="branch">
-      <button
-        type="button"
-        class="fold"
-        style={treeIndent(depth)}
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        <span class="turn" aria-hidden="true" />
-        <span class="name">
-          <Text text={name} />
-        </span>
-        <span class="size">
-          {number(members.length)} {isList ? "element" : "field"}
-          {members.length === 1 ? "" : "s"}
-        </span>
-      </button>
+      <FoldButton
+        name={name}
+        isList={isList}
+        size={members.length}
+        depth={depth}
+        isOpen={isOpen}
+        onTurn={() => setOpen(!isOpen)}
+      />
       {isOpen &&
         visibleMembers.map(([key, member]) => (
           <Branch

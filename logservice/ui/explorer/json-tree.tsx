@@ -4,6 +4,7 @@ import { number } from "../kit/format.ts";
 import { Menu } from "../kit/menu.tsx";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
+import { FoldButton } from "./fold-button.tsx";
 import { FIRST_MEMBERS, type JsonNode, nodeText, openLevels, pathText } from "./json-text.ts";
 import { isDeep, treeIndent } from "./tree-place.ts";
 
@@ -39,19 +40,14 @@ function Branch({ node, name, path, depth, open }: BranchProps) {
   return (
     <div class="branch">
       <div class="fold-line">
-        <button
-          type="button"
-          class="fold"
-          style={treeIndent(depth)}
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
-        >
-          <span class="turn" aria-hidden="true" />
-          <span class="name">
-            <Text text={name} />
-          </span>
-          <span class="size">{sizeText(kind, members.length)}</span>
-        </button>
+        <FoldButton
+          name={name}
+          isList={kind === "list"}
+          size={members.length}
+          depth={depth}
+          isOpen={isOpen}
+          onTurn={() => setOpen(!isOpen)}
+        />
         <CopyMenu node={node} name={name} path={path} />
       </div>
       {isOpen &&
@@ -122,9 +118,4 @@ function CopyMenu({ node, name, path }: Omit<BranchProps, "depth" | "open">) {
       />
     </span>
   );
-}
-
-function sizeText(kind: "object" | "list", size: number): string {
-  const word = kind === "list" ? "element" : "field";
-  return `${number(size)} ${word}${size === 1 ? "" : "s"}`;
 }
