@@ -12,6 +12,7 @@ import { type EventsStore, StoreError } from "../../logservice/events/store.ts";
 import { runHandler } from "../../logservice/http/exchange.ts";
 import { LIMITS } from "../../logservice/limits.ts";
 import { type Answer, sendTo, startTestService, type TestService } from "../support/service.ts";
+import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
 
 const MIB = 1024 * 1024;
@@ -645,9 +646,25 @@ t.test("queries: too long, too many", async (t) => {
 });
 
 t.test("requests: held, then refused", async (t) => {
-  const { service } = await withProject(t, { limits: { requestsPerSecond: 4, requestBurst: 5, holdMs: 750 } });
+  const clock = new TestClock();
+  const limits = { requestsPerSecond: 4, requestBurst: 5, holdMs: 750 };
+  const { service } = await withProject(t, { clock, limits });
   const token = await service.token(["projects:read"]);
-  const answers = await Promise.all(Array.from({ length: 12 }, () => service.call("get_projects", {}, token)));
+  const others = clock.timers.length;
+  let answered = 0;
+  const asked = Array.from({ length: 12 }, async () => {
+    const answer = await service.call("get_projects", {}, token);
+    answered++;
+    return answer;
+  });
+  const held = () => clock.timers.length - others;
+  await until("five answers, and seven requests that are held", () => answered === 5 && held() === 7, held);
+  for (const count of [6, 7]) {
+    await clock.advance(250);
+    await until(`answer ${count}`, () => answered === count);
+  }
+  await clock.advance(250);
+  const answers = await Promise.all(asked);
   t.same(
     answers.map(({ status }) => status).sort(),
     [...Array(8).fill(200), ...Array(4).fill(429)],
