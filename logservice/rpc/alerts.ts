@@ -37,7 +37,7 @@ export const alerts: Handlers<
   },
 
   async add_alert(service, { alert }, call) {
-    const { targetId: id } = await changeRecords(service, call, "add_alert", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       await check(db, call, alert);
       const targetId = await addAlert(db, call.grant.team, alert, now);
       return { projectId: alert.project_id, targetId, detail: alert.name };
@@ -47,7 +47,7 @@ export const alerts: Handlers<
   },
 
   async update_alert(service, { alert: change }, call) {
-    await changeRecords(service, call, "update_alert", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       const before = await getAlert(db, projectOf(call, change.project_id), change.id);
       const alert = readChanged("AlertInput", "alert", before, change);
       await check(db, call, alert);
@@ -60,7 +60,7 @@ export const alerts: Handlers<
   },
 
   async remove_alert(service, { project_id, alert_id }, call) {
-    await changeRecords(service, call, "remove_alert", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       const { name } = await getAlert(db, projectOf(call, project_id), alert_id);
       await removeAlert(db, alert_id, now);
       return { projectId: project_id, targetId: alert_id, detail: name };
@@ -84,7 +84,7 @@ export const alerts: Handlers<
     const tested = { alert, place, eventsKey: await eventsKeyOf(records.db, key) };
     const message = await testMessage(events, tested, nowMs(), call.signal);
     // Before it is sent, so that whoever sends many is seen.
-    await changeRecords(service, call, "test_alert", async () => {
+    await changeRecords(service, call, async () => {
       return { projectId: alert.project_id, targetId: alert.id ?? "", detail: alert.name };
     });
     const outcome = await testing.send(notification, message, call.signal);

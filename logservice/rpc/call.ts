@@ -63,17 +63,23 @@ export interface Call {
   readonly device: string;
 }
 
+/** A call as its handler gets it. */
+export interface OperationCall extends Call {
+  /** The operation that was asked for, by which the audit names the change. */
+  readonly operation: keyof Operations;
+}
+
 /** The input of an operation. A batch of events may have been scanned instead of parsed. */
 export type OperationInput<Name extends keyof Operations> =
   | Operations[Name]["input"]
   | (Name extends "add_events" ? ScannedBatch : never);
 
 /** One function for each operation. It is called with checked input and a granted scope. */
-export type Handlers<Names extends keyof Operations = keyof Operations> = {
+export type Handlers<Names extends keyof Operations = keyof Operations, C extends Call = OperationCall> = {
   readonly [Name in Names]: (
     service: Service,
     input: OperationInput<Name>,
-    call: Call,
+    call: C,
   ) => Promise<Printable<Operations[Name]["output"]>>;
 };
 
@@ -94,11 +100,10 @@ export interface Changed {
  */
 export function changeRecords(
   service: Service,
-  call: Call,
-  operation: keyof Operations,
+  call: OperationCall,
   change: (db: Transaction<Tables>, now: string) => Promise<Changed>,
 ): Promise<{ readonly targetId: string }> {
-  return finishChange(service, call, operation, async (db, now) => {
+  return finishChange(service, call, async (db, now) => {
     await requireStillGranted(db, call.grant);
     return change(db, now);
   });
@@ -107,8 +112,7 @@ export function changeRecords(
 /** Changes records as the end of a change that has begun elsewhere, whatever happened to who asked for it. */
 export function finishChange(
   { records, nowMs }: Service,
-  { grant, address }: Call,
-  operation: keyof Operations,
+  { grant, address, operation }: OperationCall,
   change: (db: Transaction<Tables>, now: string) => Promise<Changed>,
 ): Promise<{ readonly targetId: string }> {
   return records.db.transaction().execute(async (db) => {

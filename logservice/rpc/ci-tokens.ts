@@ -24,7 +24,7 @@ export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_to
     const { team, person } = call.grant;
     const expiresAt = new Date(service.nowMs() + LASTS_MS).toISOString();
     let secret = "";
-    const { targetId: id } = await changeRecords(service, call, "add_ci_token", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       const token = { team, kind: "ci", by: person!.id, description: name, scopes: SCOPES, expiresAt } as const;
       const addedToken = await addToken(db, token, now);
       secret = addedToken.secret;
@@ -35,7 +35,7 @@ export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_to
 
   async remove_ci_token(service, { token_id }, call) {
     let removed = "";
-    await changeRecords(service, call, "remove_ci_token", async (db) => {
+    await changeRecords(service, call, async (db) => {
       const { id, hash, description } = await removeToken(db, token_id, { kind: "ci", team: call.grant.team });
       removed = hash;
       return { targetId: id, detail: description };

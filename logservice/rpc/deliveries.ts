@@ -20,7 +20,7 @@ export const deliveries: Handlers<"get_deliveries" | "retry_delivery"> = {
 
   async retry_delivery(service, { project_id, delivery_id }, call) {
     let target: string | undefined;
-    await changeRecords(service, call, "retry_delivery", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       target = await retryDelivery(db, projectOf(call, project_id), delivery_id, now);
       if (target === undefined)
         throw new RpcError("not_found", "this project has no such delivery that waits or was given up");

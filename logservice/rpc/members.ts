@@ -36,7 +36,7 @@ export const members: Handlers<
     let role: Role = requestedRole ?? "member";
     refuseAbove(call, role);
     let [link, expires_at] = ["", ""];
-    const { targetId: id } = await changeRecords(service, call, "add_member", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       const member = (await listMembers(db, team)).find((one) => one.emailKey === email_key);
       if (member !== undefined)
         throw new RpcError("conflict", `${email} is a member already: update_member changes the role`);
@@ -65,7 +65,7 @@ export const members: Handlers<
       throw new RpcError("conflict", "this service sends mails: the person signs in by its own mail");
     const { key } = requireEmail(text);
     let made = { link: "", expires_at: "" };
-    await changeRecords(service, call, "add_member_link", async (db) => {
+    await changeRecords(service, call, async (db) => {
       const member = await memberNamed(db, team, key, text);
       refuseAbove(call, member.role);
       if ((await teamsOf(db, member.id)).length > 1)
@@ -83,7 +83,7 @@ export const members: Handlers<
   async accept_invite(service, { invite: link }, call) {
     const { person } = call.grant;
     const { invite } = await inviteOfLink(service.records, link, new Date(service.nowMs()).toISOString());
-    await changeRecords(service, call, "accept_invite", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       await acceptInvite(db, invite, { id: person!.id, email_key: person!.emailKey }, { now, by: call.grant.id });
       return { teamId: invite.team_id, targetId: person!.email, detail: invite.role };
     });
@@ -95,7 +95,7 @@ export const members: Handlers<
     const { key } = requireEmail(text);
     refuseAbove(call, role);
     let beyond: readonly TokenRow[] = [];
-    await changeRecords(service, call, "update_member", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       await lockTeam(db, team);
       const member = await memberNamed(db, team, key, text);
       refuseAbove(call, member.role);
@@ -122,7 +122,7 @@ export const members: Handlers<
     let remainingTokens: readonly TokenRow[] = [];
     let ended: readonly TokenRow[] = [];
     let removedMember: MemberOf | undefined;
-    await changeRecords(service, call, "remove_member", async (db) => {
+    await changeRecords(service, call, async (db) => {
       await lockTeam(db, team);
       const member = (await listMembers(db, team)).find(({ emailKey }) => emailKey === key);
       if (member === undefined) {

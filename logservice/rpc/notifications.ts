@@ -39,7 +39,7 @@ export const notifications: Handlers<
   },
 
   async add_notification(service, { notification }, call) {
-    const { targetId: id } = await changeRecords(service, call, "add_notification", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       check(notification);
       await refuseStrangers(service, db, call, notification);
       await getProject(db, projectOf(call, notification.project_id));
@@ -51,7 +51,7 @@ export const notifications: Handlers<
 
   async update_notification(service, { notification: change }, call) {
     const { seal } = service.records;
-    await changeRecords(service, call, "update_notification", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       const before = await getNotification({ db, seal }, projectOf(call, change.project_id), change.id);
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
       check(notification);
@@ -66,7 +66,7 @@ export const notifications: Handlers<
   },
 
   async remove_notification(service, { project_id, notification_id }, call) {
-    await changeRecords(service, call, "remove_notification", async (db) => {
+    await changeRecords(service, call, async (db) => {
       const { seal } = service.records;
       const { name } = await getNotification({ db, seal }, projectOf(call, project_id), notification_id);
       const alerts = await alertsUsing(db, notification_id);
@@ -85,7 +85,7 @@ export const notifications: Handlers<
   async rotate_webhook_secret(service, { project_id, notification_id }, call) {
     const { seal } = service.records;
     let secret = "";
-    await changeRecords(service, call, "rotate_webhook_secret", async (db) => {
+    await changeRecords(service, call, async (db) => {
       const { type, name } = await getNotification({ db, seal }, projectOf(call, project_id), notification_id);
       if (type !== "webhook")
         throw new RpcError(

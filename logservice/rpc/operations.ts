@@ -1,7 +1,8 @@
+import type { Operations } from "../../schema/rpc.generated.ts";
 import { account } from "./account.ts";
 import { alerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
-import type { Handlers } from "./call.ts";
+import type { Call, Handlers } from "./call.ts";
 import { ciTokens } from "./ci-tokens.ts";
 import { deliveries } from "./deliveries.ts";
 import { events } from "./events.ts";
@@ -15,7 +16,7 @@ import { teams } from "./teams.ts";
 import { tokens } from "./tokens.ts";
 
 /** Every operation of schema/rpc.schema.json. The compiler reports one that is missing. */
-export const operations: Handlers = {
+const handlers: Handlers = {
   ...projects,
   ...events,
   ...exports,
@@ -31,3 +32,13 @@ export const operations: Handlers = {
   ...members,
   ...ciTokens,
 };
+
+/** The operations, each of which tells its handler its name. */
+export const operations = Object.fromEntries(
+  Object.keys(handlers).map((name) => [name, named(name as keyof Operations)]),
+) as Handlers<keyof Operations, Call>;
+
+function named<Name extends keyof Operations>(name: Name): Handlers<Name, Call>[Name] {
+  const handler = handlers[name];
+  return (service, input, call) => handler(service, input, { ...call, operation: name });
+}

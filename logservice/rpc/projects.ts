@@ -20,7 +20,7 @@ export const projects: Handlers<
 
   async add_project(service, { project }, call) {
     let key = "";
-    const { targetId: id } = await changeRecords(service, call, "add_project", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       const { id, events_key } = await addProject(db, call.grant.team, project, now);
       key = events_key;
       return { projectId: id, targetId: id };
@@ -32,7 +32,7 @@ export const projects: Handlers<
   async update_project(service, { project: change }, call) {
     const at = projectOf(call, change.id);
     let [key, days] = ["", 0];
-    await changeRecords(service, call, "update_project", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       const project = readChanged("ProjectInput", "project", await getProject(db, at), change);
       await updateProject(db, at, project, now);
       key = await eventsKeyOf(db, at);
@@ -50,7 +50,7 @@ export const projects: Handlers<
       await requireStillGranted(service.records.db, call.grant);
       // The events first: if this fails half way, the project still exists and can be removed again.
       await service.events.deleteProject(key);
-      await finishChange(service, call, "remove_project", async (db) => {
+      await finishChange(service, call, async (db) => {
         await removeProject(db, at);
         return { projectId: project_id, targetId: project_id };
       });

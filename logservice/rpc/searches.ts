@@ -12,7 +12,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
   },
 
   async add_search(service, { search }, call) {
-    const { targetId: id } = await changeRecords(service, call, "add_search", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       await getProject(db, projectOf(call, search.project_id));
       readPipelineInput(search.query, "search.query");
       const targetId = await addSearch(db, call.grant.team, search, now);
@@ -22,7 +22,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
   },
 
   async update_search(service, { search: change }, call) {
-    await changeRecords(service, call, "update_search", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       const before = await getSearch(db, projectOf(call, change.project_id), change.id);
       const search = readChanged("SearchInput", "search", before, change);
       readPipelineInput(search.query, "search.query");
@@ -33,7 +33,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
   },
 
   async remove_search(service, { project_id, search_id }, call) {
-    await changeRecords(service, call, "remove_search", async (db) => {
+    await changeRecords(service, call, async (db) => {
       const { name } = await getSearch(db, projectOf(call, project_id), search_id);
       await removeSearch(db, search_id);
       return { projectId: project_id, targetId: search_id, detail: name };

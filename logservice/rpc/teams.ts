@@ -14,7 +14,7 @@ export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_
   },
 
   async add_team(service, { id, name }, call) {
-    const { targetId } = await changeRecords(service, call, "add_team", async (db, now) => {
+    const { targetId } = await changeRecords(service, call, async (db, now) => {
       if ((await teamsOf(db, call.grant.person!.id)).length >= MOST_TEAMS)
         throw new RpcError("conflict", `you are in ${MOST_TEAMS} teams already: leave or remove one first`);
       const team = await addTeam(db, { id: id ?? "", name }, now);
@@ -26,7 +26,7 @@ export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_
 
   async update_team(service, { team_id, name }, call) {
     requireOwnTeam(call, team_id);
-    await changeRecords(service, call, "update_team", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       await renameTeam(db, team_id, name, now);
       return { targetId: team_id };
     });
@@ -35,7 +35,7 @@ export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_
 
   async remove_team(service, { team_id }, call) {
     requireOwnTeam(call, team_id);
-    await changeRecords(service, call, "remove_team", async (db) => {
+    await changeRecords(service, call, async (db) => {
       if (await hasProjects(db, team_id)) throw new RpcError("conflict", "the team has projects: remove them first");
       if ((await db.selectFrom("teams").select("id").execute()).length === 1)
         throw new RpcError("conflict", "this is the only team of the service: it stays");

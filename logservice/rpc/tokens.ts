@@ -13,7 +13,7 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
       throw new RpcError("forbidden", `this token lacks ${beyond.join(", ")} itself and cannot grant it`);
     }
     let secret = "";
-    await changeRecords(service, call, "add_token", async (db, now) => {
+    await changeRecords(service, call, async (db, now) => {
       // Also what a token of theirs makes is found when a person is removed.
       const { team, by } = call.grant;
       const addedToken = await addToken(db, { ...token, team, by }, now);
@@ -25,7 +25,7 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
 
   async remove_token(service, { token_id }, call) {
     let removed = "";
-    await changeRecords(service, call, "remove_token", async (db) => {
+    await changeRecords(service, call, async (db) => {
       const { id, hash, description } = await removeToken(db, token_id, { kind: "api", team: call.grant.team });
       removed = hash;
       return { targetId: id, detail: description };

@@ -652,7 +652,7 @@ t.test("requests: held, then refused", async (t) => {
   const token = await service.token(["projects:read"]);
   const others = clock.timers.length;
   let answered = 0;
-  const asked = Array.from({ length: 12 }, async () => {
+  const requests = Array.from({ length: 12 }, async () => {
     const answer = await service.call("get_projects", {}, token);
     answered++;
     return answer;
@@ -664,7 +664,7 @@ t.test("requests: held, then refused", async (t) => {
     await until(`answer ${count}`, () => answered === count);
   }
   await clock.advance(250);
-  const answers = await Promise.all(asked);
+  const answers = await Promise.all(requests);
   t.same(
     answers.map(({ status }) => status).sort(),
     [...Array(8).fill(200), ...Array(4).fill(429)],
