@@ -12,6 +12,7 @@ import { SSM } from "@aws-sdk/client-ssm";
 import t, { type Test } from "tap";
 import { Environment, type FunctionError } from "../../../cli/sandbox/function/environment.ts";
 import type { Entry } from "../../../grammar/entry.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { ssmEndpoint } from "../../../runtime/lambda/parameter-store.ts";
 import { signedHeaders } from "../../../runtime/lambda/sign.ts";
 import { type Failure, THROTTLING } from "../../support/aws/failures.ts";
@@ -91,8 +92,11 @@ interface Start {
   readonly failure: FunctionError | undefined;
   readonly output: string;
   readonly entries: readonly Entry[];
-  readonly ms: number;
+  /** How long the initialisation took while this process ran. */
+  readonly ranMs: number;
 }
+
+const STEP_MS = 100;
 
 /** One initialisation, which the platform would do once more if it fails. */
 async function started(t: Test, endpoint: string, options: Options): Promise<Start> {
@@ -102,10 +106,14 @@ async function started(t: Test, endpoint: string, options: Options): Promise<Sta
     output += text;
   });
   t.teardown(() => environment.end());
-  const beginMs = performance.now();
+  let ranMs = 0;
+  // What is late because the machine did something else counts once.
+  const steps = systemClock.every(STEP_MS, () => {
+    ranMs += STEP_MS;
+  });
   const failure = await environment.untilReady(10_000);
-  const ms = performance.now() - beginMs;
-  return { failure, output, entries: entriesIn(output), ms };
+  steps.stop();
+  return { failure, output, entries: entriesIn(output), ranMs };
 }
 
 /** Expects an initialisation that fails with the message, which is in the log, too, and nowhere a value. */
@@ -124,7 +132,7 @@ async function refuses(
   ]);
   t.notMatch(`${start.output}${JSON.stringify(start.failure)}`, SECRET);
   t.notMatch(start.output, /^ +at /m, "no stack");
-  t.ok(start.ms < 8_000, `${Math.round(start.ms)} ms leave time for the app`);
+  t.ok(start.ranMs < 8_000, `${start.ranMs} ms leave time for the app`);
   return start;
 }
 
