@@ -12,6 +12,7 @@ import {
   printPipeline,
   readsOfPipeline,
 } from "../../../grammar/query/index.ts";
+import { PIPE_WORDS } from "../../../grammar/query/reference.ts";
 import { random, textsNear } from "../../support/parser-fuzz.ts";
 import { byOracle, parsed } from "../../support/pipe-oracle.ts";
 import { recorderOf } from "../../support/vectors.ts";
@@ -304,6 +305,13 @@ const drawnPipeline = fc
     }
     return `${query} | ${pipes.join(" | ")}`.trim();
   });
+
+t.test("each stage is drawn", (t) => {
+  const texts = fc.sample(drawnPipeline, { seed: 1, numRuns: 500 }).join("\n");
+  // The steps of time have rows of their own.
+  for (const word of PIPE_WORDS.filter((word) => word !== "timeseries")) t.match(texts, new RegExp(`\\| ${word}\\b`));
+  t.end();
+});
 
 t.test("random pipelines give what the plainest evaluation gives", (t) => {
   let accepted = 0;

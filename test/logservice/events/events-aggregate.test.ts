@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { parsePipeline } from "../../../grammar/query/index.ts";
+import { PIPE_WORDS } from "../../../grammar/query/reference.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { type AggregateQuery, type EventsStore, type NewEvent, StoreError } from "../../../logservice/events/store.ts";
 import { oddEvents } from "../../support/events/generate.ts";
@@ -62,6 +63,13 @@ const RANGES: readonly Partial<AggregateQuery>[] = [
   { startMs: BEGIN_MS + 1_000_000, stopMs: BEGIN_MS + 4_000_000 },
   { startMs: BEGIN_MS + 60_000, stopMs: BEGIN_MS + 20 * 60_000 - 1 },
 ];
+
+t.test("each stage is drawn", (t) => {
+  const random = randomOf(SEED);
+  const texts = Array.from({ length: 500 }, () => randomPipeline(random)).join("\n");
+  for (const word of PIPE_WORDS) t.match(texts, new RegExp(`\\| ${word}\\b`));
+  t.end();
+});
 
 for (const [name, flushAt] of [
   ["newest in memory", []],
