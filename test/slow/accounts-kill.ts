@@ -100,8 +100,7 @@ async function whileWindowWaits(t: Test, story: Story): Promise<void> {
   await service.crash();
   await typeCode(bob, (await mailbox.next(BOB)).link, code);
   await service.crash();
-  // Chromium loads its page about a service that is away again, after pauses of some seconds.
-  await openAccount(page, service.url, 40_000);
+  await openAccount(page, service.url);
   t.match(await page.textContent("main"), `Signed in as ${BOB}.`);
   await service.crash();
   await page.reload();

@@ -153,7 +153,7 @@ async function invitedBob(t: Test, { service, mailbox, ann, bob }: Story): Promi
   t.same(await picture(page, "wait", BOTH), []);
   const code = (await page.locator(".half").allInnerTexts()).join(" ");
   await typeCode(bob, (await mailbox.next(BOB)).link, code);
-  await page.waitForURL(invite.link, { timeout: 20_000 });
+  await page.waitForURL(invite.link);
   t.notMatch(await page.textContent("main"), "Sign in as", "the window goes on by itself");
   t.same(await picture(page, "invite-signed-in"), []);
   await page.getByRole("button", { name: "Join First team" }).click();

@@ -1,6 +1,7 @@
 // A real browser's reading of the proxy's CORS, injection and compression: the headers are only as good as that.
 import { chromium } from "playwright-core";
 import t from "tap";
+import { HANG_MS } from "../support/hang.ts";
 import { requires } from "../support/require.ts";
 import { start } from "../support/runtime.ts";
 
@@ -11,6 +12,7 @@ t.test("the proxy's answers in Chromium", { skip: requires("chromium") }, async 
   });
   t.teardown(() => browser.close());
   const page = await browser.newPage();
+  page.setDefaultTimeout(HANG_MS);
   const outside: string[] = [];
   await page.route(/googletagmanager|segment/, (route) => {
     outside.push(route.request().url());
@@ -84,6 +86,7 @@ t.test("the proxy's answers in Chromium", { skip: requires("chromium") }, async 
   ];
   // A page whose requests are intercepted has its preflight requests answered by the interception.
   const asking = await browser.newPage();
+  asking.setDefaultTimeout(HANG_MS);
   await asking.goto(`${site.url}/more.js`);
   for (const { name, url, init, reads } of rows) {
     const seen = await asking.evaluate(

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 import t from "tap";
 import { root, startTool } from "../support/cli.ts";
+import { HANG_MS } from "../support/hang.ts";
 import { requires } from "../support/require.ts";
 
 t.test("the examples in Chromium", { skip: requires("chromium") }, async (t) => {
@@ -36,6 +37,7 @@ t.test("the examples in Chromium", { skip: requires("chromium") }, async (t) => 
   for (const colorScheme of ["light", "dark"] as const) {
     await t.test(colorScheme, async (t) => {
       const page = await browser.newPage({ colorScheme, viewport: { width: 900, height: 700 } });
+      page.setDefaultTimeout(HANG_MS);
       const errors: string[] = [];
       page.on("pageerror", (error) => errors.push(error.message));
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { chromium } from "playwright-core";
 import t from "tap";
 import { openOidc } from "../../logservice/account/oidc.ts";
+import { HANG_MS } from "../support/hang.ts";
 import { CLIENT, type Route, startOwnProvider } from "../support/oidc-provider/own.ts";
 import { openAccount } from "../support/person.ts";
 import { requires } from "../support/require.ts";
@@ -53,6 +54,7 @@ t.test("signing in with Chromium", { skip: requires("chromium") }, async (t) => 
   t.teardown(() => browser.close());
   const newWindow = async () => {
     const page = await (await browser.newContext()).newPage();
+    page.setDefaultTimeout(HANG_MS);
     page.on("console", (message) => {
       // Chromium also asks for an icon.
       if (!/status of 404/.test(message.text())) blocked.push(message.text());
@@ -79,7 +81,7 @@ t.test("signing in with Chromium", { skip: requires("chromium") }, async (t) => 
   t.equal(window.url(), `${origin}/sign-in`);
 
   await window.click("text=Continue with Example");
-  await window.waitForURL(`${provider.issuer}/**`, { timeout: 20_000 });
+  await window.waitForURL(`${provider.issuer}/**`);
   await window.goto(provider.callback(window.url()).href);
   await openAccount(window, origin);
   t.match(await window.content(), "Signed in as <strong>ana@example.com", "by OpenID");

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { build, type Metafile } from "esbuild";
 import type { Browser, Worker } from "playwright-core";
 import { root } from "./cli.ts";
+import { HANG_MS } from "./hang.ts";
 import type { Message } from "./lsp-client.ts";
 import { until } from "./until.ts";
 
@@ -55,6 +56,7 @@ export async function startBrowserServer(browser: Browser, code: string): Promis
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   const page = await browser.newPage();
+  page.setDefaultTimeout(HANG_MS);
   const received: Message[] = [];
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));

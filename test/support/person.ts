@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { type Outcome, type Running, root, spawnTool, tool } from "./cli.ts";
+import { HANG_MS } from "./hang.ts";
 import { until } from "./until.ts";
 
 export interface Person {
@@ -38,6 +39,7 @@ export async function personAt(t: Test, browser: Browser, email: string): Promis
   const env = { XDG_CONFIG_HOME: folder, HOME: folder };
   const path = join(folder, "tool/config.json");
   const context = await browser.newContext();
+  context.setDefaultTimeout(HANG_MS);
   const spawn = (words: string) => {
     const running = spawnTool(words.split(" "), { env, cwd: folder });
     t.teardown(async () => {
@@ -129,7 +131,14 @@ export async function picture(page: Page, name: string, schemes: readonly ("ligh
 }
 
 /** Waits until a page has come to the web UI, which leads on by itself, and opens the account there. */
-export async function openAccount(page: Page, origin: string, timeout = 20_000): Promise<void> {
-  await page.waitForURL((url) => url.origin === origin && /^\/(?:t\/.*)?$/.test(url.pathname), { timeout });
+export async function openAccount(page: Page, origin: string): Promise<void> {
+  // Not waitForURL, which ends at a page that does not load: Chromium loads it again when the service is back.
+  await until(
+    "the web UI",
+    () => URL.canParse(page.url()) && isWebUi(new URL(page.url()), origin),
+    () => page.url(),
+  );
   await page.goto(`${origin}/account`);
 }
+
+const isWebUi = (url: URL, origin: string) => url.origin === origin && /^\/(?:t\/.*)?$/.test(url.pathname);

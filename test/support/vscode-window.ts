@@ -3,11 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { CodeServer } from "./code-server.ts";
+import { HANG_MS } from "./hang.ts";
 import { locate } from "./locate.ts";
 import { until } from "./until.ts";
-
-/** The time that one answer of the editor may take on a busy machine; starting it takes most. */
-const WAIT_MS = 20_000;
 
 /** Tall, so that lists and texts of the tests are shown as a whole: VS Code makes only the rows that are seen. */
 const SIZE = { width: 1280, height: 1900 };
@@ -52,7 +50,7 @@ export class VscodeWindow {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(WAIT_MS);
+    page.setDefaultTimeout(HANG_MS);
     await page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}`);
     await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
     return new VscodeWindow(page, folder);

@@ -1,11 +1,9 @@
 // Debian's Chromium, driven by Playwright.
 import { readFileSync } from "node:fs";
 import { type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { HANG_MS } from "../hang.ts";
 import type { BrowserDriver, PageDriver, PageElement, PersonOptions } from "./driver.ts";
 import { type Faults, WATCH } from "./faults.ts";
-
-/** How long an element may take to be ready for a press: only there to end a hang, as in until.ts. */
-const READY_MS = 60_000;
 
 export interface ChromiumPage extends PageDriver {
   /** The page of Playwright, for what only Chromium can do. */
@@ -27,6 +25,7 @@ export async function startChromium({ hasScrollBars = false } = {}): Promise<Chr
     name: "Chromium",
     async newPerson(faults, { width = 1280, height = 800, scale = 1 } = {}) {
       const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
+      context.setDefaultTimeout(HANG_MS);
       await context.grantPermissions(["clipboard-read", "clipboard-write"]);
       await context.addInitScript(WATCH);
       return newPage(context, faults);
@@ -96,13 +95,13 @@ async function newPage(context: BrowserContext, faults: Faults): Promise<Chromiu
 const elementOf = (page: Page, locator: Locator): PageElement => ({
   async press(modifier) {
     // The mouse goes there first: what is pressed may be shown, or be on top, only under it.
-    await locator.scrollIntoViewIfNeeded({ timeout: READY_MS });
-    const box = await locator.boundingBox({ timeout: READY_MS });
+    await locator.scrollIntoViewIfNeeded();
+    const box = await locator.boundingBox();
     if (box !== null) await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await locator.click({ timeout: READY_MS, ...(modifier !== undefined && { modifiers: [modifier] }) });
+    await locator.click(modifier === undefined ? {} : { modifiers: [modifier] });
   },
-  focus: () => locator.focus({ timeout: READY_MS }),
+  focus: () => locator.focus(),
   async choose(value) {
-    await locator.selectOption(value, { timeout: READY_MS });
+    await locator.selectOption(value);
   },
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import puppeteer, { type BrowserContext, type ElementHandle, type KeyInput, type Page } from "puppeteer-core";
+import { HANG_MS } from "../hang.ts";
 import { until } from "../until.ts";
 import type { BrowserDriver, PageDriver, PageElement } from "./driver.ts";
 import { type Faults, WATCH } from "./faults.ts";
@@ -13,9 +14,8 @@ export async function startFirefox(): Promise<BrowserDriver> {
     browser: "firefox",
     executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr",
     headless: true,
-    // A cold start on a busy machine.
-    timeout: 120_000,
-    protocolTimeout: 120_000,
+    timeout: HANG_MS,
+    protocolTimeout: HANG_MS,
     extraPrefsFirefox: {
       "browser.download.folderList": 2,
       "browser.download.dir": downloads,
@@ -52,6 +52,7 @@ async function newPage(person: Person): Promise<PageDriver> {
   const { context, faults, downloads, width, height } = person;
   // A tab that is not in front is drawn late and cannot be scrolled.
   const page = await context.newPage({ type: "window" });
+  page.setDefaultTimeout(HANG_MS);
   await page.setViewport({ width, height });
   await page.evaluateOnNewDocument(WATCH);
   page.on("console", (message) => faults.console(message.type(), message.text()));
