@@ -21,7 +21,7 @@ const WAITS =
   /(?<![.\w])(?:setTimeout|setInterval)\(|\bAbortSignal\.timeout\(|\bsetTimeout\b.*\bfrom "node:timers\/promises"/;
 /** A duration that was measured, held against a bound. */
 const BOUND =
-  /(?:performance\.now\(\)|Date\.now\(\)|hrtime\(?\)?) *(?:-|[<>]=?)[^;]*[<>]|[<>]=? *(?:performance\.now|Date\.now)|\b(?:ms|took\w*|elapsed\w*|\w*tookMs|durationMs|cancelledMs) *[<>]=? *[\d_]{2,}/;
+  /(?:performance\.now\(\)|Date\.now\(\)|hrtime\(?\)?) *(?:-|[<>]=?)[^;]*[<>]|[<>]=? *(?:performance\.now|Date\.now)|\b(?:ms|took\w*|elapsed\w*|\w*tookMs|durationMs|cancelledMs) *[<>]=? *[\d_]{2,}|\w*Ms!?(?: - [\w.]+Ms!?)? *<=? *[\w.]+/;
 const ASSERTION = /\bt\.(?:ok|notOk|equal|not|match|same)\(/;
 const SLEEP = /(?<![.\w])(?:sleep|pause|delay)\(|(?<![.\w])setTimeout\(/;
 
