@@ -50,7 +50,7 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
     const same = (test) => [name(test), basename(test), basename(test, ".ts")].includes(word);
     for (const [isMeant, list] of [
       [same, tests],
-      [(test) => COMMANDS[word]?.includes(test), tests],
+      [(test) => rowOf(COMMANDS, word).includes(test), tests],
       [(test) => name(test).includes(word), tests.filter((test) => isUsual(test) || isSlow)],
     ]) {
       const meant = list.filter(isMeant);
@@ -135,9 +135,11 @@ export function listed(file) {
   const data = Object.entries(DATA).filter(([key]) => (key.endsWith("/") ? file.startsWith(key) : file === key));
   const command = /^cli\/commands\/([^/]+)\.ts$/.exec(file)?.[1];
   const page = /^logservice\/ui\/([^/]+)\//.exec(file)?.[1];
-  return [...data.flatMap(([, tests]) => tests), ...(COMMANDS[command] ?? []), ...(UI_FOLDERS[page] ?? [])];
+  return [...data.flatMap(([, tests]) => tests), ...rowOf(COMMANDS, command), ...rowOf(UI_FOLDERS, page)];
 }
 
+/** Nothing for a name that the table does not have, such as "constructor", which each object has. */
+const rowOf = (table, name) => (Object.hasOwn(table, name) ? table[name] : []);
 const named = (test) => ({ test, steps: 0, isOwn: true });
 const choice = (chosen) => ({ chosen });
 

@@ -93,6 +93,9 @@ t.test("words", (t) => {
   t.ok(word("test/cli/team").includes("cli/team/team-config"), "a folder of tests");
   t.ok(word("cli/team").includes("cli/team/team-config"), "a folder of sources");
   t.match(word("nothing-of-that-name"), /^no test or source is named nothing-of-that-name/);
+  for (const name of ["constructor", "toString", "__proto__"]) {
+    t.match(word(name), new RegExp(`^no test or source is named ${name}`), `${name}, which every object has`);
+  }
   for (const file of ["test/support/ui/window.ts", "schema/slips.ts", "test/slow/fixes.ts"]) {
     t.notOk(
       (ofFiles([file]) as Choice[]).some(({ test }) => test.startsWith("test/slow/")),

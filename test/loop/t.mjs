@@ -15,6 +15,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isGeneratedStale } from "../../cli/build/generated.mjs";
 import { argumentsOf } from "./arguments.mjs";
+import { chooser, ordered, withinBudget } from "./choice.mjs";
+import { runFiles } from "./run-files.mjs";
 import { isUsual } from "./test-files.mjs";
 
 /** As `npm test` has it. */
@@ -37,11 +39,6 @@ const { values, positionals: words } = argumentsOf(import.meta.url, {
   since: { type: "string" },
   record: { type: "boolean" },
 });
-// test/support/vectors.ts; before what takes the environment of tests as it is when it is loaded.
-if (values.record) process.env.RECORD = "1";
-const { chooser, ordered, withinBudget } = await import("./choice.mjs");
-const { runFiles } = await import("./run-files.mjs");
-
 if (!existsSync(join(root, "node_modules/esbuild"))) {
   console.error("what the tests need is not installed: npm ci");
   process.exit(1);
@@ -87,6 +84,7 @@ const results = await runFiles(runs, {
   jobs: JOBS,
   limitS: LIMIT_S,
   isSorted: true,
+  isRecording: values.record,
 });
 if (values.record) {
   const recorded = results.flatMap(({ output }) => output.match(/^ *recorded: .*$/gm) ?? []).map((line) => line.trim());

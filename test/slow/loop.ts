@@ -58,14 +58,15 @@ const git = (...args: string[]) =>
 
 const read = (file: string) => spawnSync("cat", [file], { encoding: "utf8", cwd: folder }).stdout;
 
-const loop = (name: string, ...args: string[]) => {
+const loopIn = (env: Record<string, string>, name: string, ...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join("test/loop", name), ...args], {
     cwd: folder,
     encoding: "utf8",
-    env: { ...process.env, TAP_ONLY: "" },
+    env: { ...process.env, TAP_ONLY: "", ...env },
   });
   return { status, stdout, stderr };
 };
+const loop = (name: string, ...args: string[]) => loopIn({}, name, ...args);
 
 t.test("a test by its name, when nothing is built yet", (t) => {
   const { status, stdout, stderr } = loop("t.mjs", "near");
@@ -141,7 +142,71 @@ t.test("nothing is run, and that is no success", (t) => {
   t.match(loop("all.mjs", "test/loop"), { status: 2, stderr: /^test\/loop is not a test/ });
   t.match(loop("all.mjs", "package.json"), { status: 2, stderr: /^package\.json is not a test/ });
   t.match(loop("t.mjs", "--slow", "near"), { status: 2, stderr: /^none of these files has slow tests/ });
+  t.match(loop("all.mjs", "--slow", "near"), { status: 2, stderr: /^none of these files has slow tests/ });
+  t.match(loop("ci.mjs", "near"), { status: 2, stderr: /^Unexpected argument 'near'/ });
   t.match(loop("t.mjs", ""), { status: 2, stderr: /^a word is empty/ });
+  t.end();
+});
+
+t.test("a variable of the shell neither records rows nor skips tests", (t) => {
+  const of = "t.test(process.env.RECORD ?? 'no record', (t) => { t.equal(one, 3); t.end(); });";
+  write("test/variables.test.ts", testOf("grammar/two.ts", of));
+  const shell = { RECORD: "1", TAP_ONLY: "1", TAP_GREP: "/nothing/" };
+  t.match(loopIn(shell, "t.mjs", "variables"), { status: 1, stdout: /\nnot ok 1 - no record/ });
+  t.match(loopIn(shell, "all.mjs", "variables"), { status: 1, stdout: /\nnot ok 1 - no record/ });
+  t.match(loopIn({}, "t.mjs", "--record", "variables"), { status: 1, stdout: /\nnot ok 1 - 1 / }, "--record does");
+  rmSync(join(folder, "test/variables.test.ts"));
+  t.end();
+});
+
+t.test("a process that holds the output of its test", { skip: process.platform === "win32" }, (t) => {
+  const out = join(folder, "holder.pid");
+  const holder = (options: string) =>
+    testOf(
+      "grammar/one.ts",
+      'import { spawn } from "node:child_process";\nimport { writeFileSync } from "node:fs";\n' +
+        `const child = spawn("tail", ["-f", "/dev/null"], ${options});\nchild.unref();\n` +
+        `writeFileSync(${JSON.stringify(out)}, String(child.pid));\nt.pass(String(one));`,
+    );
+  for (const [name, options] of [
+    ["of its group", '{ stdio: "inherit" }'],
+    ["that has left its group", '{ stdio: "inherit", detached: true }'],
+  ] as const) {
+    write("test/holder.test.ts", holder(options));
+    t.match(loop("t.mjs", "--list", "holder"), { status: 0 });
+    const { status, stdout } = loop("all.mjs", "--limit=2", "holder");
+    const pid = Number(read(out));
+    if (isRunning(pid)) process.kill(pid, "SIGKILL");
+    t.equal(status, 1, name);
+    t.match(
+      stdout,
+      /FAILED[\s\S]*its process was over, but one that it started held its output: ended after 2 s/,
+      name,
+    );
+  }
+  rmSync(join(folder, "test/holder.test.ts"));
+  t.end();
+});
+
+t.test("the record of costs", (t) => {
+  const costs = {
+    lint: { wallS: 2, cpuS: 2 },
+    "test/gone.test.ts": { wallS: 1, cpuS: 1 },
+    "test/far.test.ts": { wallS: 2, cpuS: 2 },
+  };
+  const before = read("test/loop/cost.json");
+  write("test/loop/cost.json", JSON.stringify(costs));
+  t.match(loop("all.mjs", "--record", "near"), { status: 0 });
+  t.same(Object.keys(JSON.parse(read("test/loop/cost.json"))), ["lint", "test/far.test.ts", "test/near.test.ts"]);
+  for (const text of ["null", "[]", '{ "test/near.test.ts": null }', '{ "test/near.test.ts": 5 }']) {
+    write("test/loop/cost.json", text);
+    t.match(loop("t.mjs", "near"), { status: 0, stdout: /^1 test file, about 5 s\n/ }, text);
+  }
+  const conflict = `<<<<<<< HEAD\n${before}`;
+  write("test/loop/cost.json", conflict);
+  t.match(loop("all.mjs", "--record", "near"), { status: 1 });
+  t.equal(read("test/loop/cost.json"), conflict, "what cannot be read is not replaced");
+  write("test/loop/cost.json", before);
   t.end();
 });
 
