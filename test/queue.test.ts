@@ -100,6 +100,17 @@ t.test("counts of an output", async (t) => {
   for (const [name, output, code, expected] of rows) t.same(countsOf(output, code), expected, name);
 });
 
+t.test("the list of those that needed another run", async (t) => {
+  const { listedIn } = await load("loop/flaky.mjs");
+  t.same(listedIn("[]"), []);
+  const entry = { file: "test/a.test.ts", check: "a check", seen: "2026-11-27" };
+  t.same(listedIn(JSON.stringify([entry])), [entry]);
+  for (const text of ["", "<<<<<<< HEAD\n[]"])
+    t.throws(() => listedIn(text), { message: /^test\/flaky\.json is not JSON: / }, text);
+  for (const text of ["{}", "null", "[null]", '["test/a.test.ts"]', '[{"file":"test/a.test.ts"}]'])
+    t.throws(() => listedIn(text), { message: /^test\/flaky\.json is not a list of / }, text);
+});
+
 t.test("the checks that failed", async (t) => {
   const { failedChecks } = await load("loop/run-files.mjs");
   t.same(failedChecks("ok 1 - fine\n"), []);
