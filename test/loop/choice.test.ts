@@ -50,6 +50,12 @@ t.test("the first tests of a source, and others that are among them", (t) => {
     ["test/apps/echo/server.mjs", [], ["runtime/http", "runtime/runtime", "runtime/lambda/lambda-events"]],
     ["test/fixtures/logger-lines.json", ["cli/logs/loggers"], []],
     ["README.md", ["readme"], []],
+    ["cli/logs/STAGES.md", ["grammar/query/query-pipe-words"], []],
+    ["test/vectors/scan.json", [], ["cli/logs/scan", "loop/record"]],
+    ["test/loop/flaky.mjs", [], ["queue"]],
+    ["test/loop/node24.json", [], ["queue"]],
+    ["test/lint/costs.mjs", [], ["queue", "lint"]],
+    ["test/lint/clocks.json", ["lint"], []],
     ["vscode-extension/package.json", ["vscode-extension/extension"], []],
     // Commands: the tests that start them.
     ["cli/commands/rollback.ts", ["cli/sandbox/sandbox", "cli/aws/deploy"], ["cli/cli"]],
