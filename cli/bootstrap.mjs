@@ -75,7 +75,7 @@ function step(stampPath, stamp, name, args) {
 /** Every file that the build reads. */
 function sources() {
   const folders = ["grammar", "schema", "language-server", "vscode-extension", "cli", "runtime", "logservice", "test"];
-  const paths = ["package.json", "tsconfig.json"];
+  const paths = ["package.json", "package-lock.json", "tsconfig.json"];
   const walk = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = `${folder}/${entry.name}`;

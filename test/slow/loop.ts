@@ -1,7 +1,17 @@
 // The commands of test/loop, in a small project of their own: as in a fresh clone, nothing is built there.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
@@ -185,6 +195,42 @@ t.test("a process that holds the output of its test", { skip: process.platform =
     );
   }
   rmSync(join(folder, "test/holder.test.ts"));
+  t.end();
+});
+
+t.test("npm test installs and builds after a change", { skip: process.platform === "win32" }, (t) => {
+  cpSync(join(root, "cli/bootstrap.mjs"), join(folder, "cli/bootstrap.mjs"));
+  // An npm that writes down its task: ci, run --silent build.
+  write("programs/npm", '#!/bin/sh\necho "$*" >> npm.txt\n');
+  chmodSync(join(folder, "programs/npm"), 0o755);
+  write("package-lock.json", "{}");
+  write("tsconfig.json", "{}");
+  const env = { ...process.env, PATH: `${join(folder, "programs")}:${process.env.PATH}` };
+  // Where packages are, and a stamp of what they are of, which is not that of the project around this one.
+  renameSync(join(folder, "node_modules"), join(folder, "packages"));
+  const prepare = () => {
+    write("npm.txt", "");
+    const { status } = spawnSync(process.execPath, ["cli/bootstrap.mjs", "prepare"], { cwd: folder, env });
+    return status === 0 ? (read("npm.txt").match(/^ci|build$/gm) ?? []).join(" ") : status;
+  };
+  t.equal(prepare(), "ci build", "the first time");
+  t.equal(prepare(), "", "nothing changed");
+  for (const [name, text, tasks] of [
+    ["package-lock.json", '{ "packages": {} }', "ci build"],
+    ["package.json", '{ "type": "module", "private": true }', "ci build"],
+    ["tsconfig.json", '{ "files": [] }', "build"],
+    ["grammar/alone.ts", "export const alone = 2;\n", "build"],
+    ["grammar/data.json", "1\n", "build"],
+    ["README.md", "A document.\n", ""],
+  ] as const) {
+    write(name, text);
+    t.equal(prepare(), tasks, name);
+    t.equal(prepare(), "", `${name}: once`);
+  }
+  for (const name of ["node_modules", "README.md", "npm.txt", "package-lock.json", "tsconfig.json", "programs"])
+    rmSync(join(folder, name), { recursive: true });
+  renameSync(join(folder, "packages"), join(folder, "node_modules"));
+  for (const name of ["package.json", "grammar/alone.ts", "grammar/data.json"] as const) write(name, FILES[name]);
   t.end();
 });
 
