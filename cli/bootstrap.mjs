@@ -80,7 +80,9 @@ function sources() {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory() && entry.name !== "node_modules") walk(path);
-      else if (/\.(tsx?|mjs|ohm|json|css)$/.test(entry.name) && !entry.name.includes(".generated.")) paths.push(path);
+      // A link with which an editor locks a file leads nowhere.
+      else if (entry.isFile() && /\.(tsx?|mjs|ohm|json|css)$/.test(entry.name) && !entry.name.includes(".generated."))
+        paths.push(path);
     }
   };
   for (const folder of folders) if (existsSync(join(root, folder))) walk(folder);

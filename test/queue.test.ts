@@ -148,6 +148,8 @@ t.test("which files are tests", async (t) => {
     "test/slow/a.py",
     "test/peers/servers.ts",
     "test/bench/a.ts",
+    "test/.#a.test.ts",
+    "test/slow/.#a.ts",
   ])
     t.notOk(isTest(path), path);
   t.ok(isUsual("test/cli/a.test.ts"));

@@ -45,7 +45,11 @@ if (!existsSync(join(root, "node_modules/esbuild"))) {
 }
 const { FOLDERS, transpile } = await import("./transpile.mjs");
 generate();
-const written = await transpile(root).catch(() => process.exit(1)); // esbuild has printed why.
+const written = await transpile(root).catch((error) => {
+  // esbuild has printed its own errors.
+  if (error.errors === undefined) console.error(error.message);
+  process.exit(1);
+});
 if (written.some((file) => !file.startsWith("test/"))) {
   for (const name of ["command", "extension"]) rmSync(stampOf(name), { force: true });
 }
@@ -139,7 +143,10 @@ function changed() {
 
 function git(...args) {
   const { status, stdout, stderr } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
-  if (status !== 0) refuse(`git does not tell what changed, so name a test: ${stderr.trim()}`);
+  // git merge-base says nothing if there is no such commit.
+  const why =
+    stderr.trim() || `${values.since} and HEAD share no commit here; in a shallow clone, git fetch --unshallow`;
+  if (status !== 0) refuse(`git does not tell what changed, so name a test: ${why}`);
   return stdout.split("\0").filter((line) => line !== "");
 }
 
@@ -171,7 +178,7 @@ function must(script) {
 function filesIn(folder) {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .map((name) => join(folder, name))
-    .filter((file) => !file.includes(".generated.") && statSync(join(root, file)).isFile());
+    .filter((file) => !file.includes(".generated.") && statSync(join(root, file), { throwIfNoEntry: false })?.isFile());
 }
 
 function stampOf(name) {

@@ -118,6 +118,11 @@ t.test("what cannot be meant", (t) => {
   write("grammar/one.ts", "export const one: number = ;\n");
   t.match(loop("t.mjs", "near"), { status: 1, stderr: /grammar\/one\.ts:1:27/ }, "an error of syntax");
   write("grammar/one.ts", FILES["grammar/one.ts"]);
+  renameSync(join(folder, "dist"), join(folder, "built"));
+  write("dist", "");
+  t.match(loop("t.mjs", "near"), { status: 1, stderr: /./ }, "no folder for what is built: says so");
+  rmSync(join(folder, "dist"));
+  renameSync(join(folder, "built"), join(folder, "dist"));
   t.end();
 });
 
@@ -140,6 +145,15 @@ t.test("a source that is gone, and one that is put back as it was", (t) => {
   write("test/loop/cost.json", "{");
   t.match(loop("t.mjs", "near"), { status: 0 }, "without the seconds of before");
   renameSync(join(folder, "test/cost.json.bak"), join(folder, "test/loop/cost.json"));
+  t.end();
+});
+
+t.test("a link with which an editor locks a file", { skip: process.platform === "win32" }, (t) => {
+  const links = ["grammar/.#one.ts", "test/.#near.test.ts", "logservice/.#a.tsx", "cli/build/.#generate.mjs"];
+  for (const name of links) symlinkSync("user@host.1234:5678", join(folder, name));
+  t.match(loop("t.mjs", "near"), { status: 0, stderr: "" });
+  t.match(loop("t.mjs", "--list", "test"), { status: 0, stdout: /^4 test files, / });
+  for (const name of links) rmSync(join(folder, name));
   t.end();
 });
 
@@ -215,6 +229,9 @@ t.test("npm test installs and builds after a change", { skip: process.platform =
   };
   t.equal(prepare(), "ci build", "the first time");
   t.equal(prepare(), "", "nothing changed");
+  symlinkSync("user@host.1234:5678", join(folder, "grammar/.#one.ts"));
+  t.equal(prepare(), "", "a link with which an editor locks a file");
+  rmSync(join(folder, "grammar/.#one.ts"));
   for (const [name, text, tasks] of [
     ["package-lock.json", '{ "packages": {} }', "ci build"],
     ["package.json", '{ "type": "module", "private": true }', "ci build"],
@@ -286,6 +303,11 @@ t.test("what changed since the last commit", (t) => {
   rmSync(join(folder, "test/new.test.ts"));
   write("grammar/alone.ts", FILES["grammar/alone.ts"]);
   t.match(loop("t.mjs", "--since", "nowhere"), { status: 2, stderr: /^git does not tell what changed/ });
+  const { stdout: other } = git("commit-tree", "-m", "of no other commit", "HEAD^{tree}");
+  t.match(loop("t.mjs", "--since", String(other).trim()), {
+    status: 2,
+    stderr: /[0-9a-f]{40} and HEAD share no commit/,
+  });
   t.match(loop("t.mjs", "--since", "main", "near"), { status: 2, stderr: /^--since chooses by what changed/ });
   t.end();
 });
