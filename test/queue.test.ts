@@ -137,6 +137,28 @@ t.test("costs", async (t) => {
   t.ok(secondsOf(costs, "test/new.test.ts") > 0);
 });
 
+t.test("files that are never run as tests, and names of two", async (t) => {
+  const { nameFaults } = await load("lint/costs.mjs");
+  const tap = 'import t from "tap";\n';
+  for (const path of [
+    "test/cli/a.tests.ts",
+    "test/cli/a.ts",
+    "test/cli/a.test.mts",
+    "test/cli/a.test.tsx",
+    "test/cli/a.spec.ts",
+    "test/slow/below/a.ts",
+    "cli/a.test.ts",
+  ])
+    t.same(nameFaults([[path, tap]]), [`${path} is never run: name it test/<room>/<subject>.test.ts`], path);
+  t.same(nameFaults([["test/cli/a.ts", 'import t, {\n  type Test,\n} from "tap";\n']]).length, 1, "in lines");
+  const fine = ["test/a.test.ts", "test/cli/b.test.ts", "test/slow/a.ts", "test/support/a.ts", "test/peers/peers.ts"];
+  t.same(nameFaults(fine.map((path) => [path, tap])), []);
+  t.same(nameFaults([["test/cli/a.ts", 'import type { Test } from "tap";\n']]), [], "a type alone");
+  t.same(nameFaults(["test/cli/a.test.ts", "test/grammar/a.test.ts"].map((path) => [path, tap])), [
+    "test/grammar/a.test.ts has the name of another test, a",
+  ]);
+});
+
 t.test("which files are tests", async (t) => {
   const { isTest, isUsual, nameOf } = await load("loop/test-files.mjs");
   for (const path of ["test/a.test.ts", "test/cli/logs/a.test.ts", "test/slow/a.ts", "test/peers/peers.ts"])
