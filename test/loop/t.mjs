@@ -9,7 +9,7 @@
 //   --list     what would be run
 //   --record   write what the tests find into the rows of test/vectors that expect something else, and print which; read the difference
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -157,17 +157,23 @@ function generate() {
 
 /** Bundles the programs that tests start as a process: a file for each command, or the extension with its server. */
 function bundle(name, script) {
-  if (existsSync(join(root, OUTPUTS[name])) && !isOlder(name, [...filesIn("cli/build"), "package-lock.json"])) return;
-  must(script);
-  stamp(name);
+  make(name, OUTPUTS[name], { script, inputs: [...filesIn("cli/build"), "package-lock.json"] });
 }
 
-/** The web UI of the log service, if something that it is made of is newer. */
+/** The web UI of the log service, if something that it is made of changed. */
 function buildUi() {
   const inputs = [...["logservice/ui", "grammar", "schema"].flatMap(filesIn), "cli/build/ui.mjs", "package-lock.json"];
-  if (existsSync(join(root, "dist/bin/ui/manifest.json")) && !isOlder("ui", inputs)) return;
-  must("cli/build/ui.mjs");
-  stamp("ui");
+  make("ui", "dist/bin/ui/manifest.json", { script: "cli/build/ui.mjs", inputs });
+}
+
+/** Runs a script if its output is missing, or its inputs are others than the last time: a file may be gone, or an older one. */
+function make(name, output, { script, inputs }) {
+  const state = inputs.map((file) => `${file} ${stateOf(file)}\n`).join("");
+  const file = stampOf(name);
+  if (existsSync(join(root, output)) && existsSync(file) && readFileSync(file, "utf8") === state) return;
+  must(script);
+  mkdirSync(join(root, "dist"), { recursive: true });
+  writeFileSync(file, state);
 }
 
 function must(script) {
@@ -185,13 +191,7 @@ function stampOf(name) {
   return join(root, `dist/.t-${name}`);
 }
 
-function stamp(name) {
-  mkdirSync(join(root, "dist"), { recursive: true });
-  writeFileSync(stampOf(name), "");
-}
-
-function isOlder(name, inputs) {
-  if (!existsSync(stampOf(name))) return true;
-  const madeMs = statSync(stampOf(name)).mtimeMs;
-  return inputs.some((file) => existsSync(join(root, file)) && statSync(join(root, file)).mtimeMs > madeMs);
+function stateOf(file) {
+  const stat = statSync(join(root, file), { throwIfNoEntry: false });
+  return stat === undefined ? "" : `${stat.mtimeMs} ${stat.size}`;
 }

@@ -21,6 +21,9 @@ import { until } from "../support/until.ts";
 const FOLDERS = ["grammar", "schema", "language-server", "vscode-extension", "cli/build", "runtime", "logservice"];
 const testOf = (imported: string, body = "t.pass(String(one));") =>
   `import t from "tap";\nimport { one } from "../${imported}";\n${body}\n`;
+const UI_SCRIPT =
+  'import { mkdirSync, writeFileSync } from "node:fs";\nmkdirSync("dist/bin/ui", { recursive: true });\n' +
+  'writeFileSync("dist/bin/ui/manifest.json", "{}");\nconsole.log("ui is made");\n';
 const FILES = {
   "package.json": '{ "type": "module" }',
   ".gitignore": "/node_modules\n/dist\n/.tap\n",
@@ -248,6 +251,27 @@ t.test("npm test installs and builds after a change", { skip: process.platform =
     rmSync(join(folder, name), { recursive: true });
   renameSync(join(folder, "packages"), join(folder, "node_modules"));
   for (const name of ["package.json", "grammar/alone.ts", "grammar/data.json"] as const) write(name, FILES[name]);
+  t.end();
+});
+
+t.test("the web UI is made again for a file that is gone, or an older one", (t) => {
+  write("cli/build/ui.mjs", UI_SCRIPT);
+  write("logservice/web/files.ts", "export const files = 1;\n");
+  write("test/pages.test.ts", testOf("logservice/web/files.ts", "t.pass(String(one));").replace("one", "files as one"));
+  const page = join(folder, "logservice/ui/page.css");
+  const made = () => /^ui is made$/m.test(loop("t.mjs", "pages").stdout);
+  write("logservice/ui/page.css", "");
+  t.ok(made(), "the first time");
+  t.notOk(made(), "nothing changed");
+  renameSync(page, `${page}.away`);
+  t.ok(made(), "gone");
+  write("logservice/ui/page.css", "p {}");
+  t.ok(made(), "new");
+  renameSync(`${page}.away`, page);
+  t.ok(made(), "one of before, with its time of then");
+  t.notOk(made(), "nothing changed");
+  for (const name of ["cli/build/ui.mjs", "logservice/web", "logservice/ui", "test/pages.test.ts"])
+    rmSync(join(folder, name), { recursive: true });
   t.end();
 });
 
