@@ -159,6 +159,34 @@ t.test("files that are never run as tests, and names of two", async (t) => {
   ]);
 });
 
+t.test("tests that are switched off", async (t) => {
+  const { switchedIn } = await load("lint/costs.mjs");
+  for (const line of [
+    't.skip("a", (t) => t.end());',
+    't.todo("a");',
+    '  t.only("a", (t) => t.end());',
+    't.test("a", { skip: true }, (t) => t.end());',
+    't.test("a", { skip: "later" }, (t) => t.end());',
+    't.test("a", { timeout: 1, todo: true }, (t) => t.end());',
+    't.equal(1, 2, "a", { todo: "later" });',
+    't.test("a", { only: true }, (t) => t.end());',
+    "process.exit(0);",
+    "  if (isWindows) process.exit();",
+  ])
+    t.equal(switchedIn("test/a.test.ts", line).length, 1, line);
+  for (const line of [
+    't.test("a", { skip }, (t) => t.end());',
+    't.test("a", { skip: process.platform === "win32" }, (t) => t.end());',
+    't.test("a", { skip: requires("zsh") }, (t) => t.end());',
+    't.test("a", slow(), (t) => t.end());',
+    "reader.skip(4);",
+    "    process.exit(1);",
+    "process.on('SIGTERM', () => process.exit(0));",
+  ])
+    t.same(switchedIn("test/a.test.ts", line), [], line);
+  t.match(switchedIn("test/a.test.ts", "fine\nt.todo(1)"), [/^test\/a\.test\.ts:2 {2}t\.todo\(1\)/], "says the line");
+});
+
 t.test("which files are tests", async (t) => {
   const { isTest, isUsual, nameOf } = await load("loop/test-files.mjs");
   for (const path of ["test/a.test.ts", "test/cli/logs/a.test.ts", "test/slow/a.ts", "test/peers/peers.ts"])
