@@ -36,7 +36,12 @@ export const secondsOf = (costs, key) => costOf(costs, key).wallS;
  * a merge: the costs of all others would be lost.
  */
 export function recordCosts(results, isThere) {
-  const all = readCosts();
+  let all;
+  try {
+    all = readCosts();
+  } catch (error) {
+    throw new Error(`test/loop/cost.json has the costs of all other tests, so mend it first: ${error.message}`);
+  }
   for (const { key, wallS, cpuS } of results) all[key] = { wallS: round(wallS), cpuS: round(cpuS) };
   const kept = Object.entries(all)
     .filter(([key]) => isThere(key.split(" ")[0]))

@@ -15,7 +15,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isGeneratedStale } from "../../cli/build/generated.mjs";
 import { argumentsOf } from "./arguments.mjs";
-import { chooser, ordered, withinBudget } from "./choice.mjs";
+import { byName, chooser, ordered, withinBudget } from "./choice.mjs";
 import { runFiles } from "./run-files.mjs";
 import { isUsual } from "./test-files.mjs";
 
@@ -55,24 +55,28 @@ if (written.some((file) => !file.startsWith("test/"))) {
 }
 const graph = await import("../../dist/test/mutate/imports.js");
 const { testsOf } = graph;
-const { imports, ofWord, ofFiles } = chooser(root, graph, { folders: FOLDERS, isSlow: values.slow });
+const { imports, ofWord, ofFiles, leftOut } = chooser(root, graph, { folders: FOLDERS, isSlow: values.slow });
 
 if (words.includes("")) refuse("a word is empty: give a file, or a part of a name");
 if (words.length > 0 && values.since !== undefined) refuse("--since chooses by what changed: name no test beside it");
 const since = values.since === undefined ? "the last commit" : `the branch left ${values.since}`;
 const changes = words.length > 0 ? [] : changed();
 const candidates = ordered(words.length > 0 ? words.map(named) : [ofFiles(changes)]);
+const others = leftOut(changes);
 if (candidates.length === 0) {
   const nothing =
     changes.length === 0
       ? `Nothing changed since ${since}.`
-      : `Nothing to run: no test imports what changed since ${since}.`;
+      : others.length > 0
+        ? `Nothing to run but ${byName(others)}`
+        : `Nothing to run: no test imports what changed since ${since}.`;
   const more = values.since === undefined ? " What changed since the branch left main: npm run t -- --since main." : "";
   console.log(`${nothing}${more} To run a test by its name: npm run t -- route`);
   process.exit(0);
 }
 const chosen = values.all ? candidates : withinBudget(candidates, JOBS);
 announce(chosen, candidates);
+if (others.length > 0) console.log(`what changed is also of ${byName(others)}`);
 if (values.list) process.exit(0);
 
 const tests = chosen.map(({ test }) => test);

@@ -291,7 +291,7 @@ t.test("the record of costs", (t) => {
   }
   const conflict = `<<<<<<< HEAD\n${before}`;
   write("test/loop/cost.json", conflict);
-  t.match(loop("all.mjs", "--record", "near"), { status: 1 });
+  t.match(loop("all.mjs", "--record", "near"), { status: 1, stderr: /cost\.json .* mend it first: / });
   t.equal(read("test/loop/cost.json"), conflict, "what cannot be read is not replaced");
   write("test/loop/cost.json", before);
   t.end();
@@ -347,6 +347,18 @@ t.test("a slow file", (t) => {
   for (const args of [["test/slow/near-and-slow.ts"], ["--slow", "and-slow"], ["--slow", "grammar/one.ts"]]) {
     t.match(loop("t.mjs", "--list", ...args).stdout, /\n {2}test\/slow\/near-and-slow\.ts\n$/, args.join(" "));
   }
+  t.match(loop("t.mjs", "--list"), {
+    status: 0,
+    stdout: /^Nothing to run but a test that is run by name: npm run t -- test\/slow\/near-and-slow\.ts/,
+  });
+  write("grammar/alone.ts", `${FILES["grammar/alone.ts"]}// changed\n`);
+  write("test/alone.test.ts", testOf("grammar/alone.ts"));
+  t.match(
+    loop("t.mjs", "--list").stdout,
+    /^1 test file, .*\n {2}test\/alone\.test\.ts\nwhat changed is also of a test that is run by name: /,
+  );
+  write("grammar/alone.ts", FILES["grammar/alone.ts"]);
+  rmSync(join(folder, "test/alone.test.ts"));
   rmSync(join(folder, "test/slow/near-and-slow.ts"));
   t.end();
 });
