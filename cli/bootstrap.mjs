@@ -75,12 +75,14 @@ function step(stampPath, stamp, name, args) {
 /** Every file that the build reads. */
 function sources() {
   const folders = ["grammar", "schema", "language-server", "vscode-extension", "cli", "runtime", "logservice", "test"];
-  const paths = ["package.json", "tsconfig.json"];
+  const paths = ["package.json", "package-lock.json", "tsconfig.json"];
   const walk = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory() && entry.name !== "node_modules") walk(path);
-      else if (/\.(tsx?|mjs|ohm|json|css)$/.test(entry.name) && !entry.name.includes(".generated.")) paths.push(path);
+      // A link with which an editor locks a file leads nowhere.
+      else if (entry.isFile() && /\.(tsx?|mjs|ohm|json|css)$/.test(entry.name) && !entry.name.includes(".generated."))
+        paths.push(path);
     }
   };
   for (const folder of folders) if (existsSync(join(root, folder))) walk(folder);

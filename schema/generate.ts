@@ -14,7 +14,7 @@ const BANNER = "// Generated from tool.schema.json by generate.ts.";
 
 const folder = process.argv[2];
 if (folder === undefined) throw new Error("usage: generate.ts <schema folder>");
-const schema: Schema = JSON.parse(readFileSync(join(folder, "tool.schema.json"), "utf8"));
+const schema: Schema = read("tool.schema.json");
 
 write("config.generated.ts", await types());
 write("validate.generated.js", await validator());
@@ -23,8 +23,16 @@ write(
   `${BANNER}\n\n// As text: a string is scanned faster than code.\nexport const toolSchema: object = /* @__PURE__ */ JSON.parse(${JSON.stringify(JSON.stringify(schema))});\n`,
 );
 
-const rpc = JSON.parse(readFileSync(join(folder, "rpc.schema.json"), "utf8"));
+const rpc = read("rpc.schema.json");
 for (const [name, text] of Object.entries(await generateRpc(rpc, folder))) write(name, text);
+
+function read(name: string) {
+  try {
+    return JSON.parse(readFileSync(join(folder!, name), "utf8"));
+  } catch (error) {
+    throw new Error(`schema/${name}: ${(error as Error).message}`);
+  }
+}
 
 function types(): Promise<string> {
   return compile(withoutSiblingsOfRef(schema) as JSONSchema, "Config", {

@@ -100,6 +100,17 @@ t.test("counts of an output", async (t) => {
   for (const [name, output, code, expected] of rows) t.same(countsOf(output, code), expected, name);
 });
 
+t.test("the list of those that needed another run", async (t) => {
+  const { listedIn } = await load("loop/flaky.mjs");
+  t.same(listedIn("[]"), []);
+  const entry = { file: "test/a.test.ts", check: "a check", seen: "2026-11-27" };
+  t.same(listedIn(JSON.stringify([entry])), [entry]);
+  for (const text of ["", "<<<<<<< HEAD\n[]"])
+    t.throws(() => listedIn(text), { message: /^test\/flaky\.json is not JSON: / }, text);
+  for (const text of ["{}", "null", "[null]", '["test/a.test.ts"]', '[{"file":"test/a.test.ts"}]'])
+    t.throws(() => listedIn(text), { message: /^test\/flaky\.json is not a list of / }, text);
+});
+
 t.test("the checks that failed", async (t) => {
   const { failedChecks } = await load("loop/run-files.mjs");
   t.same(failedChecks("ok 1 - fine\n"), []);
@@ -126,6 +137,56 @@ t.test("costs", async (t) => {
   t.ok(secondsOf(costs, "test/new.test.ts") > 0);
 });
 
+t.test("files that are never run as tests, and names of two", async (t) => {
+  const { nameFaults } = await load("lint/costs.mjs");
+  const tap = 'import t from "tap";\n';
+  for (const path of [
+    "test/cli/a.tests.ts",
+    "test/cli/a.ts",
+    "test/cli/a.test.mts",
+    "test/cli/a.test.tsx",
+    "test/cli/a.spec.ts",
+    "test/slow/below/a.ts",
+    "cli/a.test.ts",
+  ])
+    t.same(nameFaults([[path, tap]]), [`${path} is never run: name it test/<room>/<subject>.test.ts`], path);
+  t.same(nameFaults([["test/cli/a.ts", 'import t, {\n  type Test,\n} from "tap";\n']]).length, 1, "in lines");
+  const fine = ["test/a.test.ts", "test/cli/b.test.ts", "test/slow/a.ts", "test/support/a.ts", "test/peers/peers.ts"];
+  t.same(nameFaults(fine.map((path) => [path, tap])), []);
+  t.same(nameFaults([["test/cli/a.ts", 'import type { Test } from "tap";\n']]), [], "a type alone");
+  t.same(nameFaults(["test/cli/a.test.ts", "test/grammar/a.test.ts"].map((path) => [path, tap])), [
+    "test/grammar/a.test.ts has the name of another test, a",
+  ]);
+});
+
+t.test("tests that are switched off", async (t) => {
+  const { switchedIn } = await load("lint/costs.mjs");
+  for (const line of [
+    't.skip("a", (t) => t.end());',
+    't.todo("a");',
+    '  t.only("a", (t) => t.end());',
+    't.test("a", { skip: true }, (t) => t.end());',
+    't.test("a", { skip: "later" }, (t) => t.end());',
+    't.test("a", { timeout: 1, todo: true }, (t) => t.end());',
+    't.equal(1, 2, "a", { todo: "later" });',
+    't.test("a", { only: true }, (t) => t.end());',
+    "process.exit(0);",
+    "  if (isWindows) process.exit();",
+  ])
+    t.equal(switchedIn("test/a.test.ts", line).length, 1, line);
+  for (const line of [
+    't.test("a", { skip }, (t) => t.end());',
+    't.test("a", { skip: process.platform === "win32" }, (t) => t.end());',
+    't.test("a", { skip: requires("zsh") }, (t) => t.end());',
+    't.test("a", slow(), (t) => t.end());',
+    "reader.skip(4);",
+    "    process.exit(1);",
+    "process.on('SIGTERM', () => process.exit(0));",
+  ])
+    t.same(switchedIn("test/a.test.ts", line), [], line);
+  t.match(switchedIn("test/a.test.ts", "fine\nt.todo(1)"), [/^test\/a\.test\.ts:2 {2}t\.todo\(1\)/], "says the line");
+});
+
 t.test("which files are tests", async (t) => {
   const { isTest, isUsual, nameOf } = await load("loop/test-files.mjs");
   for (const path of ["test/a.test.ts", "test/cli/logs/a.test.ts", "test/slow/a.ts", "test/peers/peers.ts"])
@@ -137,6 +198,8 @@ t.test("which files are tests", async (t) => {
     "test/slow/a.py",
     "test/peers/servers.ts",
     "test/bench/a.ts",
+    "test/.#a.test.ts",
+    "test/slow/.#a.ts",
   ])
     t.notOk(isTest(path), path);
   t.ok(isUsual("test/cli/a.test.ts"));

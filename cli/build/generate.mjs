@@ -1,7 +1,7 @@
 // Makes the generated files from their sources: each .ohm file becomes an Ohm bundle beside it,
 // schema/tool.schema.json becomes types, a validator and embedded text (schema/generate.ts), and the SDK's clients become
 // the model of the sandbox's services (sandbox-model.mjs). generated.mjs records what each of them is made of.
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
@@ -44,7 +44,7 @@ const { compileGrammar } = await load("grammar/build/compile.ts");
 for (const { path, actions, starts, syntax } of grammars) {
   const file = join(root, path);
   const folder = join(path, "..");
-  const grammar = ohm.grammar(readFileSync(file, "utf8"));
+  const grammar = grammarOf(path);
   write(
     `${file.slice(0, -4)}.generated.ts`,
     `import type { Grammar } from "ohm-js";\nimport { loadOhm } from "../ohm.generated.ts";\n\n` +
@@ -117,7 +117,9 @@ if (existsSync(join(root, "schema/generate.ts"))) {
     outfile,
     logLevel: "warning",
   });
-  execFileSync(process.execPath, [outfile, join(root, "schema")], { stdio: "inherit" });
+  // It has printed why it failed.
+  const { status } = spawnSync(process.execPath, [outfile, join(root, "schema")], { stdio: "inherit" });
+  if (status !== 0) process.exit(1);
   const made = Object.keys(metafile.inputs);
   for (const name of ["config.generated.ts", "validate.generated.js", "tool-schema.generated.ts"]) {
     inputs.set(`schema/${name}`, ["schema/tool.schema.json", ...made]);
@@ -133,6 +135,16 @@ if (existsSync(join(root, "schema/generate.ts"))) {
 }
 
 recordGenerated(root, inputs);
+
+/** Ends with the place of an error in its text, which Ohm tells without the file. */
+function grammarOf(path) {
+  try {
+    return ohm.grammar(readFileSync(join(root, path), "utf8"));
+  } catch (error) {
+    console.error(`${path}: ${error.message}`);
+    process.exit(1);
+  }
+}
 
 /** The exports of a TypeScript module of ours. */
 async function load(path) {

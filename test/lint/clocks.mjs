@@ -16,24 +16,63 @@ const TEST = /^test\/.*\.ts$/;
 const EXEMPT =
   /^grammar\/units\/clock\.ts$|^logservice\/ui\/|^cli\/build\/|\.generated\.|^test\/(?:bench|apps|fixtures|mutate|pictures|loop|lint)\/|^test\/(?:support\/until|lint\.test)\.ts$/;
 
-const READS = /\bperformance\.now\b|\bDate\.now\b|\bnew Date\(\)|\bhrtime\b/;
-const WAITS =
-  /(?<![.\w])(?:setTimeout|setInterval)\(|\bAbortSignal\.timeout\(|\bsetTimeout\b.*\bfrom "node:timers\/promises"/;
+/** Patterns of which any counts. */
+const anyOf = (...patterns) => new RegExp(patterns.map(({ source }) => source).join("|"));
+
+/** Date and performance by another name: const { now } = Date, Reflect.get(Date, "now"), import { performance as p }. */
+const ALIAS = anyOf(
+  /[=(,] *(?:globalThis\.)?(?:Date|performance)(?= *(?:[;,)]|$))/,
+  /\bperformance as\b/,
+  /\b(?:Date|performance)(?:\?\.)?\[/,
+);
+const READS = anyOf(
+  ALIAS,
+  /\bperformance\.now\b|\bDate\.now\b|\bhrtime\b|\bprocess\.uptime\b/,
+  /\bnew Date\b(?!\((?!\)))|(?<!\bnew )(?<![.\w])Date\(/,
+);
+/** Waits that a test and a source have in common, by whatever name; of the timers of Node, setImmediate waits for no time. */
+const BY_ANOTHER_NAME = anyOf(
+  /\b(?:globalThis|window|self|timers\w*)\.set(?:Timeout|Interval)\b/,
+  /\bAbortSignal\.timeout\b|\bAtomics\.wait|\bscheduler\.wait\b/,
+  /\b(?:import|require)\(\s*"(?:node:)?timers|\bimport [^{"]+ from "(?:node:)?timers/,
+);
+const WAITS = anyOf(BY_ANOTHER_NAME, /(?<![.\w])set(?:Timeout|Interval)\b/);
+const CLOCK = /(?:performance\.now\(\)|Date\.now\(\)|hrtime\(?\)?|process\.uptime\(\))/;
 /** A duration that was measured, held against a bound. */
-const BOUND =
-  /(?:performance\.now\(\)|Date\.now\(\)|hrtime\(?\)?) *(?:-|[<>]=?)[^;]*[<>]|[<>]=? *(?:performance\.now|Date\.now)|\b(?:ms|took\w*|elapsed\w*|\w*tookMs|durationMs|cancelledMs) *[<>]=? *[\d_]{2,}|\w*Ms!?(?: - [\w.]+Ms!?)? *<=? *[\w.]+/;
-const ASSERTION = /\bt\.(?:ok|notOk|equal|not|match|same)\(/;
-const SLEEP = /(?<![.\w])(?:sleep|pause|delay)\(|(?<![.\w])setTimeout\(/;
+const BOUND = anyOf(
+  new RegExp(`${CLOCK.source} *(?:[<>]|-[^;]*(?<!=)[<>])`),
+  /(?<!=)[<>]=? *(?:performance\.now|Date\.now)/,
+  /\b(?:ms|took\w*|elapsed\w*|\w*tookMs|durationMs|cancelledMs) *[<>]=? *[\d_]{2,}/,
+);
+/** A difference of times against a bound, in an assertion. */
+const ASSERTED = /\bt\.(?:ok|notOk|equal|not|match|same)\(.*\b\w*Ms!?(?: - [\w.]+Ms!?)? *<=? *[\w.]+/;
+/** A name that gets a duration. */
+const DURATION = new RegExp(String.raw`\b(\w+)(?: =|:) (?:Math\.\w+)?\(*${CLOCK.source} *-`, "g");
+const SLEEP = anyOf(
+  BY_ANOTHER_NAME,
+  /(?<![.\w])(?:sleep|pause|delay)\(|(?<![.\w])setTimeout\(|(?:= |\()setTimeout[;)]/,
+  /\["set(?:Timeout|Interval)"|, "set(?:Timeout|Interval)"/,
+);
+/** The names by which a wait is noticed where it is called. */
+const OTHER_SLEEP = /\bsetTimeout as (?!(?:sleep|pause|delay)\b)/;
+const COMMENT = /(?<=^|\s)\/\/.*$|^\s*\/\*(?:(?!\*\/).)*(?:\*\/|$)|^\s*\*(?:[\s/].*)?$/;
 
 /** Places of a source or a test: kind, line from 1, text. */
 export function placesIn(file, text) {
   if (EXEMPT.test(file)) return [];
   const isTest = TEST.test(file);
   if (!isTest && !SOURCE.test(file)) return [];
+  const names = [...text.matchAll(DURATION)].map(([, name]) => name);
+  const named =
+    names.length > 0 ? new RegExp(String.raw`\b(?:${names.join("|")}) *[<>]=? *(?:[\d_]{2,}|[A-Z_]{2,})`) : /(?!)/;
   return text.split("\n").flatMap((line, index) => {
-    const code = line.replace(/(?<!:)\/\/.*$|^\s*\/?\*.*$/, "");
+    const code = line.replace(COMMENT, "");
+    const isSleep = SLEEP.test(code) && (!/^\s*import\b/.test(code) || BY_ANOTHER_NAME.test(code));
     const kinds = isTest
-      ? [BOUND.test(code) && ASSERTION.test(code) && "bound", SLEEP.test(code) && !/^\s*import\b/.test(code) && "sleep"]
+      ? [
+          (BOUND.test(code) || ASSERTED.test(code) || named.test(code)) && "bound",
+          (isSleep || OTHER_SLEEP.test(code)) && "sleep",
+        ]
       : [READS.test(code) && "read", WAITS.test(code) && "wait"];
     return kinds.filter(Boolean).map((kind) => ({ kind, line: index + 1, text: line.trim() }));
   });

@@ -1,6 +1,6 @@
 // Plain English, kept: the words that a native reader stumbles over, in comments, documents, help and messages.
 // `node test/lint/english.mjs [folder or file ...]` prints each place with what to write; `npm run lint` runs it.
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,10 +65,17 @@ export function placesIn(text, isTest = false) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const words = process.argv.slice(2);
-  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z", ...words], {
-    cwd: root,
-    encoding: "utf8",
-  })
+  const listed = spawnSync(
+    "git",
+    ["ls-files", "--cached", "--others", "--exclude-standard", "-z", "--error-unmatch", "--", ...words],
+    { cwd: root, encoding: "utf8" },
+  );
+  // Nothing that was read is no success.
+  if (listed.status !== 0) {
+    console.error(listed.stderr.trim());
+    process.exit(2);
+  }
+  const files = listed.stdout
     .split("\0")
     .filter(
       (file) => READ.test(file) && existsSync(resolve(root, file)) && !SKIPPED.some((pattern) => pattern.test(file)),

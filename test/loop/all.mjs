@@ -32,6 +32,10 @@ const { values, positionals } = argumentsOf(import.meta.url, {
 
 const selected = positionals.length > 0 ? [...new Set(positionals.flatMap(testsOf))] : testsIn(root, "test");
 const tests = values.slow ? selected.filter((test) => !isUsual(test) || hasSlow(root, test)) : selected;
+if (tests.length === 0) {
+  console.error("none of these files has slow tests: run it without --slow");
+  process.exit(2);
+}
 for (const [name, value] of [
   ["jobs", values.jobs],
   ["limit", values.limit],
@@ -52,7 +56,7 @@ const results = await runFiles(runs, {
   ...(values.jobs === undefined ? {} : { jobs: Number(values.jobs) }),
   ...(values.out === undefined ? {} : { outDirectory: values.out }),
 });
-if (values.record) recordCosts(results, (test) => existsSync(join(root, test)));
+if (values.record) recordCosts(results, (test) => !isTest(test) || existsSync(join(root, test)));
 
 const sum = (name) => results.reduce((so, result) => so + result[name], 0);
 const [pass, fail, skip] = ["passed", "failed", "skipped"].map(sum);

@@ -4,13 +4,13 @@ import { parseArgs } from "node:util";
 
 /**
  * The flags and words of the command line. An unknown flag ends the process with exit code 2; the usage is the comment at the
- * head of the command's file, which `--help` prints.
+ * head of the command's file, which `--help` prints. `takesWords`: false refuses words in the same way.
  */
-export function argumentsOf(moduleUrl, options) {
+export function argumentsOf(moduleUrl, options, takesWords = true) {
   const usage = () => /^(?:\/\/.*\n)+/.exec(readFileSync(fileURLToPath(moduleUrl), "utf8"))[0].replace(/^\/\/ ?/gm, "");
   try {
     const parsed = parseArgs({
-      allowPositionals: true,
+      allowPositionals: takesWords,
       options: { ...options, help: { type: "boolean", short: "h" } },
     });
     if (!parsed.values.help) return parsed;

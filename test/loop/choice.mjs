@@ -27,7 +27,7 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
   const isChosen = (test) => (isSlow ? test.startsWith("test/slow/") || hasSlow(root, test) : isUsual(test));
   const tests = all.filter(isChosen);
   const generated = Object.entries(generatedFiles(root));
-  return { imports, ofWord, ofFiles };
+  return { imports, ofWord, ofFiles, leftOut };
 
   /** Tests that a word means, or why there is none. */
   function ofWord(word) {
@@ -43,14 +43,16 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
     if (path !== "" && existsSync(join(root, path))) {
       const isFolder = statSync(join(root, path)).isDirectory();
       const chosen = isFolder ? ofFolder(path) : ofFiles([path]);
-      return chosen.length > 0 ? choice(chosen) : { why: `no test imports ${path}` };
+      if (chosen.length > 0) return choice(chosen);
+      const others = leftOut([path]);
+      return { why: others.length > 0 ? `${path} is of ${byName(others)}` : `no test imports ${path}` };
     }
     if (existsSync(join(root, "test/vectors", word))) return choice(ofFiles([`test/vectors/${word}`]));
     const name = (file) => basename(file, ".ts").replace(/\.test$/, "");
     const same = (test) => [name(test), basename(test), basename(test, ".ts")].includes(word);
     for (const [isMeant, list] of [
       [same, tests],
-      [(test) => COMMANDS[word]?.includes(test), tests],
+      [(test) => rowOf(COMMANDS, word).includes(test), tests],
       [(test) => name(test).includes(word), tests.filter((test) => isUsual(test) || isSlow)],
     ]) {
       const meant = list.filter(isMeant);
@@ -61,6 +63,12 @@ export function chooser(root, { importsOf, testsOf }, { folders, isSlow = false 
     const slow = all.find((test) => !tests.includes(test) && name(test).includes(word));
     if (slow !== undefined) return { why: `${slow} is not run by a part of its name: npm run t -- ${slow}` };
     return { why: `no test or source is named ${word}: give a file, or a part of a name` };
+  }
+
+  /** Those of test/slow and the like that files are, or are data of, and that are run by their names alone. */
+  function leftOut(files) {
+    const others = new Set(files.flatMap((file) => [file, ...listed(file)]));
+    return all.filter((test) => others.has(test) && !isUsual(test) && !tests.includes(test));
   }
 
   /** Tests of changed files, without repetition. */
@@ -135,11 +143,17 @@ export function listed(file) {
   const data = Object.entries(DATA).filter(([key]) => (key.endsWith("/") ? file.startsWith(key) : file === key));
   const command = /^cli\/commands\/([^/]+)\.ts$/.exec(file)?.[1];
   const page = /^logservice\/ui\/([^/]+)\//.exec(file)?.[1];
-  return [...data.flatMap(([, tests]) => tests), ...(COMMANDS[command] ?? []), ...(UI_FOLDERS[page] ?? [])];
+  return [...data.flatMap(([, tests]) => tests), ...rowOf(COMMANDS, command), ...rowOf(UI_FOLDERS, page)];
 }
 
+/** Nothing for a name that the table does not have, such as "constructor", which each object has. */
+const rowOf = (table, name) => (Object.hasOwn(table, name) ? table[name] : []);
 const named = (test) => ({ test, steps: 0, isOwn: true });
 const choice = (chosen) => ({ chosen });
+
+/** Tests that are not run unless they are named, and how. */
+export const byName = (tests) =>
+  `${tests.length === 1 ? "a test that is" : "tests that are"} run by name: npm run t -- ${tests.join(" ")}`;
 
 /** Each test once, by its shortest way: what is named, then those of the own room, then by steps. */
 export function ordered(lists) {

@@ -18,7 +18,7 @@ const load = (name: string) => import(pathToFileURL(join(root, "test/loop", name
 const { DATA, COMMANDS, UI_FOLDERS } = (await load("tables.mjs")) as Tables;
 const { chooser, ordered, withinBudget } = await load("choice.mjs");
 const { FOLDERS: folders } = await load("transpile.mjs");
-const { ofFiles, ofWord, imports } = chooser(root, graph, { folders });
+const { ofFiles, ofWord, leftOut, imports } = chooser(root, graph, { folders });
 const slow = chooser(root, graph, { folders, isSlow: true });
 const chosen = (lists: unknown[]): string[] =>
   (withinBudget(ordered(lists), 2) as Choice[]).map(({ test }) => test.replace(/^test\/|\.test\.ts$/g, ""));
@@ -50,6 +50,12 @@ t.test("the first tests of a source, and others that are among them", (t) => {
     ["test/apps/echo/server.mjs", [], ["runtime/http", "runtime/runtime", "runtime/lambda/lambda-events"]],
     ["test/fixtures/logger-lines.json", ["cli/logs/loggers"], []],
     ["README.md", ["readme"], []],
+    ["cli/logs/STAGES.md", ["grammar/query/query-pipe-words"], []],
+    ["test/vectors/scan.json", [], ["cli/logs/scan", "loop/record"]],
+    ["test/loop/flaky.mjs", [], ["queue"]],
+    ["test/loop/node24.json", [], ["queue"]],
+    ["test/lint/costs.mjs", [], ["queue", "lint"]],
+    ["test/lint/clocks.json", ["lint"], []],
     ["vscode-extension/package.json", ["vscode-extension/extension"], []],
     // Commands: the tests that start them.
     ["cli/commands/rollback.ts", ["cli/sandbox/sandbox", "cli/aws/deploy"], ["cli/cli"]],
@@ -92,7 +98,21 @@ t.test("words", (t) => {
   t.same(word("fixes", slow.ofWord), ["slow/fixes.ts"]);
   t.ok(word("test/cli/team").includes("cli/team/team-config"), "a folder of tests");
   t.ok(word("cli/team").includes("cli/team/team-config"), "a folder of sources");
+  t.same(
+    word("test/fixtures/explorer-tree.txt"),
+    "test/fixtures/explorer-tree.txt is of a test that is run by name: npm run t -- test/slow/ui-pages.ts",
+  );
+  t.same(leftOut(["test/slow/soak.ts", "test/apps/languages/Server.java", "test/clients/raw.ts", "cli/cli.ts"]), [
+    "test/clients/raw.ts",
+    "test/slow/deploy-lifecycle.ts",
+    "test/slow/languages.ts",
+    "test/slow/soak.ts",
+  ]);
+  t.same(slow.leftOut(["test/slow/soak.ts", "test/runtime/http.test.ts"]), []);
   t.match(word("nothing-of-that-name"), /^no test or source is named nothing-of-that-name/);
+  for (const name of ["constructor", "toString", "__proto__"]) {
+    t.match(word(name), new RegExp(`^no test or source is named ${name}`), `${name}, which every object has`);
+  }
   for (const file of ["test/support/ui/window.ts", "schema/slips.ts", "test/slow/fixes.ts"]) {
     t.notOk(
       (ofFiles([file]) as Choice[]).some(({ test }) => test.startsWith("test/slow/")),

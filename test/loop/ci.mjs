@@ -13,7 +13,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { argumentsOf } from "./arguments.mjs";
 import { recordCosts } from "./cost.mjs";
-import { judge } from "./flaky.mjs";
+import { judge, listedIn } from "./flaky.mjs";
 import { keyOf, runFiles } from "./run-files.mjs";
 import { hasSlow, isTest, testsIn } from "./test-files.mjs";
 
@@ -30,11 +30,13 @@ const PAUSED = [
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const beginMs = performance.now();
-const { values } = argumentsOf(import.meta.url, {
-  node24: { type: "string" },
-  out: { type: "string" },
-  record: { type: "boolean", default: false },
-});
+const { values } = argumentsOf(
+  import.meta.url,
+  { node24: { type: "string" }, out: { type: "string" }, record: { type: "boolean", default: false } },
+  false,
+);
+// Before the queue, as a fault of the list should not cost all that it took.
+const listed = listedIn(readFileSync(join(root, "test/flaky.json"), "utf8"));
 
 const usual = testsIn(root, "test");
 const named = (name) => {
@@ -57,7 +59,7 @@ const options = { root, limitS: LIMIT_S, ...(values.out === undefined ? {} : { o
 const first = await runFiles(runs, options);
 if (values.record) recordCosts(first, (test) => !isTest(test) || existsSync(join(root, test)));
 
-const { again, verdict } = judge(first, JSON.parse(readFileSync(join(root, "test/flaky.json"), "utf8")));
+const { again, verdict } = judge(first, listed);
 const second = [];
 if (again.length > 0) {
   console.log(`again, alone: ${again.map(keyOf).join(", ")}`);

@@ -1,5 +1,5 @@
 // How long each test file takes, as last recorded: test/loop/cost.json.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 const file = new URL("cost.json", import.meta.url);
 
@@ -12,11 +12,17 @@ const UNKNOWN = { wallS: 5, cpuS: 3 };
  */
 export function recordedCosts() {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return readCosts();
   } catch {
     // It only helps to order.
     return {};
   }
+}
+
+function readCosts() {
+  if (!existsSync(file)) return {};
+  const entries = Object.entries(JSON.parse(readFileSync(file, "utf8")) ?? {});
+  return Object.fromEntries(entries.filter(([, cost]) => Number.isFinite(cost?.wallS) && Number.isFinite(cost?.cpuS)));
 }
 
 /** The cost of a run; of a kind that is not recorded, that of the file's usual run. */
@@ -25,9 +31,17 @@ export const costOf = (costs, key) => costs[key] ?? costs[key.split(" ")[0]] ?? 
 /** Seconds that a file takes alone. */
 export const secondsOf = (costs, key) => costOf(costs, key).wallS;
 
-/** Replaces the recorded costs of these runs, and removes those of files that are gone. */
+/**
+ * Replaces the recorded costs of these runs, and removes those of files that are gone. Throws if the file cannot be read, as in
+ * a merge: the costs of all others would be lost.
+ */
 export function recordCosts(results, isThere) {
-  const all = recordedCosts();
+  let all;
+  try {
+    all = readCosts();
+  } catch (error) {
+    throw new Error(`test/loop/cost.json has the costs of all other tests, so mend it first: ${error.message}`);
+  }
   for (const { key, wallS, cpuS } of results) all[key] = { wallS: round(wallS), cpuS: round(cpuS) };
   const kept = Object.entries(all)
     .filter(([key]) => isThere(key.split(" ")[0]))

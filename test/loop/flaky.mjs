@@ -4,6 +4,19 @@ import { failedChecks, keyOf } from "./run-files.mjs";
 /** More than this many files that pass only alone are a fault of the house, not of the machine. */
 const MOST = 2;
 
+/** The entries of test/flaky.json. */
+export function listedIn(text) {
+  let entries;
+  try {
+    entries = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`test/flaky.json is not JSON: ${error.message}`);
+  }
+  const isEntry = (entry) => ["file", "check", "seen"].every((name) => typeof entry?.[name] === "string");
+  if (Array.isArray(entries) && entries.every(isEntry)) return entries;
+  throw new Error('test/flaky.json is not a list of { "file", "check", "seen" }');
+}
+
 /**
  * @param {{ test: string, kind?: string, failed: number, output: string }[]} first  results of the queue
  * @param {{ file: string, check: string, seen: string }[]} listed  test/flaky.json: those that needed another run before

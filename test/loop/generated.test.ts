@@ -1,5 +1,5 @@
 // Generated files are made again when anything changes that they are made of, and only then.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -97,6 +97,29 @@ t.test("made again after an edit of each kind", slow(), (t) => {
     generate();
     t.notOk(isGeneratedStale(folder), `${input}: after it`);
     if (file) t.not(readFileSync(join(folder, file), "utf8"), before, `${file} has another text`);
+  }
+  for (const [input, from, to, error] of [
+    ["grammar/route/route.ohm", /query = "\?"/, 'query = = "?"', /^grammar\/route\/route\.ohm: Line \d+, col \d+:/m],
+    [
+      "grammar/template/template.ohm",
+      /^[\s\S]*$/,
+      "",
+      /^grammar\/template\/template\.ohm: Missing grammar definition/m,
+    ],
+    ["grammar/route/route.ohm", /\}\s*$/, "  extra = digit\n}\n", /no rule uses the rule "extra" .*route\.ohm/],
+    ["schema/tool.schema.json", /\}\s*$/, "", /schema\/tool\.schema\.json: /],
+    ["schema/rpc.schema.json", /^/, "<<<<<<< HEAD\n", /schema\/rpc\.schema\.json: /],
+  ] as const) {
+    const text = readFileSync(join(folder, input), "utf8");
+    writeFileSync(join(folder, input), text.replace(from, to));
+    const { status, stderr } = spawnSync(process.execPath, ["cli/build/generate.mjs"], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    t.equal(status, 1, `${input} with a fault`);
+    t.match(stderr, error, `${input}: the error names it`);
+    t.ok(isGeneratedStale(folder), `${input}: made again the next time`);
+    writeFileSync(join(folder, input), text);
   }
   t.end();
 });

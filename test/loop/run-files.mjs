@@ -17,6 +17,7 @@ const SHOWN_LINES = 40;
 /** A file that is over its limit is asked to end, so that it says what it was at, and ended if it does not. */
 const GRACE_MS = 10_000;
 const STOP_MS = 2000;
+const HELD = "its process was over, but one that it started held its output: ";
 /** Lines outside of the TAP format that are shown even if the file passes: what is missing here, what was measured. */
 const VISIBLE = /^(?:# skip|skipped:|measured:)/;
 /** The last line of a run: the processor time of all processes below the shell that were waited for. */
@@ -38,9 +39,9 @@ export const keyOf = ({ test, kind }) => (kind === undefined ? test : `${test} $
  * Runs the built form of test files and prints a line for each, with what failed first if one fails.
  *
  * @param {Run[]} runs
- * @param {{ root: string, limitS: number, jobs?: number, outDirectory?: string, isSorted?: boolean, isQuiet?: boolean }} options
+ * @param {{ root: string, limitS: number, jobs?: number, outDirectory?: string, isSorted?: boolean, isRecording?: boolean }} options
  *   `jobs`: so many at once, instead of as many as the cores have room for; `outDirectory` gets the TAP output of each, named as
- *   test/loop/rows.mjs reads it; `isSorted` keeps the order given
+ *   test/loop/rows.mjs reads it; `isSorted` keeps the order given; `isRecording` lets the rows of test/vectors expect what is there
  * @returns results by run, in the order in which they ended
  */
 export async function runFiles(runs, options) {
@@ -73,6 +74,7 @@ export async function runFiles(runs, options) {
     };
     const start = (run) => {
       const child = spawnRun(run, options);
+      if (run.kind?.startsWith("paused")) run.endPauses = pauseTree(child.pid);
       running.set(child, run);
       resultOf(child, run, options).then((result) => {
         running.delete(child);
@@ -100,19 +102,27 @@ const builtOf = (test) => `dist/${test.replace(/\.ts$/, ".js")}`;
 const INSTALLS =
   /^test\/(?:clients|peers)\/|^test\/slow\/(?:browser|builds|deploy-lifecycle|languages|loop|runtime-layer|service-npm-start|service-python|service-schemathesis)|^fresh clone/;
 const { NODE_EXTRA_CA_CERTS: _, ...withoutCertificates } = process.env;
+/**
+ * Variables of the shell that would turn a test that fails green: RECORD=1, which `.ci/run` has for another purpose, lets each
+ * row expect what is there, TAP_ONLY and TAP_GREP skip tests.
+ */
+const OF_RUNNER = /^(?:RECORD|TAP_.*)$/;
 /** Runs the words after it and prints the processor time of their tree, as no call of Node tells it. */
 const TIMED = ["-c", '"$@"; code=$?; times; exit $code', "sh"];
 
-function spawnRun({ test, kind, env, node = process.execPath, command }, { root }) {
+function spawnRun({ test, kind, env, node = process.execPath, command }, { root, isRecording }) {
   const words = command ?? [node, "--enable-source-maps", builtOf(test)];
   const isTimed = process.platform !== "win32";
+  const inherited = INSTALLS.test(test) ? process.env : withoutCertificates;
   return spawn(isTimed ? "sh" : words[0], isTimed ? [...TIMED, ...words] : words.slice(1), {
     cwd: root,
     env: {
-      ...(INSTALLS.test(test) ? process.env : withoutCertificates),
+      ...Object.fromEntries(Object.entries(inherited).filter(([name]) => !OF_RUNNER.test(name))),
       // The runner's own limit is the only one.
       TAP_TIMEOUT: "0",
       TAP_JOBS: "1",
+      // test/support/vectors.ts
+      ...(isRecording && { RECORD: "1" }),
       // test/support/slow.ts
       ...(kind?.endsWith("slow") && { TAP_ONLY: "1" }),
       ...env,
@@ -125,24 +135,31 @@ function spawnRun({ test, kind, env, node = process.execPath, command }, { root 
 
 function resultOf(child, run, { limitS }) {
   const beginMs = performance.now();
-  const endPauses = run.kind?.startsWith("paused") ? pauseTree(child.pid) : undefined;
   let isLate = false;
+  let wasOver = false;
   const late = setTimeout(() => {
     isLate = true;
+    wasOver = child.exitCode !== null || child.signalCode !== null;
     kill(child, "SIGTERM");
-    setTimeout(() => kill(child, "SIGKILL"), GRACE_MS).unref();
+    setTimeout(() => {
+      kill(child, "SIGKILL");
+      // A process that has left the group may hold the output for ever.
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+    }, GRACE_MS).unref();
   }, limitS * 1000);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   return new Promise((done) =>
     child.once("close", (code) => {
       clearTimeout(late);
-      endPauses?.();
-      if (isLate) output += `\nended after ${limitS} s, the limit of the runner\n`;
+      run.endPauses?.();
+      if (isLate) output += `\n${wasOver ? HELD : ""}ended after ${limitS} s, the limit of the runner\n`;
       const wallS = (performance.now() - beginMs) / 1000;
       const times = [...output.matchAll(TIMES)].at(-1)?.slice(1).map(Number);
       const cpuS = times === undefined ? wallS : (times[0] + times[2]) * 60 + times[1] + times[3];
-      const counts = run.command === undefined ? countsOf(output, code) : commandCounts(output, code);
+      // A file that passed is late, too, if what it started holds its output.
+      const result = isLate ? null : code;
+      const counts = run.command === undefined ? countsOf(output, result) : commandCounts(output, result);
       done({ ...run, output, wallS, cpuS, ...counts });
     }),
   );
@@ -210,7 +227,8 @@ function endWith(running, waiting) {
   ]) {
     process.once(signal, () => {
       waiting.length = 0;
-      for (const child of running.keys()) {
+      for (const [child, { endPauses }] of running) {
+        endPauses?.();
         child.removeAllListeners("close");
         child.once("close", () => running.delete(child) && running.size === 0 && process.exit(code));
         kill(child, "SIGTERM");

@@ -9,12 +9,14 @@
 //   --list     what would be run
 //   --record   write what the tests find into the rows of test/vectors that expect something else, and print which; read the difference
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isGeneratedStale } from "../../cli/build/generated.mjs";
 import { argumentsOf } from "./arguments.mjs";
+import { byName, chooser, ordered, withinBudget } from "./choice.mjs";
+import { runFiles } from "./run-files.mjs";
 import { isUsual } from "./test-files.mjs";
 
 /** As `npm test` has it. */
@@ -37,41 +39,44 @@ const { values, positionals: words } = argumentsOf(import.meta.url, {
   since: { type: "string" },
   record: { type: "boolean" },
 });
-// test/support/vectors.ts; before what takes the environment of tests as it is when it is loaded.
-if (values.record) process.env.RECORD = "1";
-const { chooser, ordered, withinBudget } = await import("./choice.mjs");
-const { runFiles } = await import("./run-files.mjs");
-
 if (!existsSync(join(root, "node_modules/esbuild"))) {
   console.error("what the tests need is not installed: npm ci");
   process.exit(1);
 }
 const { FOLDERS, transpile } = await import("./transpile.mjs");
 generate();
-const written = await transpile(root).catch(() => process.exit(1)); // esbuild has printed why.
+const written = await transpile(root).catch((error) => {
+  // esbuild has printed its own errors.
+  if (error.errors === undefined) console.error(error.message);
+  process.exit(1);
+});
 if (written.some((file) => !file.startsWith("test/"))) {
   for (const name of ["command", "extension"]) rmSync(stampOf(name), { force: true });
 }
 const graph = await import("../../dist/test/mutate/imports.js");
 const { testsOf } = graph;
-const { imports, ofWord, ofFiles } = chooser(root, graph, { folders: FOLDERS, isSlow: values.slow });
+const { imports, ofWord, ofFiles, leftOut } = chooser(root, graph, { folders: FOLDERS, isSlow: values.slow });
 
 if (words.includes("")) refuse("a word is empty: give a file, or a part of a name");
 if (words.length > 0 && values.since !== undefined) refuse("--since chooses by what changed: name no test beside it");
 const since = values.since === undefined ? "the last commit" : `the branch left ${values.since}`;
 const changes = words.length > 0 ? [] : changed();
 const candidates = ordered(words.length > 0 ? words.map(named) : [ofFiles(changes)]);
+const others = leftOut(changes);
 if (candidates.length === 0) {
   const nothing =
     changes.length === 0
       ? `Nothing changed since ${since}.`
-      : `Nothing to run: no test imports what changed since ${since}.`;
+      : others.length > 0
+        ? `Nothing to run but ${byName(others)}`
+        : `Nothing to run: no test imports what changed since ${since}.`;
   const more = values.since === undefined ? " What changed since the branch left main: npm run t -- --since main." : "";
   console.log(`${nothing}${more} To run a test by its name: npm run t -- route`);
   process.exit(0);
 }
 const chosen = values.all ? candidates : withinBudget(candidates, JOBS);
 announce(chosen, candidates);
+if (others.length > 0) console.log(`what changed is also of ${byName(others)}`);
 if (values.list) process.exit(0);
 
 const tests = chosen.map(({ test }) => test);
@@ -87,6 +92,7 @@ const results = await runFiles(runs, {
   jobs: JOBS,
   limitS: LIMIT_S,
   isSorted: true,
+  isRecording: values.record,
 });
 if (values.record) {
   const recorded = results.flatMap(({ output }) => output.match(/^ *recorded: .*$/gm) ?? []).map((line) => line.trim());
@@ -141,7 +147,10 @@ function changed() {
 
 function git(...args) {
   const { status, stdout, stderr } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
-  if (status !== 0) refuse(`git does not tell what changed, so name a test: ${stderr.trim()}`);
+  // git merge-base says nothing if there is no such commit.
+  const why =
+    stderr.trim() || `${values.since} and HEAD share no commit here; in a shallow clone, git fetch --unshallow`;
+  if (status !== 0) refuse(`git does not tell what changed, so name a test: ${why}`);
   return stdout.split("\0").filter((line) => line !== "");
 }
 
@@ -152,17 +161,23 @@ function generate() {
 
 /** Bundles the programs that tests start as a process: a file for each command, or the extension with its server. */
 function bundle(name, script) {
-  if (existsSync(join(root, OUTPUTS[name])) && !isOlder(name, [...filesIn("cli/build"), "package-lock.json"])) return;
-  must(script);
-  stamp(name);
+  make(name, OUTPUTS[name], { script, inputs: [...filesIn("cli/build"), "package-lock.json"] });
 }
 
-/** The web UI of the log service, if something that it is made of is newer. */
+/** The web UI of the log service, if something that it is made of changed. */
 function buildUi() {
   const inputs = [...["logservice/ui", "grammar", "schema"].flatMap(filesIn), "cli/build/ui.mjs", "package-lock.json"];
-  if (existsSync(join(root, "dist/bin/ui/manifest.json")) && !isOlder("ui", inputs)) return;
-  must("cli/build/ui.mjs");
-  stamp("ui");
+  make("ui", "dist/bin/ui/manifest.json", { script: "cli/build/ui.mjs", inputs });
+}
+
+/** Runs a script if its output is missing, or its inputs are others than the last time: a file may be gone, or an older one. */
+function make(name, output, { script, inputs }) {
+  const state = inputs.map((file) => `${file} ${stateOf(file)}\n`).join("");
+  const file = stampOf(name);
+  if (existsSync(join(root, output)) && existsSync(file) && readFileSync(file, "utf8") === state) return;
+  must(script);
+  mkdirSync(join(root, "dist"), { recursive: true });
+  writeFileSync(file, state);
 }
 
 function must(script) {
@@ -173,20 +188,14 @@ function must(script) {
 function filesIn(folder) {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .map((name) => join(folder, name))
-    .filter((file) => !file.includes(".generated.") && statSync(join(root, file)).isFile());
+    .filter((file) => !file.includes(".generated.") && statSync(join(root, file), { throwIfNoEntry: false })?.isFile());
 }
 
 function stampOf(name) {
   return join(root, `dist/.t-${name}`);
 }
 
-function stamp(name) {
-  mkdirSync(join(root, "dist"), { recursive: true });
-  writeFileSync(stampOf(name), "");
-}
-
-function isOlder(name, inputs) {
-  if (!existsSync(stampOf(name))) return true;
-  const madeMs = statSync(stampOf(name)).mtimeMs;
-  return inputs.some((file) => existsSync(join(root, file)) && statSync(join(root, file)).mtimeMs > madeMs);
+function stateOf(file) {
+  const stat = statSync(join(root, file), { throwIfNoEntry: false });
+  return stat === undefined ? "" : `${stat.mtimeMs} ${stat.size}`;
 }

@@ -8,8 +8,11 @@ export const WHOLE_FOLDERS = ["slow", "clients", "peers"];
 const NO_TESTS = /^test\/peers\/(?:servers|smoke)\.ts$/;
 const TEST = new RegExp(`^test/(?:.*\\.test|(?:${WHOLE_FOLDERS.join("|")})/[^/]+)\\.ts$`);
 
+/** Files of editors, such as the links with which Emacs locks a file: .#units.test.ts. */
+const HIDDEN = /(?:^|\/)\.[^/]*$/;
+
 /** Whether a path from the root, with slashes, is that of a test. */
-export const isTest = (path) => TEST.test(path) && !NO_TESTS.test(path);
+export const isTest = (path) => TEST.test(path) && !NO_TESTS.test(path) && !HIDDEN.test(path);
 
 /** A file of which `npm test` runs all tests but those that test/support/slow.ts marks. */
 export const isUsual = (test) => test.endsWith(".test.ts");

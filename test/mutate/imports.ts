@@ -23,7 +23,8 @@ export type Imports = ReadonlyMap<string, readonly { readonly file: string; read
 export function importsOf(root: string, folders: readonly string[]): Imports {
   const files = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.(tsx?|mjs)$/.test(name) && !name.includes("node_modules"))
+      // A name that begins with a dot is a file of an editor: Emacs locks a file by a link to nowhere.
+      .filter((name) => /(?:^|\/)[^./][^/]*\.(tsx?|mjs)$/.test(name) && !name.includes("node_modules"))
       .map((name) => join(folder, name)),
   );
   return new Map(

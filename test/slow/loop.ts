@@ -1,7 +1,17 @@
 // The commands of test/loop, in a small project of their own: as in a fresh clone, nothing is built there.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
@@ -11,6 +21,9 @@ import { until } from "../support/until.ts";
 const FOLDERS = ["grammar", "schema", "language-server", "vscode-extension", "cli/build", "runtime", "logservice"];
 const testOf = (imported: string, body = "t.pass(String(one));") =>
   `import t from "tap";\nimport { one } from "../${imported}";\n${body}\n`;
+const UI_SCRIPT =
+  'import { mkdirSync, writeFileSync } from "node:fs";\nmkdirSync("dist/bin/ui", { recursive: true });\n' +
+  'writeFileSync("dist/bin/ui/manifest.json", "{}");\nconsole.log("ui is made");\n';
 const FILES = {
   "package.json": '{ "type": "module" }',
   ".gitignore": "/node_modules\n/dist\n/.tap\n",
@@ -58,14 +71,15 @@ const git = (...args: string[]) =>
 
 const read = (file: string) => spawnSync("cat", [file], { encoding: "utf8", cwd: folder }).stdout;
 
-const loop = (name: string, ...args: string[]) => {
+const loopIn = (env: Record<string, string>, name: string, ...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join("test/loop", name), ...args], {
     cwd: folder,
     encoding: "utf8",
-    env: { ...process.env, TAP_ONLY: "" },
+    env: { ...process.env, TAP_ONLY: "", ...env },
   });
   return { status, stdout, stderr };
 };
+const loop = (name: string, ...args: string[]) => loopIn({}, name, ...args);
 
 t.test("a test by its name, when nothing is built yet", (t) => {
   const { status, stdout, stderr } = loop("t.mjs", "near");
@@ -107,6 +121,11 @@ t.test("what cannot be meant", (t) => {
   write("grammar/one.ts", "export const one: number = ;\n");
   t.match(loop("t.mjs", "near"), { status: 1, stderr: /grammar\/one\.ts:1:27/ }, "an error of syntax");
   write("grammar/one.ts", FILES["grammar/one.ts"]);
+  renameSync(join(folder, "dist"), join(folder, "built"));
+  write("dist", "");
+  t.match(loop("t.mjs", "near"), { status: 1, stderr: /./ }, "no folder for what is built: says so");
+  rmSync(join(folder, "dist"));
+  renameSync(join(folder, "built"), join(folder, "dist"));
   t.end();
 });
 
@@ -132,6 +151,15 @@ t.test("a source that is gone, and one that is put back as it was", (t) => {
   t.end();
 });
 
+t.test("a link with which an editor locks a file", { skip: process.platform === "win32" }, (t) => {
+  const links = ["grammar/.#one.ts", "test/.#near.test.ts", "logservice/.#a.tsx", "cli/build/.#generate.mjs"];
+  for (const name of links) symlinkSync("user@host.1234:5678", join(folder, name));
+  t.match(loop("t.mjs", "near"), { status: 0, stderr: "" });
+  t.match(loop("t.mjs", "--list", "test"), { status: 0, stdout: /^4 test files, / });
+  for (const name of links) rmSync(join(folder, name));
+  t.end();
+});
+
 t.test("nothing is run, and that is no success", (t) => {
   t.match(loop("all.mjs", "--jobs=0"), { status: 2, stderr: '--jobs "0" is not a number of files: write --jobs=2\n' });
   t.match(loop("all.mjs", "--limit=x"), {
@@ -141,7 +169,131 @@ t.test("nothing is run, and that is no success", (t) => {
   t.match(loop("all.mjs", "test/loop"), { status: 2, stderr: /^test\/loop is not a test/ });
   t.match(loop("all.mjs", "package.json"), { status: 2, stderr: /^package\.json is not a test/ });
   t.match(loop("t.mjs", "--slow", "near"), { status: 2, stderr: /^none of these files has slow tests/ });
+  t.match(loop("all.mjs", "--slow", "near"), { status: 2, stderr: /^none of these files has slow tests/ });
+  t.match(loop("ci.mjs", "near"), { status: 2, stderr: /^Unexpected argument 'near'/ });
   t.match(loop("t.mjs", ""), { status: 2, stderr: /^a word is empty/ });
+  t.end();
+});
+
+t.test("a variable of the shell neither records rows nor skips tests", (t) => {
+  const of = "t.test(process.env.RECORD ?? 'no record', (t) => { t.equal(one, 3); t.end(); });";
+  write("test/variables.test.ts", testOf("grammar/two.ts", of));
+  const shell = { RECORD: "1", TAP_ONLY: "1", TAP_GREP: "/nothing/" };
+  t.match(loopIn(shell, "t.mjs", "variables"), { status: 1, stdout: /\nnot ok 1 - no record/ });
+  t.match(loopIn(shell, "all.mjs", "variables"), { status: 1, stdout: /\nnot ok 1 - no record/ });
+  t.match(loopIn({}, "t.mjs", "--record", "variables"), { status: 1, stdout: /\nnot ok 1 - 1 / }, "--record does");
+  rmSync(join(folder, "test/variables.test.ts"));
+  t.end();
+});
+
+t.test("a process that holds the output of its test", { skip: process.platform === "win32" }, (t) => {
+  const out = join(folder, "holder.pid");
+  const holder = (options: string) =>
+    testOf(
+      "grammar/one.ts",
+      'import { spawn } from "node:child_process";\nimport { writeFileSync } from "node:fs";\n' +
+        `const child = spawn("tail", ["-f", "/dev/null"], ${options});\nchild.unref();\n` +
+        `writeFileSync(${JSON.stringify(out)}, String(child.pid));\nt.pass(String(one));`,
+    );
+  for (const [name, options] of [
+    ["of its group", '{ stdio: "inherit" }'],
+    ["that has left its group", '{ stdio: "inherit", detached: true }'],
+  ] as const) {
+    write("test/holder.test.ts", holder(options));
+    t.match(loop("t.mjs", "--list", "holder"), { status: 0 });
+    const { status, stdout } = loop("all.mjs", "--limit=2", "holder");
+    const pid = Number(read(out));
+    if (isRunning(pid)) process.kill(pid, "SIGKILL");
+    t.equal(status, 1, name);
+    t.match(
+      stdout,
+      /FAILED[\s\S]*its process was over, but one that it started held its output: ended after 2 s/,
+      name,
+    );
+  }
+  rmSync(join(folder, "test/holder.test.ts"));
+  t.end();
+});
+
+t.test("npm test installs and builds after a change", { skip: process.platform === "win32" }, (t) => {
+  cpSync(join(root, "cli/bootstrap.mjs"), join(folder, "cli/bootstrap.mjs"));
+  // An npm that writes down its task: ci, run --silent build.
+  write("programs/npm", '#!/bin/sh\necho "$*" >> npm.txt\n');
+  chmodSync(join(folder, "programs/npm"), 0o755);
+  write("package-lock.json", "{}");
+  write("tsconfig.json", "{}");
+  const env = { ...process.env, PATH: `${join(folder, "programs")}:${process.env.PATH}` };
+  // Where packages are, and a stamp of what they are of, which is not that of the project around this one.
+  renameSync(join(folder, "node_modules"), join(folder, "packages"));
+  const prepare = () => {
+    write("npm.txt", "");
+    const { status } = spawnSync(process.execPath, ["cli/bootstrap.mjs", "prepare"], { cwd: folder, env });
+    return status === 0 ? (read("npm.txt").match(/^ci|build$/gm) ?? []).join(" ") : status;
+  };
+  t.equal(prepare(), "ci build", "the first time");
+  t.equal(prepare(), "", "nothing changed");
+  symlinkSync("user@host.1234:5678", join(folder, "grammar/.#one.ts"));
+  t.equal(prepare(), "", "a link with which an editor locks a file");
+  rmSync(join(folder, "grammar/.#one.ts"));
+  for (const [name, text, tasks] of [
+    ["package-lock.json", '{ "packages": {} }', "ci build"],
+    ["package.json", '{ "type": "module", "private": true }', "ci build"],
+    ["tsconfig.json", '{ "files": [] }', "build"],
+    ["grammar/alone.ts", "export const alone = 2;\n", "build"],
+    ["grammar/data.json", "1\n", "build"],
+    ["README.md", "A document.\n", ""],
+  ] as const) {
+    write(name, text);
+    t.equal(prepare(), tasks, name);
+    t.equal(prepare(), "", `${name}: once`);
+  }
+  for (const name of ["node_modules", "README.md", "npm.txt", "package-lock.json", "tsconfig.json", "programs"])
+    rmSync(join(folder, name), { recursive: true });
+  renameSync(join(folder, "packages"), join(folder, "node_modules"));
+  for (const name of ["package.json", "grammar/alone.ts", "grammar/data.json"] as const) write(name, FILES[name]);
+  t.end();
+});
+
+t.test("the web UI is made again for a file that is gone, or an older one", (t) => {
+  write("cli/build/ui.mjs", UI_SCRIPT);
+  write("logservice/web/files.ts", "export const files = 1;\n");
+  write("test/pages.test.ts", testOf("logservice/web/files.ts", "t.pass(String(one));").replace("one", "files as one"));
+  const page = join(folder, "logservice/ui/page.css");
+  const made = () => /^ui is made$/m.test(loop("t.mjs", "pages").stdout);
+  write("logservice/ui/page.css", "");
+  t.ok(made(), "the first time");
+  t.notOk(made(), "nothing changed");
+  renameSync(page, `${page}.away`);
+  t.ok(made(), "gone");
+  write("logservice/ui/page.css", "p {}");
+  t.ok(made(), "new");
+  renameSync(`${page}.away`, page);
+  t.ok(made(), "one of before, with its time of then");
+  t.notOk(made(), "nothing changed");
+  for (const name of ["cli/build/ui.mjs", "logservice/web", "logservice/ui", "test/pages.test.ts"])
+    rmSync(join(folder, name), { recursive: true });
+  t.end();
+});
+
+t.test("the record of costs", (t) => {
+  const costs = {
+    lint: { wallS: 2, cpuS: 2 },
+    "test/gone.test.ts": { wallS: 1, cpuS: 1 },
+    "test/far.test.ts": { wallS: 2, cpuS: 2 },
+  };
+  const before = read("test/loop/cost.json");
+  write("test/loop/cost.json", JSON.stringify(costs));
+  t.match(loop("all.mjs", "--record", "near"), { status: 0 });
+  t.same(Object.keys(JSON.parse(read("test/loop/cost.json"))), ["lint", "test/far.test.ts", "test/near.test.ts"]);
+  for (const text of ["null", "[]", '{ "test/near.test.ts": null }', '{ "test/near.test.ts": 5 }']) {
+    write("test/loop/cost.json", text);
+    t.match(loop("t.mjs", "near"), { status: 0, stdout: /^1 test file, about 5 s\n/ }, text);
+  }
+  const conflict = `<<<<<<< HEAD\n${before}`;
+  write("test/loop/cost.json", conflict);
+  t.match(loop("all.mjs", "--record", "near"), { status: 1, stderr: /cost\.json .* mend it first: / });
+  t.equal(read("test/loop/cost.json"), conflict, "what cannot be read is not replaced");
+  write("test/loop/cost.json", before);
   t.end();
 });
 
@@ -175,6 +327,11 @@ t.test("what changed since the last commit", (t) => {
   rmSync(join(folder, "test/new.test.ts"));
   write("grammar/alone.ts", FILES["grammar/alone.ts"]);
   t.match(loop("t.mjs", "--since", "nowhere"), { status: 2, stderr: /^git does not tell what changed/ });
+  const { stdout: other } = git("commit-tree", "-m", "of no other commit", "HEAD^{tree}");
+  t.match(loop("t.mjs", "--since", String(other).trim()), {
+    status: 2,
+    stderr: /[0-9a-f]{40} and HEAD share no commit/,
+  });
   t.match(loop("t.mjs", "--since", "main", "near"), { status: 2, stderr: /^--since chooses by what changed/ });
   t.end();
 });
@@ -190,6 +347,18 @@ t.test("a slow file", (t) => {
   for (const args of [["test/slow/near-and-slow.ts"], ["--slow", "and-slow"], ["--slow", "grammar/one.ts"]]) {
     t.match(loop("t.mjs", "--list", ...args).stdout, /\n {2}test\/slow\/near-and-slow\.ts\n$/, args.join(" "));
   }
+  t.match(loop("t.mjs", "--list"), {
+    status: 0,
+    stdout: /^Nothing to run but a test that is run by name: npm run t -- test\/slow\/near-and-slow\.ts/,
+  });
+  write("grammar/alone.ts", `${FILES["grammar/alone.ts"]}// changed\n`);
+  write("test/alone.test.ts", testOf("grammar/alone.ts"));
+  t.match(
+    loop("t.mjs", "--list").stdout,
+    /^1 test file, .*\n {2}test\/alone\.test\.ts\nwhat changed is also of a test that is run by name: /,
+  );
+  write("grammar/alone.ts", FILES["grammar/alone.ts"]);
+  rmSync(join(folder, "test/alone.test.ts"));
   rmSync(join(folder, "test/slow/near-and-slow.ts"));
   t.end();
 });
