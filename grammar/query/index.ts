@@ -30,7 +30,7 @@ export { type Accumulator, accumulator } from "./pipe/accumulators.ts";
 export { columnIndex, columnName, outputOf, type RowColumn, resultOf } from "./pipe/columns.ts";
 export { isMergeable, isStreaming, type PipesResult, PipesRun, pipesOver, readOfField } from "./pipe/evaluate.ts";
 export { explainPipeAt, explainPipes } from "./pipe/explain.ts";
-export { type FunctionKind, functionOf } from "./pipe/functions.ts";
+export { FUNCTIONS, type FunctionKind, type FunctionName, functionOf } from "./pipe/functions.ts";
 export { withLeading } from "./pipe/leading.ts";
 export { columnNamedAt } from "./pipe/occurrences.ts";
 export { combinations } from "./pipe/operators.ts";

@@ -103,9 +103,10 @@ function aggregated(aggregate: Aggregate, input: PipeInput): RowColumn {
   const { call } = aggregate;
   const name = aggregateName(aggregate);
   const kind = functionOf(call.name)?.name;
-  if (kind === "rate") return { name, type: "number", unit: "per second", isGroup: false };
-  if (kind === "count" || kind === "distinct" || kind === undefined) return { name, type: "number", isGroup: false };
+  const gives = kind === undefined ? "count" : FUNCTIONS[kind].gives;
+  if (gives === "rate") return { name, type: "number", unit: "per second", isGroup: false };
+  if (gives === "count") return { name, type: "number", isGroup: false };
   const of = call.argument === undefined ? undefined : columnOf(call.argument, input);
   const unit = of?.unit && { unit: of.unit };
-  return { name, type: FUNCTIONS[kind].isOfNumbers ? "number" : (of?.type ?? "value"), ...unit, isGroup: false };
+  return { name, type: gives === "number" ? "number" : (of?.type ?? "value"), ...unit, isGroup: false };
 }

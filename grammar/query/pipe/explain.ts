@@ -63,7 +63,9 @@ function aggregate({ call, as }: Aggregate): string {
       return `the ${kind.percent}th percentile of ${of}${named}`;
     case "distinct":
       return `the number of different ${of}${named}`;
-    default:
+    case "first":
+    case "last":
+    case undefined:
       return `the ${call.name} ${of}${named}`;
   }
 }

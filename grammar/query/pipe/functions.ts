@@ -9,8 +9,10 @@ export interface FunctionKind {
 
 interface FunctionFacts {
   readonly argument: "needed" | "possible" | "none";
-  /** It takes numbers only, and gives one with the same unit. */
+  /** It takes numbers only. */
   readonly isOfNumbers: boolean;
+  /** A number of its own; a number with the unit of its argument; a number a second; or a value of its argument. */
+  readonly gives: "count" | "number" | "rate" | "value";
   readonly documentation: string;
 }
 
@@ -18,26 +20,44 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionFacts>> = {
   count: {
     argument: "possible",
     isOfNumbers: false,
+    gives: "count",
     documentation: "The number of entries; with a field, of those that have it.",
   },
-  sum: { argument: "needed", isOfNumbers: true, documentation: "The sum of the numbers." },
-  avg: { argument: "needed", isOfNumbers: true, documentation: "The mean of the numbers." },
-  min: { argument: "needed", isOfNumbers: true, documentation: "The least number." },
-  max: { argument: "needed", isOfNumbers: true, documentation: "The greatest number." },
+  sum: { argument: "needed", isOfNumbers: true, gives: "number", documentation: "The sum of the numbers." },
+  avg: { argument: "needed", isOfNumbers: true, gives: "number", documentation: "The mean of the numbers." },
+  min: { argument: "needed", isOfNumbers: true, gives: "number", documentation: "The least number." },
+  max: { argument: "needed", isOfNumbers: true, gives: "number", documentation: "The greatest number." },
   pNN: {
     argument: "needed",
     isOfNumbers: true,
+    gives: "number",
     documentation:
       "A percentile by nearest rank: p50 is the median, p99.9 is possible. Exact up to 100,000 values a group.",
   },
   distinct: {
     argument: "needed",
     isOfNumbers: false,
+    gives: "count",
     documentation: "How many different values there are. Exact up to 100,000 a group.",
   },
-  first: { argument: "needed", isOfNumbers: false, documentation: "The value of the first entry that has the field." },
-  last: { argument: "needed", isOfNumbers: false, documentation: "The value of the last entry that has the field." },
-  rate: { argument: "none", isOfNumbers: false, documentation: "Entries a second of the period, or of the step." },
+  first: {
+    argument: "needed",
+    isOfNumbers: false,
+    gives: "value",
+    documentation: "The value of the first entry that has the field.",
+  },
+  last: {
+    argument: "needed",
+    isOfNumbers: false,
+    gives: "value",
+    documentation: "The value of the last entry that has the field.",
+  },
+  rate: {
+    argument: "none",
+    isOfNumbers: false,
+    gives: "rate",
+    documentation: "Entries a second of the period, or of the step.",
+  },
 };
 
 /** Undefined if there is no such function. */

@@ -1,5 +1,7 @@
 // Queries with stages: what each stage gives, what is said of wrong ones, and random pipelines against the plainest
 // evaluation over an array.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
 import type { Entry } from "../../../grammar/entry.ts";
@@ -12,7 +14,8 @@ import {
   printPipeline,
   readsOfPipeline,
 } from "../../../grammar/query/index.ts";
-import { PIPE_WORDS } from "../../../grammar/query/reference.ts";
+import { FUNCTIONS, PIPE_WORDS } from "../../../grammar/query/reference.ts";
+import { root } from "../../support/cli.ts";
 import { random, textsNear } from "../../support/parser-fuzz.ts";
 import { byOracle, parsed } from "../../support/pipe-oracle.ts";
 import { recorderOf } from "../../support/vectors.ts";
@@ -306,10 +309,26 @@ const drawnPipeline = fc
     return `${query} | ${pipes.join(" | ")}`.trim();
   });
 
-t.test("each stage is drawn", (t) => {
+const FUNCTION_NAMES = Object.keys(FUNCTIONS) as (keyof typeof FUNCTIONS)[];
+const callOf = (name: string) => new RegExp(`\\b${name === "pNN" ? "p[\\d.]+" : name}\\(`);
+
+t.test("each function has rows", (t) => {
+  for (const file of ["vectors/query-pipes.json", "vectors/query-explain.json"]) {
+    const text = readFileSync(join(root, "test", file), "utf8");
+    for (const name of FUNCTION_NAMES) t.match(text, callOf(name), `${name} in ${file}`);
+  }
+  const stages = readFileSync(join(root, "cli/logs/STAGES.md"), "utf8");
+  for (const name of FUNCTION_NAMES)
+    t.match(stages, new RegExp(`^\\| .*\`${name}\\(`, "m"), `${name} in the table of STAGES.md`);
+  t.end();
+});
+
+t.test("each stage and each function is drawn", (t) => {
   const texts = fc.sample(drawnPipeline, { seed: 1, numRuns: 500 }).join("\n");
   // The steps of time have rows of their own.
   for (const word of PIPE_WORDS.filter((word) => word !== "timeseries")) t.match(texts, new RegExp(`\\| ${word}\\b`));
+  // A rate is of a period, which these have not.
+  for (const name of FUNCTION_NAMES.filter((name) => name !== "rate")) t.match(texts, callOf(name), name);
   t.end();
 });
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { parsePipeline } from "../../../grammar/query/index.ts";
-import { PIPE_WORDS } from "../../../grammar/query/reference.ts";
+import { FUNCTIONS, PIPE_WORDS } from "../../../grammar/query/reference.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { type AggregateQuery, type EventsStore, type NewEvent, StoreError } from "../../../logservice/events/store.ts";
 import { oddEvents } from "../../support/events/generate.ts";
@@ -64,10 +64,12 @@ const RANGES: readonly Partial<AggregateQuery>[] = [
   { startMs: BEGIN_MS + 60_000, stopMs: BEGIN_MS + 20 * 60_000 - 1 },
 ];
 
-t.test("each stage is drawn", (t) => {
+t.test("each stage and each function is drawn", (t) => {
   const random = randomOf(SEED);
   const texts = Array.from({ length: 500 }, () => randomPipeline(random)).join("\n");
   for (const word of PIPE_WORDS) t.match(texts, new RegExp(`\\| ${word}\\b`));
+  for (const name of Object.keys(FUNCTIONS))
+    t.match(texts, new RegExp(`\\b${name === "pNN" ? "p[\\d.]+" : name}\\(`), name);
   t.end();
 });
 

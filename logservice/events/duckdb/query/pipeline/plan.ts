@@ -4,7 +4,9 @@ import {
   columnIndex,
   columnName,
   type Expr,
+  FUNCTIONS,
   type FunctionKind,
+  type FunctionName,
   functionOf,
   groupsOf,
   outputOf,
@@ -80,7 +82,7 @@ export function groupPlan(
   const aggregates = calls.map(({ name, argument }): PlannedAggregate => {
     const kind = functionOf(name)!;
     if (argument === undefined) return { kind, input: undefined };
-    const use = USES[kind.name] ?? "number";
+    const use = USES[kind.name];
     const name_ = columnName(argument);
     const index = inputs.findIndex((input) => input.use === use && columnName(input.column) === name_);
     if (index >= 0) return { kind, input: index };
@@ -128,7 +130,7 @@ export function groupPlan(
   const [where] = rest;
   const isNumber = (place: number) => {
     const name = plan.aggregates[place - by.length]?.kind.name;
-    return name !== undefined && name !== "first" && name !== "last";
+    return name !== undefined && FUNCTIONS[name].gives !== "value";
   };
   // Values that were left out are told even if no row is.
   const canFilter = inputs.every(({ use }) => use !== "number");
@@ -153,11 +155,18 @@ function havingOf(
   return isNumber(place) ? [{ place, operator: expr.op, number: expr.value.value }] : undefined;
 }
 
-const USES: Readonly<Record<string, AggregateInput["use"]>> = {
+const USES: Readonly<Record<FunctionName, AggregateInput["use"]>> = {
   count: "presence",
+  sum: "number",
+  avg: "number",
+  min: "number",
+  max: "number",
+  pNN: "number",
   distinct: "key",
   first: "first",
   last: "last",
+  // It has no argument.
+  rate: "presence",
 };
 
 const TOP_ROWS = 10;
