@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CompletionItem } from "../../../grammar/query/index.ts";
-import { count } from "../kit/format.ts";
+import { eventCountText } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 
 export interface CompletionsProps {
@@ -66,8 +66,6 @@ export function Completions({ id, items, chosen, countOf, onTake }: CompletionsP
 /** The type of a field and in how many events it is, or the detail that the language gives for the item. */
 function detailOf(item: CompletionItem, countOf: CompletionsProps["countOf"]): string {
   const eventCount = item.kind === "field" ? countOf(item.label) : undefined;
-  if (eventCount !== undefined) return `${item.detail}, ${eventsText(eventCount)}`;
-  return (item.detail ?? "").replace(/^(\d+) entr(?:y|ies)$/, (_, digits: string) => eventsText(Number(digits)));
+  if (eventCount !== undefined) return `${item.detail}, ${eventCountText(eventCount)}`;
+  return (item.detail ?? "").replace(/^(\d+) entr(?:y|ies)$/, (_, digits: string) => eventCountText(Number(digits)));
 }
-
-const eventsText = (total: number) => `${count(total)} ${total === 1 ? "event" : "events"}`;
