@@ -35,7 +35,7 @@ export function useSuggestions({ text, area }: QueryText, values: FieldValues | 
   return {
     ...{ items, chosen, isChoosing },
     async suggest(isAsked = false) {
-      const asked = ++turn.current;
+      const own = ++turn.current;
       const { value, selectionStart: offset, selectionEnd } = area.current!;
       if (offset !== selectionEnd) return setItems([]);
       // An empty box offers everything only if it is asked.
@@ -50,7 +50,7 @@ export function useSuggestions({ text, area }: QueryText, values: FieldValues | 
           values: values?.values ?? {},
         });
       const isStill = () =>
-        asked === turn.current && area.current?.value === value && area.current.selectionStart === offset;
+        own === turn.current && area.current?.value === value && area.current.selectionStart === offset;
       try {
         await values?.loadFields();
         let answer = await ask();
