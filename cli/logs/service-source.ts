@@ -12,6 +12,8 @@ import {
 import type { Chosen } from "./source.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** After a restart the service may not know the last event that was read any more, and then tells no number. */
+const LOST_PLACE = "entries that came while there was no connection may be left out";
 
 /** The events of a log service. Without a period those of the last day, or only new ones if it is followed. */
 export async function serviceSource(
@@ -49,8 +51,14 @@ export async function serviceSource(
     limit: follow ? Number.POSITIVE_INFINITY : request.limit,
     clock: context.io.clock,
     onDropped: (count) => {
-      missing ??= "entries that came too fast were left out";
-      void context.say(`${count ?? "some"} entries came too fast and were left out`);
+      missing ??= count === null ? LOST_PLACE : "entries that came too fast were left out";
+      void context.say(
+        count === null
+          ? LOST_PLACE
+          : count === 1
+            ? "1 entry came too fast and was left out"
+            : `${count} entries came too fast and were left out`,
+      );
     },
     onTrouble: (message) => void context.say(message),
     onMissing: warn,

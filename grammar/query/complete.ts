@@ -381,7 +381,7 @@ function valuesOf(context: Context, field: string, quotable: boolean): Completio
     if (ordered && type !== "level" && typeof value !== "number") continue;
     const text = valueText(value, context.typed.startsWith('"') || !expected.has("a word"), expected.has("a number"));
     if (text === undefined || (text.startsWith('"') && !quotable)) continue;
-    const detail = count === undefined ? field : `${count} entries`;
+    const detail = count === undefined ? field : count === 1 ? "1 entry" : `${count} entries`;
     const sort = `0${rankOf(count)}${String(rank).padStart(4, "0")}`;
     items.push(...item(context, { label: text, kind: field === "level" ? "level" : "value", sort, detail }));
   }

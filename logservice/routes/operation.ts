@@ -39,6 +39,9 @@ export function operationAnswer<Name extends keyof Operations>(
       const key = [grant.id, grant.team, name, batchKey.idempotencyKey, batchKey.digest].join();
       return repeats.once(key, () => run(signal));
     });
+    // With a cookie that is left, the page for signing in would say that the session has ended by something else.
+    if (name === "sign_out" && grant.kind === "session")
+      response.setHeader("Set-Cookie", service.account.address.cookie("session", "", 0));
     if (output === undefined) sendNothing(response);
     else sendJson(response, 200, output);
   };

@@ -22,6 +22,7 @@ const STEPS: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>> 
   "a page that is cut off asks for its data": cutPage,
   "one press makes one search, however often the browser sends it": sentAgain,
   "a query is run while what checks it is on its way": withoutWorker,
+  "suggestions that come when the query was left open no list": lateSuggestions,
 };
 
 t.test("in chromium", { skip: requires("chromium") }, async (t) => {
@@ -101,11 +102,37 @@ async function withoutWorker(t: Test, { world, window }: Scene): Promise<void> {
   t.pass("before what checks it was there");
 }
 
+async function lateSuggestions(t: Test, { world, window }: Scene): Promise<void> {
+  let release = () => {};
+  const released = new Promise<void>((done) => {
+    release = done;
+  });
+  const url = await proxy(t, world.service.url, (path) =>
+    path.includes("/worker-") ? { until: released } : undefined,
+  );
+  await window.open(url + EVENTS);
+  await window.shows("121 events", ".summary");
+  await window.evaluate(`window.openedAt = [];
+    new MutationObserver(() => {
+      if (document.querySelector("[role=listbox]")) window.openedAt.push(document.activeElement.getAttribute("aria-label"));
+    }).observe(document.body, { subtree: true, childList: true })`);
+  await window.fill("Query", "level = ", "combobox");
+  await window.keys("Tab");
+  release();
+  // The worker has answered by then.
+  await window.shows("Nothing follows", ".query-problem");
+  await window.focus("combobox", "Query");
+  await window.keys("Control+Space");
+  await window.shows("error", ".completions");
+  t.same(new Set(await window.evaluate<string[]>("window.openedAt")), new Set(["Query"]));
+}
+
 /** The fate of an answer: it is cut off after so many bytes, at its end if it `isDone`, or held back. */
 interface Trouble {
   readonly bytes?: number;
   readonly isDone?: boolean;
   readonly holdMs?: number;
+  readonly until?: Promise<void>;
 }
 
 /** A proxy that makes trouble. The service is asked as if at its own address. */
@@ -124,7 +151,7 @@ async function proxy(
     delete headers.referer;
     delete headers["accept-encoding"];
     const upstream = request(target + path, { method: incoming.method, headers }, (answer) => {
-      const { bytes, isDone = false, holdMs = 0 } = trouble ?? {};
+      const { bytes, isDone = false, holdMs = 0, until } = trouble ?? {};
       const send = (): void => {
         if (bytes === undefined) {
           outgoing.writeHead(answer.statusCode!, answer.headers);
@@ -142,6 +169,7 @@ async function proxy(
         });
       };
       if (holdMs > 0) setTimeout(send, holdMs).unref();
+      else if (until !== undefined) void until.then(send);
       else send();
     });
     upstream.on("error", () => outgoing.destroy());

@@ -651,6 +651,8 @@ async function triggered(t: Test, scenario: Scenario): Promise<void> {
 async function signOut(t: Test, { ann, service }: Scenario): Promise<void> {
   await ann.menu(`${ANN}, you and the team`, "Sign out");
   await ann.isAt("/sign-in");
+  await ann.shows("Email address");
+  t.notMatch(await ann.text(), "Your session has ended", "whoever signs out knows why");
   await ann.open(`${service.url}/t/owner/p/shop/events`);
   t.match(ann.address(), /^\/sign-in\?next=/);
 }

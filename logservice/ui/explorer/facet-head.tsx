@@ -1,5 +1,5 @@
 import type { DiscoveredField } from "../../../schema/rpc.generated.ts";
-import { count } from "../kit/format.ts";
+import { eventCountText } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { visibleText } from "../kit/visible.ts";
 import { moveInRow } from "./row-keys.ts";
@@ -30,7 +30,7 @@ export function FacetHead({
           <span class={`name${name.includes(".") ? " path" : ""}`} title={name}>
             <Text text={name} />
           </span>{" "}
-          <span class="share" title={`In ${count(eventCount)} events`}>
+          <span class="share" title={`In ${eventCountText(eventCount)}`}>
             {percent < 0.01 ? "< 1" : Math.round(percent * 100)} %
           </span>
         </button>

@@ -5,6 +5,9 @@
 /** 18211 as `18,211`. */
 export const count = (value: number) => grouped(Math.round(value));
 
+/** 1 as `1 event`, 18211 as `18,211 events`. */
+export const eventCountText = (value: number) => `${count(value)} ${value === 1 ? "event" : "events"}`;
+
 /** A number of an event or a table: at most six digits that matter. */
 export const number = (value: number) => (Number.isInteger(value) ? count(value) : rounded(value, 6));
 

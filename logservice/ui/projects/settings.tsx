@@ -6,7 +6,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem, readProjects } from "../data/projects.ts";
 import { mayDo, project, teamId } from "../data/session.ts";
-import { bytes, count } from "../kit/format.ts";
+import { bytes, count, eventCountText } from "../kit/format.ts";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
@@ -105,8 +105,8 @@ export function ProjectSettings({ projectId }: { readonly projectId: string }) {
             say(`${it.name} was removed`);
           }}
         >
-          {usage ? `${count(usage.events_total)} events` : "All events"}, all alerts, notifications and saved searches
-          of this project are gone for good.
+          {usage ? eventCountText(usage.events_total) : "All events"}, all alerts, notifications and saved searches of
+          this project are gone for good.
         </RemoveDialog>
       )}
     </div>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CompletionItem } from "../../../grammar/query/index.ts";
-import { count } from "../kit/format.ts";
+import { eventCountText } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 
 export interface CompletionsProps {
@@ -66,6 +66,6 @@ export function Completions({ id, items, chosen, countOf, onTake }: CompletionsP
 /** The type of a field and in how many events it is, or the detail that the language gives for the item. */
 function detailOf(item: CompletionItem, countOf: CompletionsProps["countOf"]): string {
   const eventCount = item.kind === "field" ? countOf(item.label) : undefined;
-  if (eventCount !== undefined) return `${item.detail}, ${count(eventCount)} ${eventCount === 1 ? "event" : "events"}`;
-  return (item.detail ?? "").replace(/^(\d+) entries$/, (_, digits: string) => `${count(Number(digits))} events`);
+  if (eventCount !== undefined) return `${item.detail}, ${eventCountText(eventCount)}`;
+  return (item.detail ?? "").replace(/^(\d+) entr(?:y|ies)$/, (_, digits: string) => eventCountText(Number(digits)));
 }

@@ -29,10 +29,13 @@ export function useSuggestions({ text, area }: QueryText, values: FieldValues | 
     text: "",
   });
   const isChoosing = useRef(false);
+  /** Counts what was asked for and what was hidden: an answer to an earlier question opens no list. */
+  const turn = useRef(0);
   isChoosing.current = items.length > 0 && chosen >= 0;
   return {
     ...{ items, chosen, isChoosing },
     async suggest(isAsked = false) {
+      const own = ++turn.current;
       const { value, selectionStart: offset, selectionEnd } = area.current!;
       if (offset !== selectionEnd) return setItems([]);
       // An empty box offers everything only if it is asked.
@@ -46,7 +49,8 @@ export function useSuggestions({ text, area }: QueryText, values: FieldValues | 
           fields: values?.fields ?? [],
           values: values?.values ?? {},
         });
-      const isStill = () => area.current?.value === value && area.current.selectionStart === offset;
+      const isStill = () =>
+        own === turn.current && area.current?.value === value && area.current.selectionStart === offset;
       try {
         await values?.loadFields();
         let answer = await ask();
@@ -65,7 +69,7 @@ export function useSuggestions({ text, area }: QueryText, values: FieldValues | 
         setItems(offered);
         setChosen(text === value && item ? offered.findIndex(({ insertText }) => insertText === item.insertText) : -1);
       } catch {
-        setItems([]);
+        if (isStill()) setItems([]);
       }
     },
     move(step) {
@@ -74,6 +78,9 @@ export function useSuggestions({ text, area }: QueryText, values: FieldValues | 
       choice.current = { item: items[next], text };
       setChosen(next);
     },
-    hide: () => setItems([]),
+    hide() {
+      turn.current += 1;
+      setItems([]);
+    },
   };
 }

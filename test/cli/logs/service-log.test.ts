@@ -1,4 +1,6 @@
 // The events of a log service as the command reads them: the names of levels are those of the language.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -6,6 +8,7 @@ import t from "tap";
 import type { Block } from "../../../cli/logs/line-blocks.ts";
 import { followService, type ServiceQuestion, searchService } from "../../../cli/logs/service-log.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
+import { tool } from "../../support/cli.ts";
 import { startTestService } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 
@@ -104,4 +107,31 @@ t.test("following ends with its signal, whatever was collected before", async (t
   }
   stop.abort();
   t.match(await until("the end", () => ended), { done: true });
+});
+
+t.test("what a followed service left out is told with the reason", async (t) => {
+  const event = { id: "one", timestamp: "2026-01-01T00:00:00Z", level: "info", message: "m", fields: {} };
+  const rows = {
+    null: "entries that came while there was no connection may be left out",
+    1: "1 entry came too fast and was left out",
+    2: "2 entries came too fast and were left out",
+  };
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url!, "http://localhost");
+    response.setHeader("content-type", "text/event-stream");
+    response.write(`event: dropped\ndata: {"count":${searchParams.get("project_id")!.slice(4)}}\n\n`);
+    response.write(`id: one\ndata: ${JSON.stringify(event)}\n\n`);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const [count, said] of Object.entries(rows)) {
+    const argv = ["logs", "-f", "-n", "1", "--service", url, "--project", `app-${count}`];
+    const { stdout, stderr } = await tool(argv, { env: { TOOL_LOGS_TOKEN: "lgs_any" } });
+    t.match(stdout, '"message":"m"', count);
+    t.equal(stderr.split("\n")[1], said, said);
+  }
 });

@@ -135,6 +135,19 @@ t.test("an item in a stage leads to no problem, at any offset of any pipeline", 
   t.end();
 });
 
+t.test("a value says in how many entries it is", (t) => {
+  const values = [{ value: "one", count: 1 }, { value: "two", count: 2 }, { value: "any" }];
+  const { items } = complete("stage = ", 8, { fields: [], values: () => values });
+  t.same(
+    items
+      .slice(0, 3)
+      .map(({ label, detail }) => `${label}: ${detail}`)
+      .sort(),
+    ["any: stage", "one: 1 entry", "two: 2 entries"],
+  );
+  t.end();
+});
+
 t.test("every name and value supplied is offered as one that reads back as itself", (t) => {
   const name = fc.string({ unit: fc.constantFrom(...'ab.-[]"\\ 0é*\n(ino'), minLength: 1, maxLength: 8 });
   fc.assert(

@@ -177,7 +177,10 @@ t.test("sign_out ends what is open by that session or token alone", async (t) =>
     const others = await Promise.all(left.map((other) => tailOf(t, service, other)));
     const half = halfRequest(t, service, one);
     await received(service, 1);
-    t.equal((await ask(service, "sign_out", {}, one)).status, 204);
+    const { status, headers } = await ask(service, "sign_out", {}, one);
+    t.equal(status, 204);
+    // A browser that keeps the cookie would be told that the session has ended by something else.
+    t.equal(/^[^=]+=; .*Max-Age=0/.test(headers["set-cookie"]?.[0] ?? ""), one === cookie);
     await ends(t, clock, "the tail", endOf(tail));
     t.match(await half, /^HTTP\/1\.1 401 [\s\S]*you signed out/);
     t.equal(await isOver(service, one), 401);

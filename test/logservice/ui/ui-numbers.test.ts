@@ -1,7 +1,7 @@
 // How numbers are written on the pages, against Intl, which is too slow for the first painting.
 import fc from "fast-check";
 import t from "tap";
-import { bytes, count, duration, number } from "../../../logservice/ui/kit/numbers.ts";
+import { bytes, count, duration, eventCountText, number } from "../../../logservice/ui/kit/numbers.ts";
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const digits = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 6 });
@@ -25,6 +25,11 @@ t.test("counts and numbers are as Intl writes them", (t) => {
     doubles.map((value) => (Number.isInteger(value) ? whole : digits).format(value || 0)),
   );
   t.equal(count(-0), "0");
+  t.end();
+});
+
+t.test("one event is no plural", (t) => {
+  t.same([0, 1, 2, 18_211].map(eventCountText), ["0 events", "1 event", "2 events", "18,211 events"]);
   t.end();
 });
 
