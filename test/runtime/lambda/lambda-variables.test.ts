@@ -107,7 +107,7 @@ async function started(t: Test, endpoint: string, options: Options): Promise<Sta
   });
   t.teardown(() => environment.end());
   let ranMs = 0;
-  // What is late because the machine did something else counts once.
+  // A step that is late because the machine did something else counts once.
   const steps = systemClock.every(STEP_MS, () => {
     ranMs += STEP_MS;
   });
