@@ -142,7 +142,13 @@ export async function* followService(
   const lines = new LineBlocks();
   const client = clientOf(question);
   // Opened before the past is read: events that come in between are in both, and shown once.
-  let stream = await openTail(client, question, undefined, signal);
+  let stream: Response;
+  try {
+    stream = await openTail(client, question, undefined, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
   const pastIds = new Set<string>();
   let last: string | undefined;
   if (question.withPast) {

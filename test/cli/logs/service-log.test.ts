@@ -109,6 +109,36 @@ t.test("following ends with its signal, whatever was collected before", async (t
   t.match(await until("the end", () => ended), { done: true });
 });
 
+t.test("following that is ended before the service answers is no failure", async (t) => {
+  let isAsked = false;
+  const silent = createServer(() => {
+    isAsked = true;
+  });
+  await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
+  t.teardown(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const { port } = silent.address() as AddressInfo;
+  const question: ServiceQuestion = {
+    address: { url: `http://127.0.0.1:${port}`, project: "app", token: "lgs_any", remedy: "", team: undefined },
+    query: "",
+    startMs: 0,
+    stopMs: 0,
+    limit: Number.POSITIVE_INFINITY,
+    clock: systemClock,
+    onDropped: () => {},
+    onTrouble: () => {},
+    onMissing: () => {},
+  };
+  const stop = new AbortController();
+  const following = followService({ ...question, withPast: false }, stop.signal);
+  const first = following.next();
+  await until("the request", () => isAsked);
+  stop.abort();
+  t.match(await first, { done: true });
+});
+
 t.test("what a followed service left out is told with the reason", async (t) => {
   const event = { id: "one", timestamp: "2026-01-01T00:00:00Z", level: "info", message: "m", fields: {} };
   const rows = {
