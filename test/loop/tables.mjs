@@ -56,7 +56,10 @@ export const DATA = {
     "test/grammar/query/query-completion.test.ts",
     "test/cli/hints.test.ts",
   ],
-  "test/vectors/query-explain.json": ["test/grammar/query/query-completion.test.ts"],
+  "test/vectors/query-explain.json": [
+    "test/grammar/query/query-pipes.test.ts",
+    "test/grammar/query/query-completion.test.ts",
+  ],
   "test/vectors/query-pipes.json": [
     "test/grammar/query/query-pipes.test.ts",
     "test/grammar/query/query-completion.test.ts",
