@@ -77,6 +77,8 @@ const volatile = [
   [/\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,}\b/g, "<hex>"],
   [/\b(?=[0-9a-z]*\d)[0-9a-z]{20}\b/g, "<id>"],
   [/\b(?:tok|lgs)_\w+/g, "<token>"],
+  [/\b(?:inv|sig)_[\w.-]+/gi, "<link>"],
+  [/\(request [^)]*\)?/g, "(request <id>)"],
   [/\b(\d{16}-\d{16})-\w+-\d+(?=\.parquet)/g, "$1-<n>"],
   [/(?<="duration":)\d+/g, "<n>"],
   [/(?<=https:\/\/)\w{10}(?=\.execute-api)/g, "<id>"],
