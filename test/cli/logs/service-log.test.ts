@@ -12,6 +12,19 @@ import { tool } from "../../support/cli.ts";
 import { startTestService } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 
+/** A question for the events of the project; a test sets the period where it counts. */
+const questionOf = (url: string, token: string): ServiceQuestion => ({
+  address: { url, project: "app", token, remedy: "", team: undefined },
+  query: "",
+  startMs: 0,
+  stopMs: 0,
+  limit: Number.POSITIVE_INFINITY,
+  clock: systemClock,
+  onDropped: () => {},
+  onTrouble: () => {},
+  onMissing: () => {},
+});
+
 t.test("levels are called as the language calls them, found or followed", async (t) => {
   const service = await startTestService(t);
   await service.call("add_project", { project: { id: "app", name: "app" } });
@@ -27,16 +40,10 @@ t.test("levels are called as the language calls them, found or followed", async 
       })),
     });
   await add("warn", "warning", "WARN", "fatal", "info");
-  const question: ServiceQuestion = {
-    address: { url: service.running.url, project: "app", token: service.owner, remedy: "", team: undefined },
-    query: "",
+  const question = {
+    ...questionOf(service.running.url, service.owner),
     startMs: Date.parse("2026-01-01T00:00:00Z"),
     stopMs: Date.parse("2026-01-01T00:01:00Z"),
-    limit: Number.POSITIVE_INFINITY,
-    clock: systemClock,
-    onDropped: () => {},
-    onTrouble: () => {},
-    onMissing: () => {},
   };
   const stop = new AbortController();
   const levels: string[] = [];
@@ -69,17 +76,7 @@ t.test("following ends with its signal, whatever was collected before", async (t
   const collect = runInNewContext("gc") as () => void;
   const service = await startTestService(t);
   await service.call("add_project", { project: { id: "app", name: "app" } });
-  const question: ServiceQuestion = {
-    address: { url: service.running.url, project: "app", token: service.owner, remedy: "", team: undefined },
-    query: "",
-    startMs: 0,
-    stopMs: Date.now(),
-    limit: Number.POSITIVE_INFINITY,
-    clock: systemClock,
-    onDropped: () => {},
-    onTrouble: () => {},
-    onMissing: () => {},
-  };
+  const question = { ...questionOf(service.running.url, service.owner), startMs: 0, stopMs: Date.now() };
   const stop = new AbortController();
   const following = followService({ ...question, withPast: false }, stop.signal);
   let isOpen = false;
@@ -120,17 +117,7 @@ t.test("following that is ended before the service answers is no failure", async
     silent.close();
   });
   const { port } = silent.address() as AddressInfo;
-  const question: ServiceQuestion = {
-    address: { url: `http://127.0.0.1:${port}`, project: "app", token: "lgs_any", remedy: "", team: undefined },
-    query: "",
-    startMs: 0,
-    stopMs: 0,
-    limit: Number.POSITIVE_INFINITY,
-    clock: systemClock,
-    onDropped: () => {},
-    onTrouble: () => {},
-    onMissing: () => {},
-  };
+  const question = questionOf(`http://127.0.0.1:${port}`, "lgs_any");
   const stop = new AbortController();
   const following = followService({ ...question, withPast: false }, stop.signal);
   const first = following.next();
