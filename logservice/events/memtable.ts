@@ -14,6 +14,8 @@ class MemtableBatch {
   readonly firstMs: number;
   readonly lastMs: number;
   #parsed: StoredEvent[] | undefined;
+  /** Indexes of its events by time; "sorted" if they came so, as they nearly always do. */
+  #order: "sorted" | Float64Array | undefined;
 
   constructor(lines: BatchLines, eventsBefore: number) {
     this.lines = lines;
@@ -37,6 +39,18 @@ class MemtableBatch {
     this.#parsed[index] ??= eventAt(this.lines, index);
     return this.#parsed[index]!;
   }
+
+  /** Indexes of the events by their time: from the first on, or with a negative sign from the last; all, or those given. */
+  *inOrder(sign: 1 | -1, of?: readonly number[]): Generator<number> {
+    const { times } = this.lines;
+    this.#order ??= isSorted(times) ? "sorted" : times.map((_, index) => index).sort(byTime(times));
+    const indexes = this.#order === "sorted" ? of : (of?.toSorted(byTime(times)) ?? this.#order);
+    const count = of?.length ?? times.length;
+    for (let read = 0; read < count; read++) {
+      const n = sign > 0 ? read : count - 1 - read;
+      yield indexes?.[n] ?? n;
+    }
+  }
 }
 
 /**
@@ -47,22 +61,28 @@ export class MemtableEvents {
   readonly batches: MemtableBatch[] = [];
   length = 0;
   bytes = 0;
-  /** Whether the order of acceptance is also the order of time, as it nearly always is. */
-  isOrdered = true;
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = Number.NEGATIVE_INFINITY;
+  readonly #byFirst = new Sorted<MemtableBatch>(({ firstMs }) => firstMs);
+  readonly #byLast = new Sorted<MemtableBatch>(({ lastMs }) => lastMs);
   readonly #counts = new LineCounts();
   /** The first event that is not in the summary yet: its batch, and its index there. */
   #next = { batch: 0, index: 0 };
 
   add(lines: BatchLines): void {
     const batch = new MemtableBatch(lines, this.length);
-    this.isOrdered &&= batch.firstMs >= this.lastMs && isSorted(lines.times);
     this.firstMs = Math.min(this.firstMs, batch.firstMs);
     this.lastMs = Math.max(this.lastMs, batch.lastMs);
     this.batches.push(batch);
     this.length += batch.length;
     this.bytes += lines.bytes;
+  }
+
+  /** The batches by their first time, or with a negative sign by their last time from the last on. */
+  *inOrder(sign: 1 | -1): Generator<MemtableBatch> {
+    const batches = (sign > 0 ? this.#byFirst : this.#byLast).all(this.batches);
+    const { length } = batches;
+    for (let read = 0; read < length; read++) yield batches[sign > 0 ? read : length - 1 - read]!;
   }
 
   get firstSequence(): number {
@@ -95,6 +115,41 @@ export class MemtableEvents {
   }
 }
 
+/** A list that only grows, sorted by a number. What came since is sorted in when it is asked for. */
+class Sorted<One> {
+  readonly #by: (one: One) => number;
+  #sorted: One[] = [];
+
+  constructor(by: (one: One) => number) {
+    this.#by = by;
+  }
+
+  /** Whoever reads an earlier answer still finds it as it was, but for what was added to its end. */
+  all(list: readonly One[]): readonly One[] {
+    const by = this.#by;
+    const fresh = list.slice(this.#sorted.length).sort((a, b) => by(a) - by(b));
+    const last = this.#sorted.at(-1);
+    if (last === undefined || fresh.length === 0 || by(last) <= by(fresh[0]!)) {
+      for (const one of fresh) this.#sorted.push(one);
+    } else {
+      this.#sorted = merged(this.#sorted, fresh, by);
+    }
+    return this.#sorted;
+  }
+}
+
+function merged<One>(a: readonly One[], b: readonly One[], by: (one: One) => number): One[] {
+  const all: One[] = [];
+  let at = 0;
+  for (const one of b) {
+    while (at < a.length && by(a[at]!) <= by(one)) all.push(a[at++]!);
+    all.push(one);
+  }
+  while (at < a.length) all.push(a[at++]!);
+  return all;
+}
+
+const byTime = (times: Float64Array) => (a: number, b: number) => times[a]! - times[b]!;
 const isSorted = (times: Float64Array) => times.every((ms, i) => i === 0 || ms >= times[i - 1]!);
 
 /** The events of one journal file, by project, until they are flushed. */

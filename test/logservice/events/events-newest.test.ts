@@ -2,6 +2,9 @@
 import t from "tap";
 import { parseQuery } from "../../../grammar/query/index.ts";
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
+import { pageInMemory } from "../../../logservice/events/duckdb/query/memory-page.ts";
+import { type QueryContext, selectionOf } from "../../../logservice/events/duckdb/query/query-context.ts";
+import type { PageBounds } from "../../../logservice/events/duckdb/query/rows.ts";
 import { isCanonical, isStorableTimestamp, nanosecondsOf, readInstant } from "../../../logservice/events/instant.ts";
 import {
   type BatchLines,
@@ -13,6 +16,7 @@ import {
 import { encodeEvent } from "../../../logservice/events/journal/line.ts";
 import { lineFilter } from "../../../logservice/events/line-filter.ts";
 import { MemtableEvents } from "../../../logservice/events/memtable.ts";
+import { comparePositions, type EventPosition, type PositionedEvent } from "../../../logservice/events/order.ts";
 import type { NewEvent, TailItem } from "../../../logservice/events/store.ts";
 import { MAX_WAITING, openTail, Tails } from "../../../logservice/events/tail.ts";
 import { compareFilter } from "../../support/events/filter-fuzz.ts";
@@ -198,3 +202,88 @@ t.test("a tail goes on behind an id, as far as it is known", async (t) => {
   const unknown = await messages("none", [list, many]);
   t.same([unknown[0], unknown[1]], [null, "0"]);
 });
+
+t.test("a page of what several senders sent at once reads the batches that can hold it", async (t) => {
+  const BATCHES = 60;
+  const EVENTS = 100;
+  const rows: { name: string; senders: number; isShuffled?: boolean; at?: (batch: number) => number }[] = [
+    { name: "one sender", senders: 1 },
+    { name: "four senders whose batches interleave", senders: 4 },
+    { name: "sixteen senders", senders: 16 },
+    { name: "batches that are not in order themselves", senders: 4, isShuffled: true },
+    { name: "batches that come the newest first", senders: 1, at: (batch) => BATCHES - batch },
+    { name: "one batch of a clock that is a day ahead", senders: 2, at: (batch) => (batch === 3 ? 86_400 : batch) },
+  ];
+  for (const { name, senders, isShuffled, at } of rows) {
+    await t.test(name, async (t) => {
+      const events = new MemtableEvents();
+      const all: string[] = [];
+      for (let batch = 0; batch < BATCHES; batch++) {
+        // Each sender's batch covers as many seconds as there are senders, so that all of a round overlap.
+        const fromMs = Date.parse(TIME) + 1000 * (at?.(batch) ?? Math.floor(batch / senders) * senders);
+        const sent = Array.from({ length: EVENTS }, (_, n) => {
+          const place = isShuffled === true ? (n * 37) % EVENTS : n;
+          const timestamp = new Date(fromMs + (place * 1000 * senders) / EVENTS).toISOString();
+          all.push(timestamp);
+          return event(`${batch} ${n}`, { timestamp, level: n % 10 === 0 ? "error" : "info" });
+        });
+        events.add(linesOf(1 + batch * EVENTS, ...sent));
+      }
+      for (const sign of [1, -1] as const) {
+        const order = sign > 0 ? "the first" : "the last";
+        const { page, parsed } = await pageOf(events, { sign, limit: 50, after: undefined });
+        const expected = all.toSorted().slice(...(sign > 0 ? [0, 50] : [-50])) as string[];
+        t.same(page.map(({ event }) => event.timestamp).toSorted(), expected, order);
+        t.ok(parsed <= 50 * senders + senders, `${order}: ${parsed} of ${all.length} events were parsed`);
+        const errors = await pageOf(events, { sign, limit: 5, after: undefined }, "level = error");
+        t.equal(errors.page.length, 5);
+        t.ok(errors.page.every(({ event }) => event.level === "error"));
+      }
+      for (const sign of [1, -1] as const) {
+        const order = sign > 0 ? "the first" : "the last";
+        // Pages that follow each other give each event once, in order, and do not read the earlier ones again.
+        let after: EventPosition | undefined;
+        const seen: PositionedEvent[] = [];
+        do {
+          const { page } = await pageOf(events, { sign, limit: 700, after });
+          seen.push(...page);
+          after = page.at(-1);
+        } while (after !== undefined);
+        t.equal(new Set(seen.map(({ event }) => event.message)).size, all.length, `${order}: all pages`);
+        t.ok(
+          seen.every((one, n) => n === 0 || sign * comparePositions(seen[n - 1]!, one) < 0),
+          `${order}: in order`,
+        );
+      }
+    });
+  }
+});
+
+/** A page of events in memory, and how many events were parsed for it for the first time. */
+async function pageOf(events: MemtableEvents, bounds: PageBounds, query?: string) {
+  const parsed = query === undefined ? undefined : parseQuery(query);
+  const nowMs = Date.parse(TIME);
+  const range = {
+    project: "app",
+    startMs: nowMs - 1000,
+    stopMs: nowMs + 100_000_000,
+    query: parsed?.ok ? parsed.value : undefined,
+  };
+  const parse = JSON.parse;
+  let count = 0;
+  JSON.parse = (...args) => {
+    count++;
+    return parse(...args);
+  };
+  try {
+    const context = {
+      selection: selectionOf(range, nowMs),
+      memtables: [{ events, length: events.length }],
+      signal: new AbortController().signal,
+      used: { bytes: 0, isScanned: false, files: new Set<string>() },
+    };
+    return { page: await pageInMemory(context as unknown as QueryContext, bounds), parsed: count };
+  } finally {
+    JSON.parse = parse;
+  }
+}

@@ -1,20 +1,10 @@
 import { SQL_FALSE, type SqlCondition } from "../../../../grammar/query/sql/condition.ts";
-import { Yielder } from "../../event-loop.ts";
-import type { StoredEvent } from "../../journal/line.ts";
-import type { MemtableView } from "../../memtables.ts";
-import { comparePositions, type EventPosition, type PositionedEvent, printCursor, readPosition } from "../../order.ts";
+import { type EventPosition, type PositionedEvent, printCursor, readPosition } from "../../order.ts";
 import { PAGE_BYTES, pageFits } from "../../page.ts";
 import type { SearchQuery } from "../../store.ts";
 import type { Segment } from "../segment.ts";
-import {
-  eachInMemory,
-  groupBy,
-  open,
-  overlaps,
-  positionOf,
-  type QueryContext,
-  segmentCondition,
-} from "./query-context.ts";
+import { firstOf, pageInMemory } from "./memory-page.ts";
+import { groupBy, open, overlaps, type QueryContext, segmentCondition } from "./query-context.ts";
 import { eventsAt, firstRows, type PageBounds, type SegmentRow, type SizedEvent } from "./rows.ts";
 
 type Matches = readonly (SegmentRow | PositionedEvent)[];
@@ -65,64 +55,10 @@ async function find(context: QueryContext, bounds: PageBounds): Promise<Matches>
   return matches;
 }
 
-function firstOf<One extends EventPosition>(positions: One[], { sign, limit }: PageBounds): One[] {
-  return positions.sort((a, b) => sign * comparePositions(a, b)).slice(0, limit);
-}
-
 /** Whether a page that begins after a position has passed a segment. */
 function isBefore({ first, last }: Segment, after: EventPosition | undefined, sign: number): boolean {
   if (after === undefined) return false;
   return sign > 0 ? last < after.nanoseconds : first > after.nanoseconds;
-}
-
-async function pageInMemory(context: QueryContext, bounds: PageBounds): Promise<PositionedEvent[]> {
-  const { sign, after } = bounds;
-  const matches: PositionedEvent[] = [];
-  for (const view of context.memtables) {
-    const here: PositionedEvent[] = [];
-    const take = (stored: StoredEvent) => {
-      const event = positionOf(stored);
-      if (after === undefined || sign * comparePositions(event, after) > 0) here.push(event);
-    };
-    const isFull = () => here.length >= bounds.limit;
-    if (view.events.isOrdered) await readOrdered(context, view, { sign, take, isFull });
-    else await eachInMemory(context, take, [view]);
-    matches.push(...firstOf(here, bounds));
-  }
-  return firstOf(matches, bounds);
-}
-
-/** Reads events in the order of time from the wanted end on, until the page is full and the time changes. */
-async function readOrdered(
-  { selection, signal, used }: QueryContext,
-  { events, length }: MemtableView,
-  { sign, take, isFull }: { sign: 1 | -1; take: (stored: StoredEvent) => void; isFull: () => boolean },
-): Promise<void> {
-  const { startMs, selects, filter } = selection;
-  const { stopMs } = selection.range;
-  const yielder = new Yielder();
-  const batches = events.batches.filter(({ eventsBefore }) => eventsBefore < length);
-  if (sign < 0) batches.reverse();
-  let lastMs: number | undefined;
-  for (const batch of batches) {
-    if (batch.lastMs < startMs || batch.firstMs > stopMs) continue;
-    if (isFull() && (sign > 0 ? batch.firstMs : batch.lastMs) !== lastMs) return;
-    used.isScanned = true;
-    const hits = filter?.(batch.lines);
-    const count = hits?.length ?? batch.length;
-    for (let read = 0; read < count; read++) {
-      const n = sign > 0 ? read : count - 1 - read;
-      const index = hits?.[n] ?? n;
-      const ms = batch.lines.times[index]!;
-      if (isFull() && ms !== lastMs) return;
-      lastMs = ms;
-      if (ms < startMs || ms > stopMs) continue;
-      const stored = batch.at(index);
-      if (selects(stored)) take(stored);
-      if (yielder.isDue()) await yielder.rest(signal);
-    }
-    if (yielder.isDue()) await yielder.rest(signal);
-  }
 }
 
 /** The first events of some segments. Rows between the bounds of the condition are read and given to the predicate. */
