@@ -111,7 +111,7 @@ export const DATA = {
     "test/schema/mutants.test.ts",
   ],
 
-  "README.md": ["test/readme.test.ts"],
+  "README.md": ["test/readme.test.ts", "test/slow/readme.ts"],
   "cli/logs/STAGES.md": ["test/grammar/query/query-pipe-words.test.ts"],
   "language-server/EDITORS.md": ["test/language-server/documents.test.ts"],
   "vscode-extension/DEVELOPMENT.md": ["test/language-server/documents.test.ts"],
