@@ -62,9 +62,9 @@ t.test("every block of the README does what it says", { skip }, async (t) => {
 
   // The app of `Try it`, without its last line, which runs it.
   mkdirSync(directory, { recursive: true });
-  const [made, asked] = [block("Try it", 0), block("Try it", 1)];
-  await type(made.replace(/^tool start$/m, ""), env, directory);
-  t.match(asked, "tool logs 'status >= 500 and path = /fail'");
+  const [setup, questions] = [block("Try it", 0), block("Try it", 1)];
+  await type(setup.replace(/^tool start$/m, ""), env, directory);
+  t.match(questions, "tool logs 'status >= 500 and path = /fail'");
   block("Deploy it here first", 0);
 
   await t.test("Deploy it", async (t) => {

@@ -10,7 +10,7 @@ export function firstOf<One extends EventPosition>(positions: One[], { sign, lim
 }
 
 /**
- * The events in memory that a page begins with. Of a batch only its times are known without parsing: those batches are
+ * The events in memory that a page begins with. Only the times of a batch are known without parsing: those batches are
  * read that can hold an event of the page, from the wanted end on, however the batches of several senders interleave.
  */
 export async function pageInMemory(context: QueryContext, bounds: PageBounds): Promise<PositionedEvent[]> {
