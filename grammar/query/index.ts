@@ -27,7 +27,7 @@ export {
 } from "./meant/near.ts";
 export { parseQuery } from "./parse.ts";
 export { type Accumulator, accumulator } from "./pipe/accumulators.ts";
-export { columnIndex, columnName, outputOf, type RowColumn, resultOf } from "./pipe/columns.ts";
+export { columnIndex, columnName, columnOf, outputOf, type RowColumn, resultOf } from "./pipe/columns.ts";
 export { isMergeable, isStreaming, type PipesResult, PipesRun, pipesOver, readOfField } from "./pipe/evaluate.ts";
 export { explainPipeAt, explainPipes } from "./pipe/explain.ts";
 export { FUNCTIONS, type FunctionKind, type FunctionName, functionOf } from "./pipe/functions.ts";
@@ -39,6 +39,7 @@ export { parsePipeline } from "./pipe/parse.ts";
 export { aggregatesOf, factsOf, givesRows, groupsOf, isTimed, pipeCondition } from "./pipe/pipe-facts.ts";
 export { printPipeline } from "./pipe/print.ts";
 export { fieldsNamed, readsOfPipeline } from "./pipe/reads.ts";
+export { type SortOrder, sortOrder } from "./pipe/sort-order.ts";
 export { stepCount, stepFor, stepStart, stepsOf } from "./pipe/steps.ts";
 export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, compareCells, jsonText, keyOf } from "./pipe/values.ts";

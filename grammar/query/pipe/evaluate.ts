@@ -11,7 +11,7 @@ import {
 import { levelOf } from "../levels.ts";
 import { compilePredicate, reader } from "../predicate.ts";
 import { readTime } from "../timestamp.ts";
-import { columnIndex, columnName, outputOf, type PipeInput, type RowColumn, resultOf } from "./columns.ts";
+import { columnIndex, columnName, columnOf, outputOf, type PipeInput, type RowColumn, resultOf } from "./columns.ts";
 import { type FunctionKind, functionOf } from "./functions.ts";
 import {
   AggregateCollector,
@@ -35,6 +35,7 @@ import {
 } from "./operators.ts";
 import type { PackedState } from "./packed.ts";
 import { factsOf, isAggregate } from "./pipe-facts.ts";
+import { sortOrder } from "./sort-order.ts";
 import type { Table } from "./table.ts";
 
 export interface PipesOptions {
@@ -296,6 +297,7 @@ function collectorOf(pipe: Pipe, making: Collecting): Collector<Item, unknown> {
       return new Sort(
         pipe.keys.map(({ column, direction }) => ({
           read: readOf(column, input),
+          order: sortOrder(columnOf(column, input).type),
           isDescending: direction === "desc",
         })),
         budget,
@@ -355,10 +357,11 @@ function readOf(column: Column, input: PipeInput): Read<Item> {
   return ((row: CellRow) => row[place]) as Read<Item>;
 }
 
-/** All spellings of a level are one value. */
+/** All spellings of a level are one value, and an entry without a time has none. */
 export function readOfField(field: Field): (entry: Entry) => unknown {
   const read = reader(field);
   const place = target(field);
+  if (place.at === "entry" && place.name === "timestamp") return ({ timestamp }) => timestamp || undefined;
   if (place.at !== "entry" || place.name !== "level") return read;
   return (entry) => {
     const level = read(entry);

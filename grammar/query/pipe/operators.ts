@@ -5,6 +5,7 @@ import { type Accumulator, accumulator } from "./accumulators.ts";
 import type { RowColumn } from "./columns.ts";
 import type { FunctionKind } from "./functions.ts";
 import { type PackedState, Packing, Unpacking } from "./packed.ts";
+import type { SortOrder } from "./sort-order.ts";
 import { LADDER_MS, stepCount, stepFor, stepStart, stepsOf } from "./steps.ts";
 import { TooManyGroups } from "./table.ts";
 import { type Cell, compareCells, keyOf } from "./values.ts";
@@ -95,6 +96,7 @@ const KEPT_BYTES = 200;
 
 export interface SortKeyRead<Item> {
   readonly read: Read<Item>;
+  readonly order: SortOrder;
   readonly isDescending: boolean;
 }
 
@@ -145,7 +147,7 @@ export class Sort<Item> implements Collector<Item, Item> {
 
   push(item: Item): void {
     this.#budget.take(KEPT_BYTES);
-    this.#items.push({ item, cells: this.#keys.map(({ read }) => read(item)) });
+    this.#items.push({ item, cells: this.#keys.map(({ read, order }) => order.key(read(item))) });
     if (this.#items.length < 2 * this.#most + CUT_EVERY) return;
     this.#budget.take(-KEPT_BYTES * (this.#items.length - this.#most));
     this.#items = this.#sorted();
@@ -156,12 +158,11 @@ export class Sort<Item> implements Collector<Item, Item> {
   }
 
   #sorted(): Sortable<Item>[] {
-    const signs = this.#keys.map(({ isDescending }) => (isDescending ? -1 : 1));
     // Sorting keeps the order of equal items.
     const sorted = this.#items.toSorted((a, b) => {
-      for (const [at, sign] of signs.entries()) {
-        const order = compareCells(a.cells[at], b.cells[at]);
-        if (order !== 0) return order * sign;
+      for (const [at, { order, isDescending }] of this.#keys.entries()) {
+        const difference = order.compare(a.cells[at], b.cells[at]);
+        if (difference !== 0) return isDescending ? -difference : difference;
       }
       return 0;
     });

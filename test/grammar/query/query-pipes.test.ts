@@ -240,10 +240,22 @@ const VALUES = [
   [],
   { x: 1 },
 ] as const;
-const FIELDS = ["a", "b", "c.d", "level", "message"] as const;
+const FIELDS = ["a", "b", "c.d", "level", "timestamp", "message"] as const;
 
 const drawnEntry = fc.record({
-  timestamp: fc.constant("2026-05-01T12:00:00Z"),
+  timestamp: fc.constantFrom(
+    "2026-05-01T12:00:00Z",
+    "2026-05-01T12:00:00.000Z",
+    "2026-05-01T12:00:00.5Z",
+    "2026-05-01T12:00:00.000000001Z",
+    "2026-05-01T12:00:00.0000000019Z",
+    "2026-05-01T14:00:00.000000002+02:00",
+    "2026-05-01T11:59:59.999999999Z",
+    "2026-05-01 09:30:00-02:30",
+    "1969-12-31T23:59:59.999999999Z",
+    "soon",
+    "",
+  ),
   level: fc.constantFrom("info", "WARN", "warning", "error", "odd"),
   message: fc.constantFrom("x", "y", "\u{1f600}", "\uff5e"),
   fields: fc.record(
@@ -274,9 +286,21 @@ const aggregates = fc.uniqueArray(aggregate, { minLength: 1, maxLength: 3 });
 const drawnPipeline = fc
   .tuple(
     fc.constantFrom("", "a > 0", "error", "not b = 5"),
-    fc.array(fc.constantFrom("where a >= 0", "where exists b", "sort a desc, b", "sort level", "limit 7"), {
-      maxLength: 2,
-    }),
+    fc.array(
+      fc.constantFrom(
+        "where a >= 0",
+        "where exists b",
+        "sort a desc, b",
+        "sort level",
+        "sort level desc, a",
+        "sort timestamp",
+        "sort timestamp desc, level",
+        "limit 7",
+      ),
+      {
+        maxLength: 2,
+      },
+    ),
     fc.oneof(
       byOf.map((by) => ({ text: `count${by}`, columns: ["count"] })),
       field.map((name) => ({ text: `top 3 ${name}`, columns: ["count", name] })),
@@ -301,7 +325,7 @@ const drawnPipeline = fc
         names = [name];
       }
       // A function of a function has no name: it needs as.
-      if (kind === "stats" && !/^(?:level|message)$|\(/.test(name)) {
+      if (kind === "stats" && !/^(?:level|message|timestamp)$|\(/.test(name)) {
         pipes.push(`stats count(${name}) as n, max(${name}) as most`);
         names = ["n", "most"];
       }
@@ -359,6 +383,64 @@ t.test("random pipelines give what the plainest evaluation gives", (t) => {
     { numRuns, seed: Number(process.env.FUZZ_SEED ?? 1) },
   );
   t.ok(accepted > numRuns / 2, `${accepted} of ${numRuns} are pipelines`);
+  t.end();
+});
+
+/** Entries whose message is their place, with these times or levels. */
+const placed = (entries: readonly { readonly timestamp?: string; readonly level?: string }[]): Entry[] =>
+  entries.map(({ timestamp = "", level = "info" }, at) => ({ timestamp, level, message: `${at}`, fields: { at } }));
+
+const TIMED = placed(
+  [
+    "2026-05-01T12:00:00Z",
+    "2026-05-01T12:00:00.5Z",
+    "2026-05-01T12:00:00.25Z",
+    // An hour and a half earlier than it looks.
+    "2026-05-01T13:00:00.1+01:30",
+    "2026-05-01T12:00:00.250000001Z",
+    "2026-05-01T12:00:00.249999999Z",
+    "soon",
+    "",
+    "2026-05-01 14:00:00,0+02:00",
+    "20 minutes ago",
+  ].map((timestamp) => ({ timestamp })),
+);
+const LEVELLED = placed(
+  ["error", "info", "Warning", "odd", "fatal", "debug", "crit", "ALERT", "a lot", "notice"].map((level) => ({ level })),
+);
+
+t.test("sort puts times in the order of time, and levels in that of severity", (t) => {
+  const rows: readonly (readonly [query: string, entries: readonly Entry[], places: string])[] = [
+    ["| sort timestamp", TIMED, "7 9 6 3 0 8 5 2 4 1"],
+    ["| sort timestamp desc", TIMED, "1 4 2 5 0 8 3 6 9 7"],
+    ["| sort timestamp desc | limit 2", TIMED, "1 4"],
+    ["| sort level", LEVELLED, "8 3 5 1 9 2 0 6 7 4"],
+    ["| sort level desc | limit 3", LEVELLED, "4 7 6"],
+    ["| sort level, timestamp desc", [...TIMED.slice(0, 3), ...placed([{ level: "err" }])], "1 2 0 0"],
+    ["| fields timestamp, message | sort timestamp | fields message", TIMED, "7 9 6 3 0 8 5 2 4 1"],
+    ["| stats last(timestamp) as seen by message | sort seen desc | fields message", TIMED, "1 4 2 5 0 8 3 6 9 7"],
+    ["| stats first(level) by message | sort first(level) | fields message", LEVELLED, "8 3 5 1 9 2 0 6 7 4"],
+    ["| unique level, message | sort level desc | fields message", LEVELLED, "4 7 6 0 2 9 1 5 3 8"],
+    // Other columns are what they look like.
+    ["| stats count() as timestamp by at | sort timestamp, at | fields at", placed([{}, {}]), "0 1"],
+  ];
+  for (const [query, of, places] of rows) {
+    const result = run(query, of);
+    const given = result.kind === "table" ? result.rows.flat() : result.entries.map(({ message }) => message);
+    t.equal(given.join(" "), places, query);
+  }
+  t.end();
+});
+
+t.test("an entry without a time has none: count(timestamp), first(timestamp), count by timestamp", (t) => {
+  const of = placed([{}, { timestamp: "2026-05-01T12:00:00Z" }, {}]);
+  t.strictSame(rowsOf("| stats count(timestamp), count(), first(timestamp)", of).rows, [
+    [1, 3, "2026-05-01T12:00:00Z"],
+  ]);
+  t.strictSame(rowsOf("| count by timestamp", of).rows, [
+    [null, 2],
+    ["2026-05-01T12:00:00Z", 1],
+  ]);
   t.end();
 });
 

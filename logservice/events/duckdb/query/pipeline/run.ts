@@ -9,6 +9,7 @@ import {
   PipesRun,
   pipesOver,
   type RowColumn,
+  sortOrder,
   stepCount,
   stepStart,
   stepsOf,
@@ -272,18 +273,23 @@ function cellIn(form: Form, value: unknown): Cell {
 /** As the language orders values, where SQL does not. */
 function inPlansOrder(
   rows: readonly (readonly Cell[])[],
-  { by, order, limit }: GroupPlan,
+  { by, columns, order, limit }: GroupPlan,
 ): readonly (readonly Cell[])[] {
-  const usual = [{ place: by.length, isDescending: true }, ...by.map((_, place) => ({ place, isDescending: false }))];
-  const keys = [...order, ...usual];
-  const sorted = rows.toSorted((a, b) => {
-    for (const { place, isDescending } of keys) {
-      const difference = compareCells(a[place], b[place]);
+  const values = sortOrder("value");
+  const keys = [
+    ...order.map((key) => ({ ...key, order: sortOrder(columns[key.place]!.type) })),
+    { place: by.length, isDescending: true, order: values },
+    ...by.map((_, place) => ({ place, isDescending: false, order: values })),
+  ];
+  const read = rows.map((row) => ({ row, cells: keys.map(({ place, order }) => order.key(row[place])) }));
+  const sorted = read.sort((a, b) => {
+    for (const [at, { order, isDescending }] of keys.entries()) {
+      const difference = order.compare(a.cells[at], b.cells[at]);
       if (difference !== 0) return isDescending ? -difference : difference;
     }
     return 0;
   });
-  return limit === undefined ? sorted : sorted.slice(0, limit);
+  return (limit === undefined ? sorted : sorted.slice(0, limit)).map(({ row }) => row);
 }
 
 interface Range {
