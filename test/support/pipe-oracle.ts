@@ -155,7 +155,13 @@ function staged(
         const test = compilePredicate({ source: "", expr: stage.expr }, { nowMs });
         return [items.filter(({ entry }) => test(entry!)), names];
       }
-      // Only comparisons with numbers are drawn for rows.
+      const [time] = stage.expr.kind === "comparison" && "chunks" in stage.expr.value ? stage.expr.value.chunks : [];
+      if (stage.expr.kind === "comparison" && time !== undefined && stage.expr.op === ">") {
+        const { field } = stage.expr;
+        const ms = (value: Value) => Number(nanosOf(value) ?? Number.NaN) / 1e6;
+        return [items.filter((item) => flat(cellOf(item, field)).some((cell) => ms(cell) > ms(time))), names];
+      }
+      // Only comparisons with numbers, and of times after another, are drawn for rows.
       if (stage.expr.kind !== "comparison" || stage.expr.value.kind !== "number") throw new Error("not drawn");
       const { field, op, value } = stage.expr;
       return [

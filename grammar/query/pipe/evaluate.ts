@@ -35,6 +35,7 @@ import {
 } from "./operators.ts";
 import type { PackedState } from "./packed.ts";
 import { factsOf, isAggregate } from "./pipe-facts.ts";
+import { conditionByPlace } from "./row-condition.ts";
 import { sortOrder } from "./sort-order.ts";
 import type { Table } from "./table.ts";
 
@@ -372,12 +373,12 @@ export function readOfField(field: Field): (entry: Entry) => unknown {
 function testOf(expr: Expr, { input, nowMs }: Making): (item: Item) => boolean {
   if (input.kind === "events") return compilePredicate({ source: "", expr }, { nowMs }) as (item: Item) => boolean;
   const { columns } = input;
-  const test = compilePredicate({ source: "", expr: overColumns(expr, columns) }, { nowMs });
+  const test = compilePredicate({ source: "", expr: conditionByPlace(expr, columns) }, { nowMs });
   return ((row: CellRow) => test(entryOf(row, columns))) as (item: Item) => boolean;
 }
 
-/** Properties of entries that predicates know by name keep it; other columns are fields by their place. */
-const OWN = new Set(["level", "message", "timestamp", "id", "stage"]);
+/** Columns that terms test without naming them, such as `error`. All others are fields by their place. */
+const OWN = new Set(["level", "message"]);
 
 function entryOf(row: CellRow, columns: readonly RowColumn[]): Entry {
   const own: Record<string, unknown> = {};
@@ -391,25 +392,4 @@ function entryOf(row: CellRow, columns: readonly RowColumn[]): Entry {
     fields[`${at}`] = value;
   }
   return { ...own, fields } as Entry;
-}
-
-function overColumns(expr: Expr, columns: readonly RowColumn[]): Expr {
-  switch (expr.kind) {
-    case "or":
-    case "and":
-      return { ...expr, terms: expr.terms.map((term) => overColumns(term, columns)) };
-    case "not":
-      return { ...expr, term: overColumns(expr.term, columns) };
-    case "level":
-    case "stage":
-    case "message":
-      return expr;
-    default: {
-      const name = columnName(expr.field);
-      if (OWN.has(name)) return expr;
-      const { span } = expr.field;
-      const key = `${columnIndex(columns, name)}`;
-      return { ...expr, field: { path: [{ kind: "key", key, span }], span } };
-    }
-  }
 }

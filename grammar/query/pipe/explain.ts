@@ -8,6 +8,7 @@ import { aboutColumn, aggregateName, columnIndex, columnName, columnOf, type Pip
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import { aggregatesOf, columnsNamed, givesRows, isAggregate, pipeCondition } from "./pipe-facts.ts";
 import { printPipe } from "./print.ts";
+import { typedCondition } from "./row-condition.ts";
 
 /** Each stage in plain words, a sentence each. */
 export const explainPipes = (pipes: readonly Pipe[]): string[] =>
@@ -27,7 +28,7 @@ function inWords(pipe: Pipe, input: PipeInput): string {
     case "top":
       return `Then the ${pipe.count?.value ?? 10} most frequent values of ${printField(pipe.column)}`;
     case "where":
-      return `Of those, the ones where ${explain({ source: "", expr: pipe.expr })}`;
+      return `Of those, the ones where ${explain({ source: "", expr: typedCondition(pipe.expr, input) })}`;
     case "sort":
       return `Sorted by ${pipe.keys.map((key) => `${printField(key.column)}${firstOf(key, input)}`).join(", then by ")}`;
     case "limit":
@@ -127,9 +128,10 @@ function callAt({ name, nameSpan, argument, span }: Call, { offset, before }: Pl
 
 /** Fields of entries as in any query; of rows, their columns. */
 function conditionAt(expr: Expr, { source, offset, before }: Place): Explanation | undefined {
-  const field = resultOf(before).kind === "rows" ? fieldAt(expr, offset) : undefined;
+  const input = resultOf(before);
+  const field = input.kind === "rows" ? fieldAt(expr, offset) : undefined;
   if (field !== undefined) return { span: field.span, text: columnDocs(field, before) };
-  return explainAt({ source, expr }, offset);
+  return explainAt({ source, expr: typedCondition(expr, input) }, offset);
 }
 
 function fieldAt(expr: Expr, offset: number): Field | undefined {

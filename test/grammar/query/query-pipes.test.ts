@@ -317,7 +317,8 @@ const drawnPipeline = fc
     let names = columns;
     for (const [kind, number] of rest) {
       const name = names[number % names.length]!;
-      if (kind === "where") pipes.push(`where ${name} >= ${number}`);
+      const bound = /timestamp/.test(name) && number > 4 ? '> "2026-05-01T12:00:00Z"' : `>= ${number}`;
+      if (kind === "where") pipes.push(`where ${name} ${bound}`);
       if (kind === "sort") pipes.push(`sort ${name}${number % 2 === 0 ? " desc" : ""}`);
       if (kind === "limit") pipes.push(`limit ${number + 1}`);
       if (kind === "fields") {
@@ -429,6 +430,45 @@ t.test("sort puts times in the order of time, and levels in that of severity", (
     const given = result.kind === "table" ? result.rows.flat() : result.entries.map(({ message }) => message);
     t.equal(given.join(" "), places, query);
   }
+  t.end();
+});
+
+t.test("columns of times are compared with times, and columns of levels with levels", (t) => {
+  const ago = (hours: number) => new Date(NOW - hours * 3_600_000).toISOString();
+  const of = placed([
+    { timestamp: ago(0.5), level: "err" },
+    { timestamp: ago(30), level: "info" },
+    { timestamp: `${ago(2).slice(0, 19)}+02:00`, level: "Warning" },
+    { timestamp: "soon", level: "odd" },
+    {},
+  ]);
+  const rows: readonly (readonly [where: string, places: string])[] = [
+    ["seen > 1d", "0 2"],
+    ["seen > 2h", "0"],
+    ["seen <= 1d", "1"],
+    ["not seen > 1d", "1 3 4"],
+    [`seen >= "${ago(1)}"`, "0"],
+    [`seen < "2026-05-01"`, "1"],
+    [`seen < "2026-05-01T10:00:00+02:00" or seen > 1h`, "0 1"],
+    ["timestamp > 2h", "0"],
+    ["l >= warn", "0 2"],
+    ["l = warning", "2"],
+    ["l != ERROR", "1 2 3 4"],
+    ["level > info", "0 2"],
+    ["l = warn*", "2"],
+  ];
+  const stats =
+    "| stats last(timestamp) as seen, last(timestamp) as timestamp, first(level) as l, first(level) as level";
+  for (const [where, places] of rows) {
+    const { rows = [] } = rowsOf(`${stats} by message | where ${where} | sort message | fields message`, of);
+    t.equal(rows.flat().join(" "), places, where);
+  }
+  t.strictSame(rowsOf(`| timeseries 1h | where time >= "${ago(1)}" and count > 0 | fields count`, of).rows, [[1]]);
+  t.strictSame(
+    rowsOf("| stats count() as timestamp | where timestamp > 4", of).rows,
+    [[5]],
+    "a number, by its function",
+  );
   t.end();
 });
 

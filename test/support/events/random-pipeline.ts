@@ -98,6 +98,7 @@ export function randomPipeline(random: Random): string {
   const column = random.pick(grouping.columns);
   const rest = random.pick([
     "",
+    ` | where ${column} ${random.pick(["> 3h", '<= "2024-05-01T10:30:00.5Z"', ">= warn", "= warning", "< 220m"])}`,
     "",
     ` | limit ${1 + random.below(10)}`,
     ` | sort ${column} desc | limit ${1 + random.below(10)}`,
