@@ -111,7 +111,7 @@ async function timesOf(
   const { startMs, stopMs } = question;
   const whole = {
     start: new Date(range.fromMs ?? startMs).toISOString(),
-    stop: new Date(range.toMs ?? stopMs).toISOString(),
+    stop: range.toMs === undefined ? new Date(stopMs).toISOString() : preciseText(range.toMs),
   };
   if (!pipeline.pipes.some(isTimed) || (range.fromMs !== undefined && range.toMs !== undefined)) return whole;
   const outermost = async (order: "ascending" | "descending") => {
@@ -132,6 +132,13 @@ async function timesOf(
     start: range.fromMs === undefined ? first : whole.start,
     stop: range.toMs === undefined ? last : whole.stop,
   };
+}
+
+/** A time with the nanoseconds that float64 has: the last instant of a period is just before its end. */
+function preciseText(timeMs: number): string {
+  const wholeMs = Math.floor(timeMs);
+  const nanoseconds = Math.floor((timeMs - wholeMs) * 1e6);
+  return new Date(wholeMs).toISOString().replace("Z", `${String(nanoseconds).padStart(6, "0")}Z`);
 }
 
 /** The events since `startMs` if `withPast`, then new ones, until the signal. A broken connection is reopened. */

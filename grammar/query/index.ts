@@ -40,7 +40,7 @@ export { aggregatesOf, factsOf, givesRows, groupsOf, isTimed, pipeCondition } fr
 export { printPipeline } from "./pipe/print.ts";
 export { fieldsNamed, readsOfPipeline } from "./pipe/reads.ts";
 export { type SortOrder, sortOrder } from "./pipe/sort-order.ts";
-export { stepCount, stepFor, stepStart, stepsOf } from "./pipe/steps.ts";
+export { lastInstantBefore, periodSeconds, stepCount, stepFor, stepStart, stepsOf } from "./pipe/steps.ts";
 export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, compareCells, jsonText, keyOf } from "./pipe/values.ts";
 export { compilePredicate } from "./predicate.ts";

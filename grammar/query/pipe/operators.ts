@@ -6,7 +6,7 @@ import type { RowColumn } from "./columns.ts";
 import type { FunctionKind } from "./functions.ts";
 import { type PackedState, Packing, Unpacking } from "./packed.ts";
 import type { SortOrder } from "./sort-order.ts";
-import { LADDER_MS, stepCount, stepFor, stepStart, stepsOf } from "./steps.ts";
+import { LADDER_MS, periodSeconds, stepCount, stepFor, stepStart, stepsOf } from "./steps.ts";
 import { TooManyGroups } from "./table.ts";
 import { type Cell, compareCells, keyOf } from "./values.ts";
 
@@ -485,7 +485,8 @@ export class AggregateCollector<Item> extends Grouped<Item> {
 
   results(): readonly CellRow[] {
     const { fromMs, toMs } = this.range;
-    const seconds = toMs > fromMs ? (toMs - fromMs) / 1000 : 0;
+    // Without a time there is no period.
+    const seconds = fromMs <= toMs ? periodSeconds(fromMs, toMs) : 0;
     const groups = this.grouping.by.length;
     const rows = [...this.#groups.byKey.values()].map(({ cells, values }) => [
       ...cells,

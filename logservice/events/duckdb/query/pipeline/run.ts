@@ -7,6 +7,7 @@ import {
   type Pipe,
   type PipesResult,
   PipesRun,
+  periodSeconds,
   pipesOver,
   type RowColumn,
   sortOrder,
@@ -161,7 +162,7 @@ async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: Pipes
     throw new TooManyGroups(MOST_STEPS, stepsOf(stepMs));
   const firstMs = stepMs === undefined ? 0 : stepStart(startMs, stepMs);
   const steps = stepMs === undefined ? undefined : { first: nanoseconds(firstMs), length: nanoseconds(stepMs) };
-  const seconds = (stepMs ?? stopMs - startMs) / 1000;
+  const seconds = stepMs === undefined ? periodSeconds(startMs, stopMs) : stepMs / 1000;
   const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, maxRows: limit });
   const all = stepMs === undefined ? rows : everyStep(rows, plan, { firstMs, startMs, stopMs, stepMs });
   const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
