@@ -8,7 +8,7 @@ import { type PackedState, Packing, Unpacking } from "./packed.ts";
 import type { SortOrder } from "./sort-order.ts";
 import { LADDER_MS, periodSeconds, stepCount, stepFor, stepStart, stepsOf } from "./steps.ts";
 import { TooManyGroups } from "./table.ts";
-import { type Cell, compareCells, keyOf } from "./values.ts";
+import { type Cell, canonicalValue, compareCells, keyOf } from "./values.ts";
 
 export interface Sink<Item> {
   push(item: Item): void;
@@ -202,7 +202,7 @@ export class Unique extends Operator<CellRow, CellRow> {
     const before = this.#seen.size;
     if (this.#seen.add(key).size === before) return;
     this.#budget.take(KEPT_BYTES + 2 * key.length, 1);
-    this.next.push(row);
+    this.next.push(row.map(canonicalValue));
   }
 }
 
@@ -239,10 +239,8 @@ export interface MutableNotes {
 }
 
 interface Group {
-  /** Those of the first entry: equal objects may have their members in another order. */
-  cells: CellRow;
-  /** The place of the first entry. */
-  place: number;
+  /** Canonical: equal objects may have their members in another order. */
+  readonly cells: CellRow;
   readonly values: readonly Accumulator[];
 }
 
@@ -259,7 +257,7 @@ class Groups<Item> {
     const { by, aggregates } = this.#grouping;
     const inputs = aggregates.map(({ read }) => read?.(item));
     for (const cells of combinations(by.map((read) => read(item)))) {
-      const { values } = this.groupOf(cells, place);
+      const { values } = this.groupOf(cells);
       for (const [at, value] of values.entries()) value.add(inputs[at], place);
     }
   }
@@ -268,24 +266,19 @@ class Groups<Item> {
     for (const [key, group] of other.byKey) this.#join(key, group);
   }
 
-  #join(key: string, { cells, place, values }: Group): void {
+  #join(key: string, { cells, values }: Group): void {
     const mine = this.byKey.get(key);
     if (mine === undefined) {
       this.#take(key);
-      this.byKey.set(key, { cells, place, values });
+      this.byKey.set(key, { cells, values });
       return;
-    }
-    if (place < mine.place) {
-      mine.cells = cells;
-      mine.place = place;
     }
     for (const [at, value] of mine.values.entries()) value.merge(values[at]!);
   }
 
   pack(packing: Packing): void {
     packing.number(this.byKey.size);
-    for (const { cells, place, values } of this.byKey.values()) {
-      packing.number(place);
+    for (const { cells, values } of this.byKey.values()) {
       for (const cell of cells) packing.value(cell);
       for (const value of values) value.pack(packing);
     }
@@ -295,20 +288,19 @@ class Groups<Item> {
   unpack(packed: Unpacking): void {
     const { by } = this.#grouping;
     for (let left = packed.number(); left > 0; left--) {
-      const place = packed.number();
       const cells = by.map(() => packed.value());
       const values = this.#newValues();
       for (const value of values) value.unpack(packed);
-      this.#join(joined(cells.map(keyOf)), { cells, place, values });
+      this.#join(joined(cells.map(keyOf)), { cells, values });
     }
   }
 
-  groupOf(cells: CellRow, place: number): Group {
+  groupOf(cells: CellRow): Group {
     const key = joined(cells.map(keyOf));
     let group = this.byKey.get(key);
     if (group === undefined) {
       this.#take(key);
-      group = { cells, place, values: this.#newValues() };
+      group = { cells: cells.map(canonicalValue), values: this.#newValues() };
       this.byKey.set(key, group);
     }
     return group;
@@ -461,7 +453,7 @@ export class AggregateCollector<Item> extends Grouped<Item> {
     this.#groups = new Groups(grouping);
     this.#needsTime = grouping.aggregates.some(({ kind }) => kind.name === "rate");
     // Without groups there is always one row.
-    if (grouping.by.length === 0) this.#groups.groupOf([], 0);
+    if (grouping.by.length === 0) this.#groups.groupOf([]);
   }
 
   push(item: Item): void {

@@ -472,6 +472,21 @@ t.test("columns of times are compared with times, and columns of levels with lev
   t.end();
 });
 
+t.test("groups and values that are objects have their members in the order of their names", (t) => {
+  const of = [{ o: { b: 1, a: { d: [{ z: 1, y: 2 }], c: 2 } } }, { o: { a: { c: 2, d: [{ y: 2, z: 1 }] }, b: 1 } }].map(
+    (fields): Entry => ({ timestamp: "", level: "info", message: "m", fields }),
+  );
+  const text = '{"a":{"c":2,"d":[{"y":2,"z":1}]},"b":1}';
+  for (const [query, rows] of [
+    ["| count by o", `[[${text},2]]`],
+    ["| top 1 o", `[[${text},2]]`],
+    ["| unique o", `[[${text}]]`],
+    ["| stats first(o), last(o.a.d)", `[[${text},[{"y":2,"z":1}]]]`],
+  ] as const)
+    t.equal(JSON.stringify(rowsOf(query, of).rows), rows, query);
+  t.end();
+});
+
 t.test("an entry without a time has none: count(timestamp), first(timestamp), count by timestamp", (t) => {
   const of = placed([{}, { timestamp: "2026-05-01T12:00:00Z" }, {}]);
   t.strictSame(rowsOf("| stats count(timestamp), count(), first(timestamp)", of).rows, [

@@ -1,5 +1,6 @@
 import {
   type Cell,
+  canonicalValue,
   compareCells,
   factsOf,
   keyOf,
@@ -265,7 +266,7 @@ function cellIn(form: Form, value: unknown): Cell {
     case "level":
       return LEVELS[value as number];
     case "json":
-      return JSON.parse(value as string);
+      return canonicalValue(JSON.parse(value as string));
     default:
       return value;
   }
