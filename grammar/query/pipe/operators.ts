@@ -89,6 +89,12 @@ export class Budget {
     this.#groups += groups;
     if (this.#left < 0) throw new TooManyGroups(this.#groups);
   }
+
+  /** Throws if there is no memory for one more row beside those that `what` holds. */
+  takeRow(rows: number, what: "rows" | "sorted rows"): void {
+    this.#left -= KEPT_BYTES;
+    if (this.#left < 0) throw new TooManyGroups(rows, what);
+  }
 }
 
 /** The memory that an item that is kept takes, or a row's cells. */
@@ -111,7 +117,7 @@ export class Kept<Item> implements Collector<Item, Item> {
   }
 
   push(item: Item): void {
-    this.#budget.take(KEPT_BYTES);
+    this.#budget.takeRow(this.#items.length, "rows");
     this.#items.push(item);
   }
 
@@ -146,7 +152,7 @@ export class Sort<Item> implements Collector<Item, Item> {
   }
 
   push(item: Item): void {
-    this.#budget.take(KEPT_BYTES);
+    this.#budget.takeRow(this.#items.length, "sorted rows");
     this.#items.push({ item, cells: this.#keys.map(({ read, order }) => order.key(read(item))) });
     if (this.#items.length < 2 * this.#most + CUT_EVERY) return;
     this.#budget.take(-KEPT_BYTES * (this.#items.length - this.#most));

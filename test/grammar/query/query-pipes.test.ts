@@ -583,6 +583,29 @@ t.test("more groups than memory is given for are refused", (t) => {
   t.end();
 });
 
+t.test("more rows than memory is given for are refused, and sort says what it holds", (t) => {
+  const rows = "more than 5,000 rows";
+  for (const [query, message, hint] of [
+    [
+      "| sort n",
+      /^sort holds all that it sorts, and more than 5,000 rows do not fit into memory$/,
+      /limit right after/,
+    ],
+    ["| fields n | sort n desc | where n > 1", /^sort holds all .* more than 5,000 rows/, /such as \| limit 100,/],
+    ["| fields n", new RegExp(`^${rows}, which is more than fits into memory$`), /such as \| limit 1000,/],
+    ["| where n >= 0", new RegExp(`^${rows}, `), /such as \| limit 1000,/],
+    ["| unique n", /^more than 2,\d+ groups, /, /fewer values/],
+  ] as const) {
+    const pipes = new PipesRun(parsed(query), { nowMs: NOW, budgetBytes: 1_000_000 });
+    const push = () => {
+      for (let n = 0; n < 10_000; n++) pipes.push({ timestamp: "", level: "info", message: "", fields: { n } });
+      pipes.result();
+    };
+    t.throws(push, { message, hint }, query);
+  }
+  t.end();
+});
+
 t.test("a limit after sort keeps no more than it needs", (t) => {
   const pipeline = parsed("| sort n desc, k | limit 10 | fields n, k");
   const pipes = new PipesRun(pipeline, { nowMs: NOW, budgetBytes: 1_000_000 });
