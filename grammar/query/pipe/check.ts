@@ -100,9 +100,11 @@ function checkColumns(columns: readonly Column[], context: Context): void {
   for (const column of columns) checkColumn(column, context);
 }
 
-function checkColumn(column: Field, { source, input, findings }: Context): void {
+function checkColumn(column: Field, { source, input, findings }: Context, isCondition = false): void {
   if (input.kind === "events") {
-    if (column.call !== undefined) findings.push(problems.callInPredicate(column.span, textOf(source, column)));
+    if (column.call === undefined) return;
+    const wrong = isCondition ? problems.callInPredicate : problems.callAsField;
+    findings.push(wrong(column.span, textOf(source, column), column.call.name));
     return;
   }
   const name = columnName(column);
@@ -149,7 +151,7 @@ function checkNamed(expr: Expr, context: Context): void {
       bare(expr.kind);
       return;
     default:
-      checkColumn(expr.field, context);
+      checkColumn(expr.field, context, true);
   }
 }
 
