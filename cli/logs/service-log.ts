@@ -58,6 +58,23 @@ export async function discoveredFields(question: ServiceQuestion, signal: AbortS
   }
 }
 
+/** The number of events of the period that the query selects. Undefined if the service does not say. */
+export async function countInService(question: ServiceQuestion, signal: AbortSignal): Promise<number | undefined> {
+  const { address, query, startMs, stopMs } = question;
+  const times = { start: new Date(startMs).toISOString(), stop: new Date(stopMs).toISOString() };
+  try {
+    const { count } = await clientOf(question).call(
+      "get_count",
+      { project_id: address.project, query, ...times },
+      { signal },
+    );
+    return count;
+  } catch (error) {
+    if (error instanceof RpcFailure || signal.aborted) return undefined;
+    throw inputError(question, error);
+  }
+}
+
 /**
  * The result of stages that the service computes. Undefined if the events have to be read instead: if the stages give
  * events, if there are more rows than it answers, and if it is older than the operation.

@@ -135,7 +135,7 @@ export interface Field {
   readonly span: Span;
 }
 
-/** What orderings make of the values of a field: times, levels, or numbers. */
+/** The way in which orderings read the values of a field: as times, levels, or numbers. */
 export type ComparedType = "time" | "level" | "other";
 
 /** `p99(duration)`: the name of the function as written, and what it is of. */

@@ -131,7 +131,7 @@ function nanosOf(value: Value): bigint | undefined {
 
 const SEVERITIES = ["debug", "info", "notice", "warn", "error", "critical", "alert", "emergency"];
 
-/** What is no time, or no level, comes before those that are, in the order of values. */
+/** Values that are no time, or no level, come before those that are, in the order of values. */
 function orderIn(kind: "time" | "level" | undefined, a: Value, b: Value): number {
   if (kind === undefined) return order(a, b);
   const [x, y] = [a, b].map((value) => {

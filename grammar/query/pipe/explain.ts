@@ -40,7 +40,7 @@ function inWords(pipe: Pipe, input: PipeInput): string {
   }
 }
 
-/** What comes first by a key; nothing for the usual order of usual values. */
+/** Names the end that a key puts first; nothing for the usual order of usual values. */
 function firstOf({ column, direction }: SortKey, input: PipeInput): string {
   const { type } = columnOf(column, input);
   const isDescending = direction === "desc";

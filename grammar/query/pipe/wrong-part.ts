@@ -9,7 +9,7 @@ import * as problems from "./problems.ts";
 /** Each is tried with each ending below; a stage that is right so far is told apart by its form as a whole. */
 const MOST_PARTS = 24;
 
-/** What may follow what is right, and a text that does. */
+/** Things that may follow a part that is right, each with a text that does. */
 const WANTED = [
   ["a field", " x"],
   ["a function", " count()"],

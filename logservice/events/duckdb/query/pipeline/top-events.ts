@@ -90,7 +90,7 @@ async function firstOfPart(
  * value of that type.
  */
 function orderSql({ type, text }: ColumnSource, place: Target): string[] {
-  // Of a text, SQL would read microseconds only.
+  // SQL reads microseconds of a text, and not nanoseconds.
   if (place.at === "entry" && place.name === "timestamp") return ["t"];
   switch (type) {
     case "absent":
