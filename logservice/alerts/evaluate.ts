@@ -1,5 +1,4 @@
-import { levelOf } from "../../grammar/query/index.ts";
-import { lastInstantBefore } from "../events/last-instant.ts";
+import { lastInstantBefore, levelOf } from "../../grammar/query/index.ts";
 import { levelName } from "../events/level-names.ts";
 import { type EventRange, type EventsStore, StoreError } from "../events/store.ts";
 import type { AlertQuery } from "./alert-query.ts";

@@ -1,5 +1,6 @@
 import {
   type Cell,
+  canonicalValue,
   compareCells,
   factsOf,
   keyOf,
@@ -7,8 +8,10 @@ import {
   type Pipe,
   type PipesResult,
   PipesRun,
+  periodSeconds,
   pipesOver,
   type RowColumn,
+  sortOrder,
   stepCount,
   stepStart,
   stepsOf,
@@ -160,7 +163,7 @@ async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: Pipes
     throw new TooManyGroups(MOST_STEPS, stepsOf(stepMs));
   const firstMs = stepMs === undefined ? 0 : stepStart(startMs, stepMs);
   const steps = stepMs === undefined ? undefined : { first: nanoseconds(firstMs), length: nanoseconds(stepMs) };
-  const seconds = (stepMs ?? stopMs - startMs) / 1000;
+  const seconds = stepMs === undefined ? periodSeconds(startMs, stopMs) : stepMs / 1000;
   const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, maxRows: limit });
   const all = stepMs === undefined ? rows : everyStep(rows, plan, { firstMs, startMs, stopMs, stepMs });
   const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
@@ -263,7 +266,7 @@ function cellIn(form: Form, value: unknown): Cell {
     case "level":
       return LEVELS[value as number];
     case "json":
-      return JSON.parse(value as string);
+      return canonicalValue(JSON.parse(value as string));
     default:
       return value;
   }
@@ -272,18 +275,23 @@ function cellIn(form: Form, value: unknown): Cell {
 /** As the language orders values, where SQL does not. */
 function inPlansOrder(
   rows: readonly (readonly Cell[])[],
-  { by, order, limit }: GroupPlan,
+  { by, columns, order, limit }: GroupPlan,
 ): readonly (readonly Cell[])[] {
-  const usual = [{ place: by.length, isDescending: true }, ...by.map((_, place) => ({ place, isDescending: false }))];
-  const keys = [...order, ...usual];
-  const sorted = rows.toSorted((a, b) => {
-    for (const { place, isDescending } of keys) {
-      const difference = compareCells(a[place], b[place]);
+  const values = sortOrder("value");
+  const keys = [
+    ...order.map((key) => ({ ...key, order: sortOrder(columns[key.place]!.type) })),
+    { place: by.length, isDescending: true, order: values },
+    ...by.map((_, place) => ({ place, isDescending: false, order: values })),
+  ];
+  const read = rows.map((row) => ({ row, cells: keys.map(({ place, order }) => order.key(row[place])) }));
+  const sorted = read.sort((a, b) => {
+    for (const [at, { order, isDescending }] of keys.entries()) {
+      const difference = order.compare(a.cells[at], b.cells[at]);
       if (difference !== 0) return isDescending ? -difference : difference;
     }
     return 0;
   });
-  return limit === undefined ? sorted : sorted.slice(0, limit);
+  return (limit === undefined ? sorted : sorted.slice(0, limit)).map(({ row }) => row);
 }
 
 interface Range {
