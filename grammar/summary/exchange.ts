@@ -9,9 +9,8 @@ const OF_PROXY: ReadonlySet<string> = new Set("id ip method path query duration 
 export function proxyExchange({ message, fields }: Pick<Entry, "message" | "fields">): Summary | undefined {
   if (message !== "request" && message !== "response") return undefined;
   const { method, path, query, status, duration, size } = fields;
-  if (typeof method !== "string" || typeof path !== "string") return undefined;
-  // Others write such entries too, with durations in other units and none of our ids.
-  if (message === "request" ? typeof query !== "string" : typeof fields.id !== "string") return undefined;
+  // Others write such entries too. Ours have a query, if only an empty one.
+  if (typeof method !== "string" || typeof path !== "string" || typeof query !== "string") return undefined;
   const target = `${method} ${path}${queryText(query)}`;
   const numberIn = (value: unknown) => (typeof value === "number" ? value : undefined);
   return {
@@ -200,7 +199,7 @@ function exchangeIn(shape: Shape, message: string, fields: Members): Summary | u
   // The end of a request whose beginning was logged before it.
   const isRest = shape === REQ_RES && method === undefined && status !== undefined;
   if (!isRest && (method === undefined || target === undefined)) return undefined;
-  const query = target === undefined || target.includes("?") ? "" : queryText(take(shape.query, textIn));
+  const query = target === undefined || target.includes("?") ? "" : queryText(take(shape.query, anyTextIn));
   const durationMs = durationIn(shape, take);
   const sizeBytes = take(shape.size, numberIn);
   const words = new Set([method, target, String(status), ...(target?.split("?", 1) ?? [])]);
@@ -222,6 +221,8 @@ function exchangeIn(shape: Shape, message: string, fields: Members): Summary | u
 }
 
 const REQUEST_LINE = /^([A-Z][A-Z-]{2,15}) (\S+)(?: HTTP\/[\d.]+)?$/;
+
+const anyTextIn = (value: unknown) => (typeof value === "string" ? value : undefined);
 
 const textIn = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 

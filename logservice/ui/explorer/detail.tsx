@@ -1,4 +1,6 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { summaryOf, summaryText } from "../../../grammar/summary/index.ts";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { copy } from "../kit/copy.tsx";
 import { count, timeText, zoneName } from "../kit/format.ts";
@@ -45,8 +47,11 @@ export function Detail(props: DetailProps) {
   // Many programs write JSON where the message belongs.
   const inMessage = useMemo(() => jsonIn(event.message), [event.message]);
   const [isTree, setTree] = useState(true);
+  // A message such as "response" says less than the line of the list.
+  const summary = useMemo(() => summaryOf(event), [event]);
   const most = inMessage && isTree && !isRaw ? BESIDE_TREE : LONG;
   const isLong = event.message.length > most;
+  const isSaidBelow = summary.isOfFields && inMessage !== undefined && isTree && !isRaw;
   const message = isLong && !isWhole ? `${event.message.slice(0, most)}${most < LONG ? "…" : ""}` : event.message;
   return (
     <>
@@ -90,14 +95,23 @@ export function Detail(props: DetailProps) {
           ✕
         </button>
       </header>
-      <h2 class={isPlain(event.message) ? undefined : "whole"}>
+      {summary.isOfFields && (
+        <h2>
+          <Text text={summaryText(summary)} />
+        </h2>
+      )}
+      <Message
+        class={isPlain(event.message) ? undefined : "whole"}
+        isHeading={!summary.isOfFields}
+        isHidden={isSaidBelow}
+      >
         <Text text={message} keepsLines />
         {isLong && (
           <button type="button" class="button small" onClick={() => setWhole(!isWhole)}>
             {isWhole ? "Show less" : `Show all ${count(event.message.length)} characters`}
           </button>
         )}
-      </h2>
+      </Message>
       {event.truncated && <p class="note warning">The message was too long. Only its beginning was stored.</p>}
       <div class="row actions">
         <button type="button" class="button small" title="All events 30 s before and after" onClick={onAround}>
@@ -149,4 +163,15 @@ export function Detail(props: DetailProps) {
       )}
     </>
   );
+}
+
+/** The message: the heading of the event, unless that is its summary. */
+function Message(props: {
+  readonly class: string | undefined;
+  readonly isHeading: boolean;
+  readonly isHidden: boolean;
+  readonly children: ComponentChildren;
+}) {
+  if (props.isHidden) return null;
+  return props.isHeading ? <h2 class={props.class}>{props.children}</h2> : <p class="soft">{props.children}</p>;
 }

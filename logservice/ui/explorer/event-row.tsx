@@ -76,10 +76,13 @@ function Parts({ line, isWrapped }: { readonly line: RowLine; readonly isWrapped
   return line.parts.map(({ text, tone }, i) => {
     const shown = text.length > left ? `${text.slice(0, left)}…` : text;
     left = Math.max(0, left - text.length);
+    const said = <Text text={shown} keepsLines={isWrapped} />;
+    // Most rows are one plain text: an element fewer for each.
+    if (i === 0 && tone === "plain") return said;
     return (
       <span class={tone} key={i}>
         {i > 0 && " "}
-        <Text text={shown} keepsLines={isWrapped} />
+        {said}
       </span>
     );
   });

@@ -1,4 +1,4 @@
-import { type SummaryPart, summaryOf, wholeExchange } from "../../../grammar/summary/index.ts";
+import { memberPath, type SummaryPart, summaryOf, wholeExchange } from "../../../grammar/summary/index.ts";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { textOfValue } from "./field-values.ts";
 
@@ -20,6 +20,8 @@ export interface RowLineOptions {
 /** So many fields are worth a place beside the message. */
 const MOST_FIELDS = 8;
 const MOST_FIELD = 60;
+/** Objects that are deeper in each other are for the open event. */
+const MOST_DEPTH = 3;
 
 export function rowLine(event: Event, { request, common, isWrapped }: RowLineOptions): RowLine {
   const { timestamp, message } = event;
@@ -27,15 +29,18 @@ export function rowLine(event: Event, { request, common, isWrapped }: RowLineOpt
   const summary = summaryOf({ timestamp, message, fields: all });
   const { kind, used, isOfFields } = summary;
   const fields: [string, string][] = [];
-  for (const [name, value] of Object.entries(all)) {
-    if (fields.length === MOST_FIELDS) break;
-    if ((typeof value === "object" && value !== null) || used.has(name) || used.has(`fields[${JSON.stringify(name)}]`))
-      continue;
+  const add = (name: string, path: string, value: unknown, depth: number): void => {
+    if (fields.length === MOST_FIELDS || used.has(path)) return;
+    if (typeof value === "object" && value !== null) {
+      if (Array.isArray(value) || depth === MOST_DEPTH) return;
+      for (const [key, inner] of Object.entries(value)) add(`${name}.${key}`, memberPath(path, key), inner, depth + 1);
+      return;
+    }
     const text = textOfValue(value);
-    if (text === "" || text.length > MOST_FIELD || common.get(name) === text) continue;
-    if (kind === "text" && hasWord(message, text)) continue;
-    fields.push([name, text]);
-  }
+    if (text === "" || text.length > MOST_FIELD || common.get(name) === text) return;
+    if (kind !== "text" || !hasWord(message, text)) fields.push([name, text]);
+  };
+  for (const [name, value] of Object.entries(all)) add(name, memberPath("", name), value, 1);
   const isWhole = isWrapped && !isOfFields;
   return { parts: isWhole ? [{ text: message, tone: "plain" }] : summary.parts, fields };
 }

@@ -46,6 +46,7 @@ t.test("the two halves of a request", (t) => {
     ["a request of the proxy", "request", proxy, "7 request"],
     ["a response of the proxy", "response", { ...proxy, status: 200 }, "7 response"],
     ["a response without an id", "response", { ...proxy, id: undefined, status: 200 }, "none"],
+    ["a response without a query", "response", { ...proxy, query: undefined, status: 200 }, "none"],
     ["an id that is a number", "request", { ...proxy, id: 7 }, "none"],
     ["a message alone", "request", { id: "7" }, "none"],
     ["another message", "sent", proxy, "none"],
