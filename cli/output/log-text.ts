@@ -1,7 +1,7 @@
 import type { Entry } from "../../grammar/entry.ts";
 import { printable } from "../../grammar/problem.ts";
 import { type Level, levelOf } from "../../grammar/query/index.ts";
-import { memberPath, type Summary, summaryOf, type Tone } from "../../grammar/summary/index.ts";
+import { type EntrySummary, memberPath, summaryOf, type Tone } from "../../grammar/summary/index.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
 import { timeReader } from "../time/time-reader.ts";
@@ -118,7 +118,7 @@ function cached(cache: Map<string, string>, key: string, make: () => string): st
 }
 
 /** The parts of a summary in one line. Most have one. */
-function painted({ parts }: Summary, paint: Paint): string {
+function painted({ parts }: EntrySummary, paint: Paint): string {
   let line = "";
   for (const { text, tone } of parts) line += `${line === "" ? "" : " "}${paint(STYLE_OF_TONE[tone], oneLine(text))}`;
   return line;

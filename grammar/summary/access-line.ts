@@ -1,4 +1,4 @@
-import { measuredParts, plain, quiet, type Summary } from "./part.ts";
+import { type EntrySummary, measuredParts, plain, quiet } from "./part.ts";
 
 /** Longer lines are read as texts: servers bound a request at 8 KB. */
 const MAX_LENGTH = 16_384;
@@ -9,7 +9,7 @@ const NONE: ReadonlySet<string> = new Set();
  * uvicorn, and of morgan for Express. Undefined for all other messages. The request comes first, and the rest of the line
  * after it, without what is empty; its time only if the entry has none, as `hasTime` says.
  */
-export function accessLine(message: string, hasTime: boolean): Summary | undefined {
+export function accessLine(message: string, hasTime: boolean): EntrySummary | undefined {
   if (message.length > MAX_LENGTH) return undefined;
   const line = message.includes('] "')
     ? combined(message)

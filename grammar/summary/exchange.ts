@@ -1,12 +1,12 @@
 import type { Entry } from "../entry.ts";
-import { isMembers, type Member, type Members, memberAt } from "./field-path.ts";
-import { measuredParts, plain, quiet, type Summary, type SummaryPart } from "./part.ts";
+import { type FieldMember, type FieldMembers, isMembers, memberAt } from "./field-path.ts";
+import { type EntrySummary, measuredParts, plain, quiet, type SummaryPart } from "./part.ts";
 
 /** Fields that the proxy writes with every request and response. */
 const OF_PROXY: ReadonlySet<string> = new Set("id ip method path query duration size status".split(" "));
 
 /** `GET /orders/42 500 12ms 1.2 KB`, of the entries that the proxy writes; undefined for all others. */
-export function proxyExchange({ message, fields }: Pick<Entry, "message" | "fields">): Summary | undefined {
+export function proxyExchange({ message, fields }: Pick<Entry, "message" | "fields">): EntrySummary | undefined {
   if (message !== "request" && message !== "response") return undefined;
   const { method, path, query, status, duration, size } = fields;
   // Others write such entries too. Ours have a query, if only an empty one.
@@ -47,7 +47,7 @@ interface Shape {
   /** With the milliseconds of one of it. */
   readonly duration: readonly (readonly [name: string, ms: number])[];
   readonly size: Names;
-  /** What else says nothing in a line, or says the same again. */
+  /** Other fields that say nothing in a line, or the same again. */
   readonly besides: Names;
 }
 
@@ -74,7 +74,7 @@ const FLAT: Shape = {
     ["duration_s", SECOND_MS],
     ["duration_ns", NANOSECOND_MS],
     ["latency_ns", NANOSECOND_MS],
-    // Of slog it may be a text with a unit.
+    // A text with a unit: slog writes these.
     ["latency", Number.NaN],
     ["elapsed", Number.NaN],
   ],
@@ -166,7 +166,7 @@ const SHAPES: ReadonlyMap<string, readonly Shape[]> = new Map<string, readonly S
 ]);
 
 /** A request with its response, of the fields that other programs write; undefined if they are of none. */
-export function loggedExchange({ message, fields }: Pick<Entry, "message" | "fields">): Summary | undefined {
+export function loggedExchange({ message, fields }: Pick<Entry, "message" | "fields">): EntrySummary | undefined {
   for (const key in fields) {
     for (const shape of SHAPES.get(key) ?? []) {
       const summary = exchangeIn(shape, message, fields);
@@ -176,7 +176,7 @@ export function loggedExchange({ message, fields }: Pick<Entry, "message" | "fie
   return undefined;
 }
 
-function exchangeIn(shape: Shape, message: string, fields: Members): Summary | undefined {
+function exchangeIn(shape: Shape, message: string, fields: FieldMembers): EntrySummary | undefined {
   const { within } = shape;
   const members = within === "" ? fields : fields[within];
   if (!isMembers(members)) return undefined;
@@ -186,7 +186,7 @@ function exchangeIn(shape: Shape, message: string, fields: Members): Summary | u
       const member = memberAt(members, within, name);
       const value = member && read(member.value);
       if (value === undefined) continue;
-      used.add((member as Member).path);
+      used.add((member as FieldMember).path);
       return value;
     }
     return undefined;
@@ -311,6 +311,6 @@ export function exchangeHalf({ message, fields }: Pick<Entry, "message" | "field
 }
 
 /** The fields of both halves in one, those of the response first where both have them. */
-export function wholeExchange(request: Members, response: Members): Members {
+export function wholeExchange(request: FieldMembers, response: FieldMembers): FieldMembers {
   return { ...request, ...response };
 }

@@ -10,13 +10,13 @@ export function memberPath(path: string, key: string): string {
 const PLAIN = /^[\p{L}_@$][\p{L}\p{N}_@$-]*$/u;
 
 /** The object of names and values of an entry, or of a part of it. */
-export type Members = Readonly<Record<string, unknown>>;
+export type FieldMembers = Readonly<Record<string, unknown>>;
 
-export const isMembers = (value: unknown): value is Members =>
+export const isMembers = (value: unknown): value is FieldMembers =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A member and its path. */
-export interface Member {
+export interface FieldMember {
   readonly value: unknown;
   readonly path: string;
 }
@@ -25,7 +25,7 @@ export interface Member {
  * The member that a name with dots means: `http.method` as one key, or as `method` of the object `http`. Undefined if there
  * is none. `path` is that of the object.
  */
-export function memberAt(members: Members, path: string, name: string): Member | undefined {
+export function memberAt(members: FieldMembers, path: string, name: string): FieldMember | undefined {
   const own = members[name];
   if (own !== undefined) return { value: own, path: memberPath(path, name) };
   const dot = name.indexOf(".");
@@ -36,11 +36,11 @@ export function memberAt(members: Members, path: string, name: string): Member |
 }
 
 /** The fields without those of the paths, and without objects of which nothing is left. */
-export function fieldsBesides(fields: Members, used: ReadonlySet<string>): Members {
+export function fieldsBesides(fields: FieldMembers, used: ReadonlySet<string>): FieldMembers {
   return used.size === 0 ? fields : (besides("", fields, used) ?? {});
 }
 
-function besides(path: string, members: Members, used: ReadonlySet<string>): Members | undefined {
+function besides(path: string, members: FieldMembers, used: ReadonlySet<string>): FieldMembers | undefined {
   const left: [string, unknown][] = [];
   for (const [key, value] of Object.entries(members)) {
     const own = memberPath(path, key);

@@ -1,4 +1,4 @@
-export { type ExchangeHalf, exchangeHalf, wholeExchange } from "./exchange.ts";
+export { exchangeHalf, wholeExchange } from "./exchange.ts";
 export { fieldsBesides, memberPath } from "./field-path.ts";
-export type { Summary, SummaryPart, Tone } from "./part.ts";
-export { summaryOf, summaryText } from "./summary.ts";
+export type { EntrySummary, SummaryPart, Tone } from "./part.ts";
+export { summaryLine, summaryOf } from "./summary.ts";

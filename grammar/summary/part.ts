@@ -11,7 +11,7 @@ export interface SummaryPart {
 }
 
 /** An entry in one line. */
-export interface Summary {
+export interface EntrySummary {
   /**
    * `proxy`: a request or a response that our proxy has written; `exchange`: those of others; `platform`: a line of the
    * function platform; else `text`.
@@ -29,7 +29,7 @@ export interface Summary {
 }
 
 /** The value of a part, before it is one: whole milliseconds or not, bytes, a status of HTTP. */
-export interface Measured {
+export interface ExchangeMeasures {
   readonly status: number | undefined;
   readonly durationMs: number | undefined;
   readonly sizeBytes: number | undefined;
@@ -39,7 +39,7 @@ export const plain = (text: string): SummaryPart => ({ text, tone: "plain" });
 export const quiet = (text: string): SummaryPart => ({ text, tone: "quiet" });
 
 /** The status, and how long and large the response was, as far as they are known. */
-export function measuredParts({ status, durationMs, sizeBytes }: Measured): readonly SummaryPart[] {
+export function measuredParts({ status, durationMs, sizeBytes }: ExchangeMeasures): readonly SummaryPart[] {
   const parts: SummaryPart[] = [];
   if (status !== undefined) parts.push({ text: String(status), tone: toneOf(status) });
   const duration = durationMs === undefined ? "" : humanDuration(durationMs);

@@ -1,6 +1,6 @@
 import { humanDuration } from "../units/duration.ts";
-import { isMembers, type Members } from "./field-path.ts";
-import { plain, quiet, type Summary, type SummaryPart } from "./part.ts";
+import { type FieldMembers, isMembers } from "./field-path.ts";
+import { type EntrySummary, plain, quiet, type SummaryPart } from "./part.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_RECORD: ReadonlySet<string> = new Set(["type", "record"]);
@@ -10,7 +10,7 @@ const OF_RECORD: ReadonlySet<string> = new Set(["type", "record"]);
  * (`REPORT RequestId: ...`); undefined for all other entries.
  * https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html
  */
-export function platformLine(message: string, { type, record }: Members): Summary | undefined {
+export function platformLine(message: string, { type, record }: FieldMembers): EntrySummary | undefined {
   if (typeof type === "string" && type.startsWith("platform.") && record !== undefined && message === "") {
     const parts = recordParts(wordsOf(type.slice("platform.".length)), record);
     return { kind: "platform", parts, used: OF_RECORD, isOfFields: true };
@@ -22,7 +22,7 @@ export function platformLine(message: string, { type, record }: Members): Summar
 /** `runtimeDone` as `runtime done`. */
 const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** What a report measures, in milliseconds and in MB as the platform counts them. */
+/** The values of a report, in milliseconds and in MB as the platform counts them. */
 interface Metrics {
   readonly durationMs?: number | undefined;
   readonly billedMs?: number | undefined;
@@ -33,9 +33,9 @@ interface Metrics {
 }
 
 function metricsParts({ durationMs, billedMs, initMs, restoreMs, memoryMb, usedMb }: Metrics): readonly SummaryPart[] {
-  const known = (name: string, ms: number | undefined) => (ms === undefined ? [] : [`${name} ${humanDuration(ms)}`]);
+  const timed = (name: string, ms: number | undefined) => (ms === undefined ? [] : [`${name} ${humanDuration(ms)}`]);
   const memory = memoryMb === undefined ? [] : [`memory ${usedMb === undefined ? "" : `${usedMb} of `}${memoryMb} MB`];
-  const more = [...known("billed", billedMs), ...memory, ...known("init", initMs), ...known("restore", restoreMs)];
+  const more = [...timed("billed", billedMs), ...memory, ...timed("init", initMs), ...timed("restore", restoreMs)];
   return [
     ...(durationMs === undefined ? [] : [plain(humanDuration(durationMs))]),
     ...(more.length === 0 ? [] : [quiet(more.join(", "))]),

@@ -1,7 +1,7 @@
 import type { Entry } from "../entry.ts";
 import { accessLine } from "./access-line.ts";
 import { loggedExchange, proxyExchange } from "./exchange.ts";
-import { plain, quiet, type Summary, type SummaryPart } from "./part.ts";
+import { type EntrySummary, plain, quiet, type SummaryPart } from "./part.ts";
 import { platformLine } from "./platform.ts";
 import { type Trace, traceInFields, traceInMessage } from "./trace.ts";
 
@@ -10,7 +10,7 @@ import { type Trace, traceInFields, traceInMessage } from "./trace.ts";
  * however its fields are named; of the function platform's lines what they measure; of an error its first line and how many
  * lines its trace has besides; of anything else the message. Never throws, and takes no longer than the entry is.
  */
-export function summaryOf(entry: Pick<Entry, "timestamp" | "message" | "fields">): Summary {
+export function summaryOf(entry: Pick<Entry, "timestamp" | "message" | "fields">): EntrySummary {
   const exchange = proxyExchange(entry);
   if (exchange !== undefined) return exchange;
   const { timestamp, fields } = entry;
@@ -33,13 +33,13 @@ function repeatsFields({ message, fields }: Pick<Entry, "message" | "fields">): 
 }
 
 /** The line as one text. */
-export const summaryText = ({ parts }: Summary): string => parts.map(({ text }) => text).join(" ");
+export const summaryLine = ({ parts }: EntrySummary): string => parts.map(({ text }) => text).join(" ");
 
-function textSummary(message: string): Summary {
+function textSummary(message: string): EntrySummary {
   return { kind: "text", parts: [plain(message)], used: NONE, isOfFields: false };
 }
 
-function traceSummary(message: string, trace: Trace): Summary {
+function traceSummary(message: string, trace: Trace): EntrySummary {
   const text = trace.used.length === 0 ? trace.headline : together(message, trace);
   return { kind: "text", parts: [plain(text), ...further(trace)], used: new Set(trace.used), isOfFields: false };
 }
@@ -53,7 +53,7 @@ function together(message: string, { headline, said }: Trace): string {
   return text.includes(said) ? text : `${text}: ${headline}`;
 }
 
-function withTrace(summary: Summary, trace: Trace): Summary {
+function withTrace(summary: EntrySummary, trace: Trace): EntrySummary {
   const isSaid = summary.parts.some(({ text }) => text.includes(trace.said));
   return {
     ...summary,

@@ -1,4 +1,4 @@
-import { isMembers, type Members, memberAt, memberPath } from "./field-path.ts";
+import { type FieldMembers, isMembers, memberAt, memberPath } from "./field-path.ts";
 
 /** An error that an entry tells of, with the trace of its stack. */
 export interface Trace {
@@ -11,7 +11,7 @@ export interface Trace {
   readonly used: readonly string[];
 }
 
-/** What is before the frames, for each way that languages write them. */
+/** The beginning of frames, in each way that languages write them. */
 const FRAMES =
   /\n\s+at \S|(?:^|\n)Traceback \(most recent call last\)|\ngoroutine \d+ \[|\n\s+from \S+:\d+|\nstack backtrace:/;
 /** Frames are at the beginning, and a message may have a megabyte. */
@@ -45,7 +45,7 @@ const TEXTS = [
 const CONTAINERS = ["", "attributes"];
 
 /** The trace that is among the fields. */
-export function traceInFields(fields: Members): Trace | undefined {
+export function traceInFields(fields: FieldMembers): Trace | undefined {
   for (const container of CONTAINERS) {
     const members = container === "" ? fields : fields[container];
     if (!isMembers(members)) continue;
@@ -70,7 +70,7 @@ export function traceInFields(fields: Members): Trace | undefined {
   return undefined;
 }
 
-function traceOfError(members: Members, path: string, name: string): Trace | undefined {
+function traceOfError(members: FieldMembers, path: string, name: string): Trace | undefined {
   const used: string[] = [];
   const take = (keys: readonly string[]): string | undefined => {
     for (const key of keys) {

@@ -5,8 +5,8 @@ import { shownText } from "../../html/shown-text.ts";
 import type { MailMessage } from "../../mail/mailer.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import { defangedText } from "../defanged-text.ts";
-import { eventLine } from "../event-line.ts";
 import { harmlessMessage, jsonValueText } from "../harmless-message.ts";
+import { sampleLine } from "../sample-line.ts";
 import {
   conditionText,
   digestHeadline,
@@ -205,7 +205,7 @@ function timeText({ timestamp }: Event): string {
 
 /** An event in one line, and the first of its other fields in another. */
 function textsOf(event: Event): { readonly line: string; readonly fields: string } {
-  const { line, fields } = eventLine(event);
+  const { line, fields } = sampleLine(event);
   const texts = Object.entries(fields)
     .slice(0, MAX_FIELDS / 2)
     .map(([name, value]) => `${name}=${jsonValueText(value)}`);

@@ -1,10 +1,9 @@
-import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { summaryOf, summaryText } from "../../../grammar/summary/index.ts";
+import { useMemo, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { copy } from "../kit/copy.tsx";
-import { count, timeText, zoneName } from "../kit/format.ts";
+import { timeText, zoneName } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
+import { DetailHeading } from "./detail-heading.tsx";
 import { FieldTree } from "./field-tree.tsx";
 import { jsonIn } from "./json-text.ts";
 import { JsonTree } from "./json-tree.tsx";
@@ -28,31 +27,16 @@ export interface DetailProps {
   onClose(): void;
 }
 
-/** A message of more characters is folded at first. */
-const LONG = 1_200;
-/** The same where the whole of it follows as a tree. */
-const BESIDE_TREE = 160;
-/** Whether a message is a sentence: others, such as the trace of a stack, are read in the letters of a program. */
-const isPlain = (message: string) => message.length <= BESIDE_TREE && !message.includes("\n");
-
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */
 export function Detail(props: DetailProps) {
   const { event, actions, columns, link, onAround, isRequest, onRequest, isOldestFirst, onAbove, onBelow, onClose } =
     props;
   const [above, below] = isOldestFirst ? ["Older", "Newer"] : ["Newer", "Older"];
-  const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
-  useEffect(() => setWhole(false), [event.id]);
   const json = JSON.stringify(event, null, 2);
   // Many programs write JSON where the message belongs.
   const inMessage = useMemo(() => jsonIn(event.message), [event.message]);
   const [isTree, setTree] = useState(true);
-  // A message such as "response" says less than the line of the list.
-  const summary = useMemo(() => summaryOf(event), [event]);
-  const most = inMessage && isTree && !isRaw ? BESIDE_TREE : LONG;
-  const isLong = event.message.length > most;
-  const isSaidBelow = summary.isOfFields && inMessage !== undefined && isTree && !isRaw;
-  const message = isLong && !isWhole ? `${event.message.slice(0, most)}${most < LONG ? "…" : ""}` : event.message;
   return (
     <>
       <header>
@@ -95,23 +79,7 @@ export function Detail(props: DetailProps) {
           ✕
         </button>
       </header>
-      {summary.isOfFields && (
-        <h2>
-          <Text text={summaryText(summary)} />
-        </h2>
-      )}
-      <Message
-        class={isPlain(event.message) ? undefined : "whole"}
-        isHeading={!summary.isOfFields}
-        isHidden={isSaidBelow}
-      >
-        <Text text={message} keepsLines />
-        {isLong && (
-          <button type="button" class="button small" onClick={() => setWhole(!isWhole)}>
-            {isWhole ? "Show less" : `Show all ${count(event.message.length)} characters`}
-          </button>
-        )}
-      </Message>
+      <DetailHeading event={event} isCut={inMessage !== undefined && isTree && !isRaw} />
       {event.truncated && <p class="note warning">The message was too long. Only its beginning was stored.</p>}
       <div class="row actions">
         <button type="button" class="button small" title="All events 30 s before and after" onClick={onAround}>
@@ -163,15 +131,4 @@ export function Detail(props: DetailProps) {
       )}
     </>
   );
-}
-
-/** The message: the heading of the event, unless that is its summary. */
-function Message(props: {
-  readonly class: string | undefined;
-  readonly isHeading: boolean;
-  readonly isHidden: boolean;
-  readonly children: ComponentChildren;
-}) {
-  if (props.isHidden) return null;
-  return props.isHeading ? <h2 class={props.class}>{props.children}</h2> : <p class="soft">{props.children}</p>;
 }

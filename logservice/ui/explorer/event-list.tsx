@@ -78,10 +78,7 @@ export function EventList(props: EventListProps) {
       // Where nothing is chosen, a step begins at what is seen.
       const from = latest.current >= 0 || Math.abs(step) === total ? latest.current + step : (control.first?.() ?? 0);
       const bounded = Math.max(0, Math.min(total - 1, from));
-      // One that is left out is stepped over, and so is the last if nothing is shown after it.
-      const by = Math.sign(step);
-      const shown = isHidden(bounded) ? list.shownFrom(bounded, by) : bounded;
-      const next = isHidden(shown) ? list.shownFrom(shown, -by) : shown;
+      const next = shownNear(list, bounded, Math.sign(step));
       latest.current = next;
       onChoose(next);
       control.show?.(next, "nearest");
@@ -138,6 +135,12 @@ export function EventList(props: EventListProps) {
       />
     </div>
   );
+}
+
+/** A row if it is shown, or the next one that way; if nothing is shown there, the last one before it. */
+function shownNear({ isHidden, shownFrom }: ListView, row: number, by: number): number {
+  const shown = isHidden(row) ? shownFrom(row, by) : row;
+  return isHidden(shown) ? shownFrom(shown, -by) : shown;
 }
 
 const NO_COMMON: ReadonlyMap<string, string> = new Map();

@@ -37,8 +37,8 @@ export function foldOf(events: Iterable<Event>): Fold {
   }
   const folded = new Set<string>();
   const requests = new Map<string, Event>();
-  for (const { requests: asked, responses, request, response } of pairs.values()) {
-    if (asked !== 1 || responses !== 1) continue;
+  for (const { requests: requestCount, responses, request, response } of pairs.values()) {
+    if (requestCount !== 1 || responses !== 1) continue;
     folded.add(request!.id);
     requests.set(response!.id, request!);
   }

@@ -110,7 +110,7 @@ function usePairs(rows: Rows | undefined, listed: { readonly current: LiveView |
     const arrived = listed.current?.shownEvents.peek();
     const { current } = last;
     if (current?.rows === rows && current?.version === version && current.arrived === arrived) return current.fold;
-    const fold = foldOf([...(arrived ?? []), ...(rows?.known ?? [])]);
+    const fold = foldOf([...(arrived ?? []), ...(rows?.readEvents ?? [])]);
     last.current = { version, arrived, rows, fold };
     return fold;
   };

@@ -127,14 +127,14 @@ export class Rows {
   }
 
   /** The events that were read and not forgotten since. */
-  get known(): readonly Event[] {
-    const known: Event[] = [];
+  get readEvents(): readonly Event[] {
+    const events: Event[] = [];
     const walk = (part: Part): void => {
-      if (part.events !== undefined) known.push(...part.events);
+      if (part.events !== undefined) events.push(...part.events);
       part.parts?.forEach(walk);
     };
     walk(this.#root);
-    return known;
+    return events;
   }
 
   /** The row with which the events of a range begin, one of the parts that were given; the nearest row if it has none. */

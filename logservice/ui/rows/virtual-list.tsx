@@ -60,8 +60,6 @@ export function VirtualList(props: VirtualListProps) {
   const position = useRef<ScrollPosition>({ row: 0, offset: 0 });
   /** Where the bar was put by us or left by the last event. */
   const barTop = useRef(0);
-  /** The elements of the rows that were drawn last, in their order, and how many there have ever been. */
-  const slots = useRef({ ofRows: new Map<number, number>(), made: 0 });
   /** The row that was to be shown, until the list is scrolled: it stays in view when rows turn out higher, or the view lower. */
   const held = useRef(-1);
   /** The rows that were drawn last. */
@@ -217,12 +215,7 @@ export function VirtualList(props: VirtualListProps) {
     drawn.push(index);
     filled += all.heightOf(index);
   }
-  // An element goes on to another row once its own is out of sight: changed texts are laid out faster than new elements.
-  // After a jump the elements stay in their order.
-  const free = [...slots.current.ofRows].filter(([index]) => !drawn.includes(index)).map(([, slot]) => slot);
-  slots.current.ofRows = new Map(
-    drawn.map((index) => [index, slots.current.ofRows.get(index) ?? free.shift() ?? slots.current.made++]),
-  );
+  const slots = useSlots(drawn);
   useLayoutEffect(() => {
     seen.current = { first, last: drawn.at(-1) ?? -1 };
   });
@@ -254,7 +247,7 @@ export function VirtualList(props: VirtualListProps) {
             <div class="rows-layer" ref={layer} role="rowgroup" style={{ transform: `translateY(${-offset}px)` }}>
               {drawn.map((index) => (
                 <div
-                  key={slots.current.ofRows.get(index)}
+                  key={slots.get(index)}
                   class="event"
                   role="row"
                   id={`${id}-${index}`}
@@ -271,4 +264,15 @@ export function VirtualList(props: VirtualListProps) {
       </div>
     </>
   );
+}
+
+/**
+ * The number of an element for each row that is drawn. An element goes on to another row once its own is out of sight:
+ * changed texts are laid out faster than new elements. After a jump the elements stay in their order.
+ */
+function useSlots(drawn: readonly number[]): ReadonlyMap<number, number> {
+  const slots = useRef({ ofRows: new Map<number, number>(), made: 0 }).current;
+  const free = [...slots.ofRows].filter(([index]) => !drawn.includes(index)).map(([, slot]) => slot);
+  slots.ofRows = new Map(drawn.map((index) => [index, slots.ofRows.get(index) ?? free.shift() ?? slots.made++]));
+  return slots.ofRows;
 }

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { readEntryLine } from "../../../cli/logs/entry-line.ts";
-import { exchangeHalf, memberPath, summaryOf, summaryText } from "../../../grammar/summary/index.ts";
+import { exchangeHalf, memberPath, summaryLine, summaryOf } from "../../../grammar/summary/index.ts";
 import { timesAsLong } from "../../support/processor-time.ts";
 import { recorderOf } from "../../support/vectors.ts";
 import rows from "../../vectors/summary.json" with { type: "json" };
@@ -12,7 +12,7 @@ t.test("a line in which an entry is summed up", (t) => {
   const record = recorderOf("summary.json", rows);
   for (const row of rows) {
     const summary = summaryOf(readEntryLine(row.line).entry);
-    const said = { summary: summaryText(summary), used: [...summary.used].sort() };
+    const said = { summary: summaryLine(summary), used: [...summary.used].sort() };
     record(row, said);
     t.same(said, { summary: row.summary, used: row.used }, row.name);
   }

@@ -843,19 +843,19 @@ t.test("a request is folded into the row of its response", (t) => {
   const target = { method: "GET", path: "/a", query: "" };
   const request = half("1", "request", { ...target, id: "a" });
   const response = half("2", "response", { ...target, id: "a", status: 200 });
-  const asked = half("3", "incoming request", { reqId: "req-1", req: { method: "GET", url: "/b" } });
-  const answered = half("4", "request completed", { reqId: "req-1", res: { statusCode: 404 } });
+  const question = half("3", "incoming request", { reqId: "req-1", req: { method: "GET", url: "/b" } });
+  const answer = half("4", "request completed", { reqId: "req-1", res: { statusCode: 404 } });
   const rows: readonly (readonly [name: string, events: readonly Event[], shown: readonly string[]])[] = [
     ["both", [response, request], ["GET /a 200"]],
     ["both, the oldest first", [request, response], ["GET /a 200"]],
     ["a request that has no response yet", [request], ["GET /a"]],
     ["a response whose request is further down", [response], ["GET /a 200"]],
     ["another event between them", [response, event("7", NOW), request], ["GET /a 200", "message 7"]],
-    ["of Fastify: the request says what the response lacks", [answered, asked], ["GET /b 404"]],
-    ["of Fastify, apart", [answered], ["request completed 404 reqId=req-1"]],
+    ["of Fastify: the request says what the response lacks", [answer, question], ["GET /b 404"]],
+    ["of Fastify, apart", [answer], ["request completed 404 reqId=req-1"]],
     [
       "an id that two requests have",
-      [answered, { ...asked, id: "5" }, asked],
+      [answer, { ...question, id: "5" }, question],
       ["request completed 404 reqId=req-1", "GET /b", "GET /b"],
     ],
   ];
