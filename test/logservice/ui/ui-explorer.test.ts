@@ -410,12 +410,18 @@ t.test("what cannot be read is asked for again after a pause", async (t) => {
 
 t.test("a place in a list", async (t) => {
   const same = { count: 100, heightOf: () => 20 };
+  // Each second row is left out, from the first.
+  const pairs = { count: 100, heightOf: (row: number) => (row % 2 === 0 ? 0 : 20) };
   const rows: readonly (readonly [string, object, object])[] = [
     ["down within a row", movedBy({ row: 3, offset: 5 }, 10, same), { row: 3, offset: 15 }],
     ["down over rows", movedBy({ row: 3, offset: 5 }, 45, same), { row: 5, offset: 10 }],
     ["up over rows", movedBy({ row: 3, offset: 5 }, -30, same), { row: 1, offset: 15 }],
     ["above the first", movedBy({ row: 1, offset: 0 }, -500, same), { row: 0, offset: 0 }],
     ["below the last", movedBy({ row: 98, offset: 0 }, 5_000, same), { row: 99, offset: 19 }],
+    ["down over rows that are left out", movedBy({ row: 1, offset: 5 }, 35, pairs), { row: 5, offset: 0 }],
+    ["up over rows that are left out", movedBy({ row: 5, offset: 0 }, -35, pairs), { row: 1, offset: 5 }],
+    ["the end of rows of which some are left out", endPosition(30, pairs), { row: 97, offset: 10 }],
+    ["the end, the first being left out", endPosition(500, { ...pairs, count: 3 }), { row: 0, offset: 0 }],
     ["the end", endPosition(110, same), { row: 94, offset: 10 }],
     ["the end of few", endPosition(110, { count: 2, heightOf: () => 20 }), { row: 0, offset: 0 }],
   ];
