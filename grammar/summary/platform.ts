@@ -74,9 +74,13 @@ const REQUEST = /^(START|END|REPORT) RequestId: (\S+)\s*(.*)$/s;
 const INIT = /^(INIT_START|INIT_REPORT|RESTORE_START|RESTORE_REPORT) (.*)$/s;
 /** Before it may be a time, which the entry has, too. */
 const TIMED_OUT = /^(?:\d{4}-\S+ )?(\S+) (Task timed out after [\d.]+ seconds)\s*$/;
+const TIME_OUT = " Task timed out after ";
+const BEGINNINGS = ["START ", "END ", "REPORT ", "INIT_", "RESTORE_", "RequestId: "];
 const EXITED = /^RequestId: (\S+) (Error: .*)$/s;
 
 function textParts(message: string): readonly SummaryPart[] | undefined {
+  // Nearly no message is one of these, and all are asked.
+  if (!BEGINNINGS.some((text) => message.startsWith(text)) && !message.includes(TIME_OUT)) return undefined;
   const [, word, requestId, rest] = REQUEST.exec(message) ?? [];
   if (word !== undefined) return reportParts(word.toLowerCase(), rest!, requestId);
   const [, phase, facts] = INIT.exec(message) ?? [];

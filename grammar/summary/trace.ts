@@ -19,8 +19,7 @@ const SEEN = 4_000;
 
 /** The trace that is in a message after its first line, or is the whole of it. */
 export function traceInMessage(message: string): Trace | undefined {
-  const beginning = message.slice(0, SEEN);
-  if (!beginning.includes("\n") || !FRAMES.test(beginning)) return undefined;
+  if (!message.includes("\n") || !FRAMES.test(message.slice(0, SEEN))) return undefined;
   const headline = headlineOf(message);
   return { headline, said: headline, furtherLines: linesOf(message) - 1, used: [] };
 }
@@ -44,8 +43,20 @@ const TEXTS = [
 /** Where the attributes of OpenTelemetry are. */
 const CONTAINERS = ["", "attributes"];
 
+/** The keys of entries that have a trace among their fields. */
+const HINTS: ReadonlySet<string> = new Set([
+  ...[...CONTAINERS, ...ERRORS, ...TEXTS].filter((key) => key !== ""),
+  ...ERRORS.flatMap((name) => [...MESSAGES, ...STACKS].map((key) => `${name}.${key}`)),
+]);
+
 /** The trace that is among the fields. */
 export function traceInFields(fields: FieldMembers): Trace | undefined {
+  // Nearly no entry has one, and all are asked.
+  for (const key in fields) if (HINTS.has(key)) return traceIn(fields);
+  return undefined;
+}
+
+function traceIn(fields: FieldMembers): Trace | undefined {
   for (const container of CONTAINERS) {
     const members = container === "" ? fields : fields[container];
     if (!isMembers(members)) continue;
