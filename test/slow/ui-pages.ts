@@ -449,7 +449,7 @@ t.test("the chosen row is in view", { skip: requires("chromium") }, async (t) =>
   const open = async (columns: readonly string[]) => {
     await window.open(`${world.service.url}${P}/events?${new URLSearchParams({ columns: columns.join("\n") })}`);
     await window.shows("1,020 events", ".summary");
-    await window.shows("200", ".event");
+    await window.shows("/", ".event");
     await window.focus("grid", "Events, newest first");
   };
   const last = 1_019;
