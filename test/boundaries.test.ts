@@ -80,6 +80,7 @@ const DOORS: Record<string, readonly string[]> = {
     "visible.ts",
   ],
   "grammar/route": ["index.ts", "highlight.generated.ts"],
+  "grammar/summary": ["index.ts"],
   "grammar/template": ["index.ts", "highlight.generated.ts"],
   "grammar/units": ["bytes.ts", "clock.ts", "duration.ts", "scale.ts"],
   schema: [

@@ -62,6 +62,48 @@ function hostileMessage(kind: AlertMessage["kind"] = "triggered"): AlertMessage 
   });
 }
 
+t.test("an event in a message is one line, and its other fields after it where there is room", (t) => {
+  const target = { stage: "production", id: "b9d3", ip: "203.0.113.7", method: "GET", path: "/fail", query: "" };
+  const J = '{"request_method":"POST","request_uri":"/pay","status":"502","server":"web1"}';
+  const rows: readonly (readonly [message: string, fields: object, line: string, rest: string])[] = [
+    ["response", { ...target, status: 500, duration: 18, size: 6 }, "GET /fail 500 18ms 6 B", "stage=production"],
+    [J, JSON.parse(J), "POST /pay 502", "server=web1"],
+    ["failed\nTraceback (most recent call last):\n  f()\nE: x", {}, "failed: E: x +3 lines", ""],
+    [
+      "sent",
+      { err: { message: "no card", stack: "Error: no card\n    at a", code: 7 } },
+      "sent: no card +1 line",
+      'err={"code":7}',
+    ],
+    ["as it was said", { path: "/a" }, "as it was said", "path=/a"],
+  ];
+  for (const [message, fields, line, rest] of rows) {
+    const event = {
+      id: "1",
+      timestamp: "2026-11-23T14:04:58.120Z",
+      level: "error" as const,
+      message,
+      fields: { ...fields },
+    };
+    const alert = alertMessage({ events: [event], hasMoreEvents: false });
+    const mail = alertMail(alert, ORIGIN);
+    t.match(mail.text, `\n14:04:58 error  ${line}${rest && `\n    ${rest}`}\n`, line);
+    t.match(mail.html, `>${line}</code>`, `${line}, as a page`);
+    t.match(
+      slackPost({ url: "https://x.example", channel: "" }, [alert], ORIGIN).body,
+      `error  ${line}"`,
+      `${line}, in a chat`,
+    );
+    const pager = JSON.parse(pagerDutyPost({ url: "https://x.example", routingKey: ROUTING_KEY }, alert, ORIGIN).body);
+    t.same(
+      pager.payload.custom_details.events,
+      [{ timestamp: event.timestamp, level: event.level, message: line }],
+      `${line}, for a pager`,
+    );
+  }
+  t.end();
+});
+
 t.test("headlines", (t) => {
   const rows: readonly (readonly [MessageChange, string])[] = [
     [{}, "[triggered] 42 events in 5 min: checkout"],
