@@ -19,7 +19,7 @@ export const LIMITS = {
   /** Queries of one token that run at once; others wait. */
   queriesPerToken: 4,
   queriesWaitingPerToken: 100,
-  /** SQL statements of all tokens that run at once: each has a process of up to 1 GiB with two threads. */
+  /** SQL statements of all tokens that run at once: each has a process of up to 1 GiB with two threads. One of several teams has at most half. */
   sqlAtOnce: 4,
   /** Requests of one token. Lets a burst of ingest after an outage pass, but not a loop without a pause. */
   requestsPerSecond: 1_000,

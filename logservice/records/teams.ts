@@ -41,6 +41,11 @@ export async function addTeam(db: Db, { id = "", name }: { readonly id?: string;
   return free;
 }
 
+/** Whether the instance has more than one team. */
+export async function hasSeveralTeams(db: Db): Promise<boolean> {
+  return (await db.selectFrom("teams").select("id").limit(2).execute()).length > 1;
+}
+
 async function isTaken(db: Db, id: string): Promise<boolean> {
   if ((await teamNamed(db, id)) !== undefined) return true;
   return (
