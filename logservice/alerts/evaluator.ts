@@ -258,7 +258,7 @@ export class Evaluator {
     transitions: readonly Transition[],
   ): Promise<{ readonly samples: Evaluation["samples"]; readonly isOverTime: boolean }> {
     const { events, clock } = this.#options;
-    const question = { project: alert.events_key, query, interval: alert.interval };
+    const question = { project: alert.events_key, query, interval: alert.interval, isEvaluation: true };
     const alarms = transitions.filter(({ kind, isTold }) => isTold && (kind === "triggered" || kind === "repeated"));
     const samples = new Map<Transition, MessageFacts["samples"]>(
       alarms.map((transition) => [transition, { events: [], hasMoreEvents: true }]),

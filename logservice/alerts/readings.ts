@@ -39,7 +39,7 @@ export class Readings {
     const key = JSON.stringify([events_key, interval, first, last, text]);
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent.outcomes;
-    const question = { project: events_key, query: read.value, interval };
+    const question = { project: events_key, query: read.value, interval, isEvaluation: true };
     const outcomes = this.#within(signal, slots, (timed) => readSlots(this.#events, question, slots, timed));
     this.#recent.set(key, { atMs: this.#clock.nowMs(), outcomes });
     // A failure may be a moment's, so that nobody shares it.

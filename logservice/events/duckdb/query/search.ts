@@ -7,12 +7,14 @@ import { PAGE_BYTES, pageFits } from "../../page.ts";
 import type { SearchQuery } from "../../store.ts";
 import type { Segment } from "../segment.ts";
 import {
+  eachByProcess,
   eachInMemory,
   groupBy,
   open,
   overlaps,
   positionOf,
   type QueryContext,
+  type ReadingOrder,
   segmentCondition,
 } from "./query-context.ts";
 import { eventsAt, firstRows, type PageBounds, type SegmentRow, type SizedEvent } from "./rows.ts";
@@ -93,11 +95,14 @@ async function pageInMemory(context: QueryContext, bounds: PageBounds): Promise<
 }
 
 /** Reads events in the order of time from the wanted end on, until the page is full and the time changes. */
-async function readOrdered(
-  { selection, signal, used }: QueryContext,
-  { events, length }: MemtableView,
-  { sign, take, isFull }: { sign: 1 | -1; take: (stored: StoredEvent) => void; isFull: () => boolean },
-): Promise<void> {
+async function readOrdered(context: QueryContext, view: MemtableView, order: ReadingOrder): Promise<void> {
+  const { selection, signal, used, process } = context;
+  if (process !== undefined) {
+    used.isScanned ||= view.length > 0;
+    return eachByProcess(context, process, view, order);
+  }
+  const { events, length } = view;
+  const { sign, take, isFull } = order;
   const { startMs, selects, filter } = selection;
   const { stopMs } = selection.range;
   const yielder = new Yielder();
@@ -139,7 +144,7 @@ async function pageOfSegments(
   for (let limit = bounds.limit; ; limit = Math.min(limit * 4, MAX_ROWS)) {
     const rows = await firstRows(context, segments, upper, { ...bounds, after, limit });
     for await (const event of eventsAt(context, rows)) {
-      if (!context.selection.selects(event)) continue;
+      if (!(await isSelected(context, event))) continue;
       matches.push(event);
       bytes += event.bytes;
       // No page takes more of these.
@@ -148,6 +153,10 @@ async function pageOfSegments(
     if (rows.length < limit) return matches;
     after = rows.at(-1);
   }
+}
+
+async function isSelected({ selection, process }: QueryContext, one: SizedEvent): Promise<boolean> {
+  return process === undefined ? selection.selects(one) : (await process.selectEvents([one])).length > 0;
 }
 
 /** Rows of one statement, of which only positions are read. */
