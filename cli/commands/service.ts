@@ -60,6 +60,9 @@ const DEFAULT_ADDRESS = ":5000";
 /** How far the default address moves on when ports are taken, as that of tool start does. */
 const PORT_TRIES = 20;
 
+/** A supervisor kills what is not gone ten seconds after it was told to stop. */
+const STOP_MS = 9_500;
+
 /** `tool service start`: the log service until a signal. */
 export async function start(context: Context, flags: Options<"service start">): Promise<number> {
   return onDataDirectory(context, flags, async (folder) => {
@@ -115,8 +118,14 @@ export async function start(context: Context, flags: Options<"service start">): 
     else await context.print(`The log service and its web UI are at ${webUrl}, and listen on ${url}`);
     io.notifyParent({ type: "listening", url: running.url });
     const signal = await stopped;
+    const code = signal === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
+    const late = io.clock.after(STOP_MS, () => {
+      const exit = () => io.exitNow(code);
+      context.say("warn: not all work could be stopped; what was accepted is in the journal").then(exit, exit);
+    });
     await running.close();
-    return signal === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
+    late.stop();
+    return code;
   });
 }
 

@@ -15,7 +15,8 @@ let pool: Promise<ConnectionPool> | undefined;
 let run: PipesRun | undefined;
 let predicate: { readonly key: string; readonly selects: ReturnType<typeof compilePredicate> } | undefined;
 
-process.on("disconnect", () => process.exit(0));
+// An exit would wait for the engine, which nothing interrupts within a text.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 process.on("message", (request: EngineRequest) => {
   const { number } = request;
   answerTo(request, number).then(

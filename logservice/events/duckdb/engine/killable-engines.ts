@@ -63,8 +63,8 @@ export class KillableEngines {
       this.#leave(lane);
       throw storeClosed();
     }
-    const idle = this.#idle.pop();
-    if (idle !== undefined) {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.isOver) continue;
       idle.isUsed(true);
       return idle;
     }
@@ -80,7 +80,7 @@ export class KillableEngines {
   /** Gives a process back. One that is asked for something still is ended. */
   giveBack(one: EngineProcess, lane: EngineLane): void {
     this.#leave(lane);
-    if (one.hasEnded) return;
+    if (one.isOver) return;
     if (one.isBusy || this.#isClosed || this.#idle.length >= MOST_IDLE) return void one.end(storeClosed());
     one.isUsed(false);
     this.#idle.push(one);
@@ -125,7 +125,9 @@ export class EngineProcess {
   readonly #questions = new Map<number, Asked>();
   #number = 0;
   #idle: Timer | undefined;
-  hasEnded = false;
+  /** Whether it takes no more questions: it has ended, or is about to. */
+  isOver = false;
+  #hasExited = false;
 
   /** `ended` is told once. */
   constructor(spill: string, clock: Clock, ended: () => void) {
@@ -137,8 +139,9 @@ export class EngineProcess {
       serialization: "advanced",
     });
     const over = (cause: unknown) => {
-      if (this.hasEnded) return;
-      this.hasEnded = true;
+      if (this.#hasExited) return;
+      this.#hasExited = true;
+      this.isOver = true;
       this.#idle?.stop();
       ended();
       const text = "the process of the query ended; try again";
@@ -180,8 +183,9 @@ export class EngineProcess {
 
   /** Kills it, and resolves when it has ended. What it is asked is rejected with the reason at once. */
   async end(reason: unknown): Promise<void> {
+    this.isOver = true;
     this.#reject(reason);
-    if (this.hasEnded) return;
+    if (this.#hasExited) return;
     this.#child.ref();
     await new Promise<void>((resolve) => {
       this.#child.once("exit", () => resolve());
@@ -192,7 +196,7 @@ export class EngineProcess {
   #ask(job: EngineJob, take?: Asked["take"]): Promise<unknown> {
     const number = ++this.#number;
     return new Promise((resolve, reject) => {
-      if (this.hasEnded) {
+      if (this.isOver) {
         reject(new StoreError("unavailable", "the process of the query ended; try again", { retryAfterMs: 1_000 }));
         return;
       }
