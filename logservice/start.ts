@@ -104,7 +104,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const deliveries = new DeliveryQueue(sending);
   const testLimits = new TestLimits(clock);
   const testing: Service["testing"] = {
-    take: (team, notification) => testLimits.take(team, notification),
+    take: (team, notification, people) => testLimits.take(team, notification, people),
     send: (notification, message, signal) => sendTest(sending, notification, message, signal),
   };
   const evaluator = new Evaluator({ records, events, clock, deliveriesAdded: () => deliveries.kick(), failed });

@@ -117,6 +117,20 @@ export function listMembers(db: Db, team: string): Promise<MemberOf[]> {
     .execute();
 }
 
+/** The id of the person who has been an owner of a team for the longest time; "" if it has none. */
+export async function ownerOf(db: Db, team: string): Promise<string> {
+  const owner = await db
+    .selectFrom("memberships")
+    .select("user_id")
+    .where("team_id", "=", team)
+    .where("role", "=", "owner")
+    .orderBy("created_at")
+    .orderBy("user_id")
+    .limit(1)
+    .executeTakeFirst();
+  return owner?.user_id ?? "";
+}
+
 /** Makes other changes of the members of a team wait for the end of this transaction. */
 export async function lockTeam(db: Db, id: string): Promise<void> {
   await db

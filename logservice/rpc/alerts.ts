@@ -10,7 +10,7 @@ import { RpcError } from "../error.ts";
 import { getNotification } from "../records/notifications.ts";
 import { eventsKeyOf, getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
-import { teamNamed } from "../records/teams.ts";
+import { ownerOf, teamNamed } from "../records/teams.ts";
 import { type Call, changeRecords, type Handlers, projectOf } from "./call.ts";
 import { pageOf, readCursor } from "./page-cursor.ts";
 import { readChanged } from "./read-input.ts";
@@ -74,7 +74,8 @@ export const alerts: Handlers<
     const key = projectOf(call, alert.project_id);
     await check(records.db, call, alert);
     const notification = await getNotification(records, key, alert.notification_id);
-    testing.take(call.grant.team, notification);
+    const people = [call.grant.by, await ownerOf(records.db, key.team_id)].filter((id) => id !== "");
+    testing.take(call.grant.team, notification, people);
     const project = await getProject(records.db, key);
     const place = {
       team_id: key.team_id,

@@ -36,8 +36,8 @@ export interface Service {
   /** Delivers what alerts tell. */
   readonly deliveries: Pick<DeliveryQueue, "kick" | "metrics">;
   readonly testing: {
-    /** Counts a test of a team. Throws `rate_limited`, and `invalid` if it would send too much. */
-    take(team: string, notification: Notification): void;
+    /** Counts a test of a team, and of people by their ids. Throws `rate_limited`, and `invalid` if it would send too much. */
+    take(team: string, notification: Notification, people: readonly string[]): void;
     /** Sends a test of a notification and waits for the outcome. */
     send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<DeliveryOutcome>;
   };
