@@ -37,6 +37,13 @@ export const LIMITS = {
   exportsPerTeam: 4,
   /** Exports of all teams at once: each holds a page of up to 16 MiB. */
   exportsAtOnce: 8,
+  /** Records of a team. Whoever runs the service sets others by TOOL_TEAM_LIMITS. */
+  projectsPerTeam: 200,
+  alertsPerTeam: 1_000,
+  searchesPerTeam: 5_000,
+  /** Tokens of the API and of CI. */
+  tokensPerTeam: 1_000,
+  notificationsPerTeam: 1_000,
   /** Time to receive the head of a request, then all of it. */
   headersMs: 15_000,
   requestMs: 60_000,

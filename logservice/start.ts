@@ -113,7 +113,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const isTexting = settings.sms !== undefined;
   const exportTickets = new ExportTickets();
   const openExports = new OpenExports(limits, stopping.signal, clock);
-  const work = { records, events, exchanges, appends, exportTickets, openExports };
+  const work = { records, events, exchanges, appends, exportTickets, openExports, teamLimits: limits };
   const service = { ...work, account, deliveries, evaluator, testing, isTexting, region, clock, nowMs: clock.nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits, clock });

@@ -6,8 +6,10 @@ import {
   copyDataDirectory,
   createDataDirectory,
   listTokens,
+  readTeamLimits,
   removeToken,
   serveDataDirectory,
+  TEAM_LIMITS_FORM,
 } from "../../logservice/admin.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
@@ -82,6 +84,8 @@ export async function start(context: Context, flags: Options<"service start">): 
         "give --tls-cert and --tls-key, or listen on loopback behind a proxy that speaks TLS",
       );
     }
+    const limits = readTeamLimits(io.env.TOOL_TEAM_LIMITS ?? "");
+    if (!limits.ok) return context.misuse(`TOOL_TEAM_LIMITS: ${limits.problems.join("; ")}`, TEAM_LIMITS_FORM);
     const stopped = new Promise<"SIGINT" | "SIGTERM" | "SIGHUP">((done) => {
       let isStopping = false;
       io.onSignal((signal) => {
@@ -108,6 +112,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       say: (line) => void context.say(line),
       people,
       notify,
+      limits: limits.value,
       signInCommand: signInCommand("<email>", flags.data ?? folder),
     });
     const { url, webUrl } = running;

@@ -118,7 +118,7 @@ export function listMembers(db: Db, team: string): Promise<MemberOf[]> {
 }
 
 /** The id of the person who has been an owner of a team for the longest time; "" if it has none. */
-export async function ownerOf(db: Db, team: string): Promise<string> {
+export async function firstOwnerOf(db: Db, team: string): Promise<string> {
   const owner = await db
     .selectFrom("memberships")
     .select("user_id")

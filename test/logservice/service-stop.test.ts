@@ -196,13 +196,13 @@ t.test("expressions that take minutes hold up no stop", { skip: CANNOT_SEE_PROCE
       return engineProcesses().length === 1;
     });
     const range = { start: timestamp, stop: new Date(clock.nowMs()).toISOString() };
-    const asked = service.call("get_count", { project_id: "app", query, ...range }).catch(() => {});
+    const counted = service.call("get_count", { project_id: "app", query, ...range }).catch(() => {});
     await until("the process of the question", () => engineProcesses().length === 2);
     const beganMs = clock.monotonicMs();
     const stopped = service.stop();
     await until("the end of the evaluation", () => engineProcesses().length === 1);
     await clock.advance(7_000);
-    await asked;
+    await counted;
     await stopped;
     t.equal(clock.monotonicMs() - beganMs, 7_000, query);
     t.same(engineProcesses(), []);

@@ -205,10 +205,10 @@ t.test("what takes long over a single text ends with its signal", { skip: CANNOT
     if (where === "segments") await store.flush();
     for (const [what, ask] of rows) {
       const over = new AbortController();
-      const asked = ask(store, over.signal);
+      const answer = ask(store, over.signal);
       const { pid } = await until("a process", () => engineProcesses()[0]);
       over.abort(new Error("enough"));
-      await t.rejects(asked, /enough/, `${what} in ${where}`);
+      await t.rejects(answer, /enough/, `${what} in ${where}`);
       await until("its end", () => engineProcesses().every((one) => one.pid !== pid));
     }
   }

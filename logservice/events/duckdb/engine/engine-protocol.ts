@@ -27,7 +27,7 @@ type PipesOptions = ConstructorParameters<typeof PipesRun>[1];
 
 type PipesRows = Extract<PipesResult, { kind: "table" }>["rows"];
 
-/** What a query selects, at which time. */
+/** The selection of a query, and the time of day that it is made at. */
 export interface Selecting {
   readonly query: Query;
   readonly nowMs: number;

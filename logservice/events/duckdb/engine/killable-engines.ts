@@ -110,7 +110,7 @@ export class KillableEngines {
   }
 }
 
-interface Asked {
+interface Question {
   readonly take: ((columns: Columns) => void | Promise<void>) | undefined;
   readonly resolve: (done: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -122,7 +122,7 @@ interface Asked {
 export class EngineProcess {
   readonly #child: ChildProcess;
   readonly #clock: Clock;
-  readonly #questions = new Map<number, Asked>();
+  readonly #questions = new Map<number, Question>();
   #number = 0;
   #idle: Timer | undefined;
   /** Whether it takes no more questions: it has ended, or is about to. */
@@ -193,7 +193,7 @@ export class EngineProcess {
     });
   }
 
-  #ask(job: EngineJob, take?: Asked["take"]): Promise<unknown> {
+  #ask(job: EngineJob, take?: Question["take"]): Promise<unknown> {
     const number = ++this.#number;
     return new Promise((resolve, reject) => {
       if (this.isOver) {
@@ -218,8 +218,8 @@ export class EngineProcess {
     }
     if ("error" in answer) {
       const { error, tooMany } = answer;
-      const told = tooMany === undefined ? new Error(error) : new TooManyGroups(tooMany.count, tooMany.what);
-      this.#settle(number)!.reject(told);
+      const failure = tooMany === undefined ? new Error(error) : new TooManyGroups(tooMany.count, tooMany.what);
+      this.#settle(number)!.reject(failure);
       return;
     }
     question.taking.then(
@@ -228,7 +228,7 @@ export class EngineProcess {
     );
   }
 
-  #settle(number: number): Asked | undefined {
+  #settle(number: number): Question | undefined {
     const question = this.#questions.get(number);
     this.#questions.delete(number);
     return question;

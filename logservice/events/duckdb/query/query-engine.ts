@@ -197,10 +197,10 @@ export class QueryEngine {
 
   /** A query that may take long over a single text is answered by a process, which ends with its signal. */
   #processOf(query: EventsQuery & { readonly isSlow?: boolean }, nowMs: number): QueryProcess | undefined {
-    const { query: asked = { source: "", expr: undefined }, isEvaluation, signal } = query;
-    if (!(query.isSlow ?? mayBeSlow(asked.expr))) return undefined;
+    const { query: selecting = { source: "", expr: undefined }, isEvaluation, signal } = query;
+    if (!(query.isSlow ?? mayBeSlow(selecting.expr))) return undefined;
     const lane = isEvaluation === true ? "alerts" : "people";
-    return new QueryProcess(this.#options.engines, { query: asked, nowMs }, { lane, signal });
+    return new QueryProcess(this.#options.engines, { query: selecting, nowMs }, { lane, signal });
   }
 
   async #try<Result>(
