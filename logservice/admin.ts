@@ -10,3 +10,4 @@ export { addToken, listTokens, removeToken } from "./admin/tokens.ts";
 /** Thrown by each of them if the directory cannot be used. */
 export { OperatorError } from "./error.ts";
 export { livingOwnerOf, lockDirectory } from "./events/lock.ts";
+export { readTeamLimits, TEAM_LIMITS_FORM } from "./records/team-limits.ts";

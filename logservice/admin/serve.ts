@@ -22,7 +22,7 @@ import { type NotifyOptions, readNotify } from "./notify-settings.ts";
 import { type PeopleOptions, readPeople } from "./people.ts";
 import { makePrivate } from "./private-files.ts";
 
-export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version"> {
+export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version" | "limits"> {
   readonly folder: string;
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
@@ -37,7 +37,7 @@ export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" 
 
 /** Starts the service on a data directory. Throws an OperatorError if the directory cannot be used or nobody can listen. */
 export async function serveDataDirectory(options: ServeCommandOptions): Promise<RunningService> {
-  const { folder, version, tls, nowMs, say } = options;
+  const { folder, version, tls, nowMs, say, limits = {} } = options;
   const people = await readPeople(options.people);
   const notify = readNotify(options.notify, people.mailer);
   await requireDataDirectory(folder);
@@ -61,7 +61,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   };
   try {
     return await listening(options, (port) =>
-      startService({ host: options.host, port, records, events, version, tls, log, clock, notify, ...people }),
+      startService({ host: options.host, port, records, events, version, tls, log, clock, notify, limits, ...people }),
     );
   } catch (error) {
     await events.close();

@@ -12,6 +12,8 @@ export interface AlertQuestion {
   readonly project: string;
   readonly query: AlertQuery;
   readonly interval: number;
+  /** Whether the evaluator asks it: see EventRange. */
+  readonly isEvaluation?: boolean;
 }
 
 /**
@@ -45,9 +47,9 @@ export async function evaluateSlot(
 const MOST_GROUPS = 100;
 
 /** Events of a slot, as the store takes ranges. */
-export function slotRange({ project, query, interval }: AlertQuestion, slot: number): EventRange {
+export function slotRange({ project, query, interval, isEvaluation = false }: AlertQuestion, slot: number): EventRange {
   const [startMs, stopMs] = [slotStartMs(slot, interval), slotStopMs(slot, interval)];
-  return { project, startMs, stopMs: lastInstantBefore(stopMs), query: query.query };
+  return { project, startMs, stopMs: lastInstantBefore(stopMs), query: query.query, isEvaluation };
 }
 
 export const missingEvents = (bytes: number): SlotOutcome => ({

@@ -123,6 +123,8 @@ export interface EventRange {
   readonly stopMs: number;
   /** Undefined selects everything. */
   readonly query: Query | undefined;
+  /** Whether it is asked for the evaluation of an alert, which the queries of people must not hold up. */
+  readonly isEvaluation?: boolean;
 }
 
 /** The events that a query reads. */

@@ -16,7 +16,7 @@ import { cutToOnePart } from "../../../logservice/notify/gsm-text.ts";
 import type { Post } from "../../../logservice/notify/post.ts";
 import { retryAfterMs } from "../../../logservice/notify/retry-after.ts";
 import { type DeliveryOutcome, type SendOptions, sendTo, targetRecipients } from "../../../logservice/notify/send.ts";
-import { TestLimits } from "../../../logservice/notify/send-limits.ts";
+import { SmsBudget, TestLimits } from "../../../logservice/notify/send-limits.ts";
 import { sendTest } from "../../../logservice/notify/send-test.ts";
 import { missingSettings } from "../../../logservice/notify/settings.ts";
 import { readSmsSettings, SmsSettingsError } from "../../../logservice/notify/sms-settings.ts";
@@ -661,6 +661,59 @@ t.test("a test of a notification", async (t) => {
   for (let i = 0; i < 20; i++) limits.take("acme", hook);
   t.throws(() => limits.take("acme", hook), /^too many tests of notifications/);
   limits.take("other", sms);
+  const few = { type: "sms" as const, sms_numbers: Array.from({ length: 6 }, (_, i) => `+1555010${i}`) };
+  limits.take("third", few);
+  t.throws(() => limits.take("third", few), /^too many tests of notifications/, "all of its messages, or none");
+});
+
+t.test("text messages are bounded by person and in all, however many teams there are", (t) => {
+  const sms = { type: "sms" as const, sms_numbers: ["+15550100"] };
+  const passed = (takes: () => void) => {
+    for (let count = 0; ; count++) {
+      try {
+        takes();
+      } catch {
+        return count;
+      }
+    }
+  };
+  const rows: [what: string, people: (n: number) => string[], expected: number][] = [
+    ["a person with many teams", () => ["ann"], 10],
+    ["several people of one owner", (n) => [`p${n}`, "ann"], 10],
+    ["many people", (n) => [`p${n}`], 60],
+    ["nobody, as tokens of the machine have none", () => [], 60],
+  ];
+  for (const [what, people, expected] of rows) {
+    const limits = new TestLimits(new TestClock());
+    let n = 0;
+    t.equal(
+      passed(() => limits.take(`team${++n}`, sms, people(n))),
+      expected,
+      what,
+    );
+  }
+  const hooks = new TestLimits(new TestClock());
+  let n = 0;
+  t.equal(
+    passed(() => hooks.take(`team${++n}`, { type: "webhook", sms_numbers: [] }, ["ann"])),
+    30,
+    "other tests of a person",
+  );
+  const alerts: [what: string, owner: (n: number) => string, expected: number][] = [
+    ["an owner of many teams", () => "ann", 60],
+    ["many owners", (n) => `p${n}`, 600],
+    ["no owners", () => "", 600],
+  ];
+  for (const [what, owner, expected] of alerts) {
+    const clock = new TestClock();
+    const budget = new SmsBudget(clock);
+    let n = 0;
+    const take = () => {
+      if (budget.take(`team${++n}`, owner(n)) > 0) throw new Error("too many");
+    };
+    t.equal(passed(take), expected, `messages of alerts: ${what}`);
+  }
+  t.end();
 });
 
 t.test("the payloads in the README", (t) => {

@@ -7,7 +7,6 @@ import {
   LEVELS,
   type Pipe,
   type PipesResult,
-  PipesRun,
   periodSeconds,
   pipesOver,
   type RowColumn,
@@ -22,7 +21,9 @@ import {
 import { yieldToLoop } from "../../../event-loop.ts";
 import { nanosecondsOf } from "../../../instant.ts";
 import { PAGE_BYTES } from "../../../page.ts";
+import { hasSlowWhere } from "../../../slow-query.ts";
 import type { Event } from "../../../store.ts";
+import { stageRunHere } from "../../engine/query-process.ts";
 import { gather } from "../aggregate.ts";
 import { positionIn, type QueryContext } from "../query-context.ts";
 import { search } from "../search.ts";
@@ -69,15 +70,15 @@ async function inOrder(context: QueryContext, { pipes, limit }: PipesQuestion): 
   // One more tells whether there are more.
   const span = { start: 0, end: 0 };
   const cut: Pipe = { kind: "limit", count: { value: limit + 1, span }, span, word: span };
-  const run = new PipesRun(
-    { pipes: [...pipes, cut] },
-    { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES },
-  );
+  const all = [...pipes, cut];
+  const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
+  const isSlow = context.process !== undefined && pipes.some(hasSlowWhere);
+  const run = isSlow ? await context.process.beginRun(all, options) : stageRunHere(all, options);
   const [sort] = pipes;
   const maxRows = maxRowsOf(pipes, limit);
   if (sort?.kind === "sort" && maxRows !== undefined) {
-    for (const { event } of await topEvents(context, sort.keys, maxRows)) run.push(event);
-    return answerOf(run.result(), limit);
+    await run.push((await topEvents(context, sort.keys, maxRows)).map(({ event }) => event));
+    return answerOf(await run.result(), limit);
   }
   // Each event is a row then, and may be large.
   const isEach = pipes.every((pipe) => factsOf(pipe).keeps === "first" || keepsEach(pipe));
@@ -85,15 +86,12 @@ async function inOrder(context: QueryContext, { pipes, limit }: PipesQuestion): 
   let bytes = 0;
   do {
     const page = await search(context, { limit: PAGE_EVENTS, order: "ascending", cursor });
-    for (const { event, bytes: length } of page.events) {
-      if (run.isDone) break;
-      run.push(event);
-      bytes += length;
-    }
+    await run.push(page.events.map(({ event }) => event));
+    for (const one of page.events) bytes += one.bytes;
     cursor = page.cursor;
     await yieldToLoop(signal);
   } while (cursor !== undefined && !run.isDone && !(isEach && bytes > PAGE_BYTES));
-  const answer = answerOf(run.result(), limit);
+  const answer = answerOf(await run.result(), limit);
   return cursor !== undefined && !run.isDone ? { ...answer, isTruncated: true } : answer;
 }
 
@@ -167,7 +165,13 @@ async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: Pipes
   const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, maxRows: limit });
   const all = stepMs === undefined ? rows : everyStep(rows, plan, { firstMs, startMs, stopMs, stepMs });
   const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
-  const { columns, rows: left, notes } = pipesOver(plan.rest, { columns: plan.columns, rows: all }, options);
+  const table = { columns: plan.columns, rows: all };
+  const isSlow = context.process !== undefined && plan.rest.some(hasSlowWhere);
+  const {
+    columns,
+    rows: left,
+    notes,
+  } = isSlow ? await context.process.pipesOver(plan.rest, table, options) : pipesOver(plan.rest, table, options);
   const cut = cutTo(left, limit);
   return {
     columns,
