@@ -25,6 +25,7 @@ import {
 import { packVariables, SNAPSHOT_VARIABLE, type Snapshot } from "../variables/pack.ts";
 import { type StoredSnapshot, storeSnapshot } from "../variables/snapshots.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
+import { checkVersion } from "./check.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
 import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
@@ -82,6 +83,8 @@ export interface StageRequest {
   readonly commit: Commit | undefined;
   /** The variables of the stage that `tool env` keeps. */
   readonly variables: VariableValues;
+  /** Whether a new version must show that it runs before the stage gets it. */
+  readonly checks: boolean;
 }
 
 /**
@@ -106,12 +109,12 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
 
 /**
  * Deploys an artifact to the stage. It can be interrupted after any step: the next run finds what is done and continues from
- * there. Including the first look, a deploy of a changed app takes five calls, one more in a Git repository, and at least
+ * there. Including the first look, a deploy of a changed app takes six calls, one more in a Git repository, and at least
  * one poll until the function is ready, two if its settings changed too. Without a change it takes one call, or two.
  */
 export async function deployStage(
   deploy: StageDeploy,
-  { before: { alias, record }, artifact, commit, variables }: StageRequest,
+  { before: { alias, record }, artifact, commit, variables, checks }: StageRequest,
   watched: Watched,
 ): Promise<DeployResult> {
   const { cloud, gateway, stage, written, staged } = deploy;
@@ -240,6 +243,13 @@ export async function deployStage(
     });
   }
 
+  let checkRemark: string | undefined;
+  if (checks && !isSame) {
+    const isFirst = alias === undefined;
+    const run = () => checkVersion(lambda, { functionName: name, version, stage, isFirst, signal });
+    checkRemark = (await phase("check", run, ({ text }) => text)).remark;
+  }
+
   const before = numbered(alias?.FunctionVersion);
   const previous = before === version ? record?.previous : before;
   // The record describes the version that the alias names.
@@ -279,6 +289,7 @@ export async function deployStage(
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
     remarks: [
+      ...(checkRemark === undefined ? [] : [checkRemark]),
       ...(stored === undefined || isActive ? [] : snapshotRemarks(settings, { ...snapshot!, ...stored }, written.name)),
       ...(endpoint?.isBehind === true && isNews ? [STACK_REMARK] : []),
     ],
