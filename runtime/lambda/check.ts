@@ -79,7 +79,7 @@ async function checked(application: Application, limits: Limits): Promise<CheckR
       if (error instanceof Unavailable) return unavailable(application, error.message);
       return unavailable(application, `the app did not listen within ${listenTimeoutMs} ms`);
     }
-    const { status, message } = await asked(application, limits);
+    const { status, message } = await answerOf(application, limits);
     // The proxy's own answers have a message, others do not.
     if (message === undefined || supervisor === undefined) return { available: true, status };
     const hasEnded = upstream?.exit() !== undefined;
@@ -96,7 +96,7 @@ function unavailable({ supervisor }: Application, reason: string): CheckResult {
   return { available: false, reason: failed?.reason ?? reason, output: failed?.output ?? [] };
 }
 
-async function asked(
+async function answerOf(
   { bare }: Application,
   { id, limitMs: answerByMs }: Limits,
 ): Promise<Pick<ProxyResponse, "status" | "message">> {

@@ -11,10 +11,10 @@ export interface VersionToCheck {
   readonly signal: AbortSignal;
 }
 
-export interface Checked {
+export interface CheckOutcome {
   /** The result in a few words: `GET / 200`. */
   readonly text: string;
-  /** What the user should know although the version is activated. */
+  /** To be told although the version is activated. */
   readonly remark: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Checked {
  * Starts a published version that no stage runs yet, and asks its app for `/`. Throws a PlatformError with the app's last
  * lines if the app cannot be reached; whatever it answers itself is none. One call.
  */
-export async function checkVersion(lambda: Lambda, version: VersionToCheck): Promise<Checked> {
+export async function checkVersion(lambda: Lambda, version: VersionToCheck): Promise<CheckOutcome> {
   let answer = await invoke(lambda, version);
   // The permission to read variables, which this deploy may have given, takes some seconds to be known everywhere.
   if (answer.kind === "error" && answer.type === "Tool.NoVariables") answer = await invoke(lambda, version);
@@ -38,7 +38,7 @@ export async function checkVersion(lambda: Lambda, version: VersionToCheck): Pro
   }
 }
 
-function ofResult(version: VersionToCheck, result: CheckResult): Checked {
+function ofResult(version: VersionToCheck, result: CheckResult): CheckOutcome {
   if (!result.available) throw cannotRun(version, result.reason, result.output);
   const { status, reason } = result;
   if (status === undefined) return { text: "GET / without an answer", remark: `GET / was not answered: ${reason}` };

@@ -144,12 +144,7 @@ export async function deployStage(
     settings: settingsHash(settings),
     policy: settings.role === undefined ? policyHash({ config: written, readsSnapshots }) : "",
   };
-  if (settings.role === undefined && !readsSnapshots) {
-    // Another stage may read snapshots, and all of them have one role.
-    const wider = { ...wanted, policy: policyHash({ config: written, readsSnapshots: true }) };
-    const isWider = record?.policy === wider.policy || (record?.identity ?? "") === identityOf(wider);
-    if (isWider) wanted.policy = wider.policy;
-  }
+  if (settings.role === undefined && !readsSnapshots) wanted.policy = policyInForce(wanted, written, record);
   const tags = tagsHash(written.tags);
 
   let isRoleSeen = false;
@@ -243,12 +238,9 @@ export async function deployStage(
     });
   }
 
-  let checkRemark: string | undefined;
-  if (checks && !isSame) {
-    const isFirst = alias === undefined;
-    const run = () => checkVersion(lambda, { functionName: name, version, stage, isFirst, signal });
-    checkRemark = (await phase("check", run, ({ text }) => text)).remark;
-  }
+  const check = () =>
+    checkVersion(lambda, { functionName: name, version, stage, isFirst: alias === undefined, signal });
+  const checked = checks && !isSame ? await phase("check", check, ({ text }) => text) : undefined;
 
   const before = numbered(alias?.FunctionVersion);
   const previous = before === version ? record?.previous : before;
@@ -289,11 +281,22 @@ export async function deployStage(
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
     remarks: [
-      ...(checkRemark === undefined ? [] : [checkRemark]),
+      ...(checked?.remark === undefined ? [] : [checked.remark]),
       ...(stored === undefined || isActive ? [] : snapshotRemarks(settings, { ...snapshot!, ...stored }, written.name)),
       ...(endpoint?.isBehind === true && isNews ? [STACK_REMARK] : []),
     ],
   };
+}
+
+/** The hash of the policy: another stage may read snapshots, and all of them have one role. */
+function policyInForce(
+  wanted: Readonly<Record<"code" | "settings" | "policy", string>>,
+  config: Config,
+  record: DeployRecord | undefined,
+): string {
+  const wider = { ...wanted, policy: policyHash({ config, readsSnapshots: true }) };
+  const isWider = record?.policy === wider.policy || (record?.identity ?? "") === identityOf(wider);
+  return isWider ? wider.policy : wanted.policy;
 }
 
 const snapshotText = ({ names, bytes }: Snapshot) =>

@@ -217,10 +217,10 @@ t.test("answers to the check of a version", async (t) => {
     );
     t.same(result, expected, name);
   }
-  let asked = 0;
+  let calls = 0;
   const late = async () => {
-    asked += 1;
-    return asked === 1
+    calls += 1;
+    return calls === 1
       ? answering({ errorType: "Tool.NoVariables", errorMessage: "not yet" }, "Unhandled")()
       : answering({ check: { available: true, status: 200 } })();
   };
