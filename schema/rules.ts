@@ -76,6 +76,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/redirect-status": "A status is not a redirect status",
   "config/reserved-variable": "A variable that the function platform reserves",
   "config/rewrite-all": "A rewrite takes every request of a server app",
+  "config/rewrite-origin": "A rewrite leads to another origin",
   "config/role": "A value is not the ARN of a role",
   "config/same-shape": "Two patterns match the same paths",
   "config/secret": "A secret in plain text",

@@ -67,7 +67,9 @@ t.test(
         /^warning: no file here says how the app starts, and there is no \.\/server\n {2}write it into tool\.json: /,
       ],
       [{ "package.json": '{"main":"index.js"}', "index.js": "" }, /"package\.json" stands for "node app\.js"/],
-      [{ "requirements.txt": "", "main.py": "" }, /"requirements\.txt" stands for "python3? app\.py"/],
+      [{ "service.rb": "", "notes.txt": "" }, /"proxy": \{ "command": "ruby service\.rb" \}\n/],
+      [{ "index.mjs": "", "other.js": "" }, /"proxy": \{ "command": "node index\.mjs" \}\n/],
+      [{ "requirements.txt": "", "serve.py": "" }, /"requirements\.txt" stands for "python3? app\.py"/],
     ];
     for (const [files, said] of rows) {
       const cwd = t.testdir({ "tool.json": '{ "name": "app" }', ...files });
