@@ -78,6 +78,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/rewrite-all": "A rewrite takes every request of a server app",
   "config/rewrite-origin": "A rewrite leads to another origin",
   "config/role": "A value is not the ARN of a role",
+  "config/runtime-variable": "A variable applies to the function's runtime too",
   "config/same-shape": "Two patterns match the same paths",
   "config/secret": "A secret in plain text",
   "config/security-group": "A value is not the id of a security group",
