@@ -141,13 +141,8 @@ export function readArgv(argv: readonly string[], commands: readonly CommandShap
       return;
     }
     const message = `unknown flag ${written}${place === undefined ? "" : ` for tool ${place}`}`;
-    // Transports of other language servers, which a client may be set up for.
-    if (command?.name === "lsp" && (name === "socket" || name === "pipe")) {
-      fail(message, "the server speaks on stdin and stdout: set the editor's transport to stdio");
-    } else if (/^p(ort)?$/.test(name) && command?.flags.some(({ long }) => long === "address")) {
-      const port = rest.find((word) => /^\d{1,5}$/.test(word)) ?? "<port>";
-      fail(message, `the port is part of the address: write --address :${port}`);
-    } else fail(message, near === undefined ? `${help} lists the flags` : `did you mean --${near}?`);
+    const meant = near === undefined ? `${help} lists the flags` : `did you mean --${near}?`;
+    fail(message, (command && hintForForeignFlag(command, name, rest)) ?? meant);
   };
 
   for (let i = 0; i < argv.length; i++) {
@@ -346,6 +341,17 @@ function wordCount(command: CommandShape, words: readonly string[]): Misuse {
     message: `unexpected argument ${surplus}`,
     hint: hintForSurplus(command, words) ?? `see tool help ${command.name}`,
   };
+}
+
+/** A flag of other tools. `rest` are the words after it. */
+function hintForForeignFlag(command: CommandShape, name: string, rest: readonly string[]): string | undefined {
+  // Transports of other language servers, which a client may be set up for.
+  if (command.name === "lsp" && (name === "socket" || name === "pipe")) {
+    return "the server speaks on stdin and stdout: set the editor's transport to stdio";
+  }
+  if (!/^p(ort)?$/.test(name) || !command.flags.some(({ long }) => long === "address")) return undefined;
+  const port = rest.find((word) => /^\d{1,5}$/.test(word)) ?? "<port>";
+  return `the port is part of the address: write --address :${port}`;
 }
 
 /** A word that other tools take in this place, and that is a flag here. */
