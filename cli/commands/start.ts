@@ -18,6 +18,7 @@ import { entryView } from "../start/entry-view.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { liveLine } from "../start/live-line.ts";
 import { nextFreePort, portOwner } from "../start/ports.ts";
+import { tellOfChangedProgram } from "../start/program-change.ts";
 import { watchFile } from "../start/watch-file.ts";
 import type { Options } from "../table.ts";
 
@@ -102,6 +103,7 @@ export async function start(context: Context, options: Options<"start">): Promis
       note(`There is no display to open a browser on: visit ${url}`);
     }
 
+    void tellOfChangedProgram(context, project.command, { say: note, signal: stop.signal });
     await watchFile(
       path,
       project.text,
