@@ -28,6 +28,7 @@ export const TABLE = {
     summary: "Build and deploy to a stage (default: staging)",
     flags: {
       "--no-build": "Deploy the files as they are, without running the build hooks",
+      "--no-check": "Activate the new version without checking first that its app starts",
       "--sandbox": SANDBOX,
     },
     examples: [
