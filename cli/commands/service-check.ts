@@ -74,12 +74,7 @@ async function tell(context: Context, report: CheckReport): Promise<void> {
   if (findings.length === 0) await context.print(`${all}: no damage found`);
   else if (wrong.length === 0) await context.print(`${all}: only known losses, and faults that the next start repairs`);
   else {
-    const lost = losses.reduce((sum, loss) => sum + loss.bytes, 0);
-    const events =
-      losses.length === 0
-        ? "no event is missing"
-        : `${count(losses.length, "loss").replace("losss", "losses")}, ${byteSize(lost)}`;
-    await context.print(`${all}: ${count(wrong.length, "file")} wrong, ${events}`);
+    await context.print(`${all}: ${count(wrong.length, "file")} wrong, ${sumOf(losses)}`);
   }
   if (pid !== undefined)
     await context.say(`the service runs (process ${pid}): files that it is working on were left out`);
@@ -89,7 +84,23 @@ async function tell(context: Context, report: CheckReport): Promise<void> {
 
 const WIDEST = "rebuildable".length;
 
-function lossWords(loss: NonNullable<Finding["loss"]>): string[] {
+type FoundLoss = NonNullable<Finding["loss"]>;
+
+/** How much is lost in all: `2 losses, 3.4 kB, and 1 possible loss`. */
+function sumOf(losses: readonly FoundLoss[]): string {
+  const certain = losses.filter(({ isPossible }) => !isPossible);
+  const possible = losses.length - certain.length;
+  const inWords = (n: number, one: string) => count(n, one).replace("losss", "losses");
+  const parts = [
+    ...(certain.length === 0 ? [] : [inWords(certain.length, "loss"), byteSize(bytesOf(certain))]),
+    ...(possible === 0 ? [] : [`${certain.length === 0 ? "" : "and "}${inWords(possible, "possible loss")}`]),
+  ];
+  return parts.join(", ") || "no event is missing";
+}
+
+const bytesOf = (losses: readonly FoundLoss[]) => losses.reduce((sum, { bytes }) => sum + bytes, 0);
+
+function lossWords(loss: FoundLoss): string[] {
   const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
   const range =
     loss.firstMs === undefined || loss.lastMs === undefined
@@ -100,7 +111,7 @@ function lossWords(loss: NonNullable<Finding["loss"]>): string[] {
   return [`${events}, ${size}`, range, `loss ${loss.id}${loss.isAccepted ? ", accepted" : ""}`];
 }
 
-function lossJson({ id, bytes, events, firstMs, lastMs, isAccepted }: NonNullable<Finding["loss"]>) {
+function lossJson({ id, bytes, events, firstMs, lastMs, isAccepted }: FoundLoss) {
   const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
   return { id, bytes, events: events ?? null, first: time(firstMs), last: time(lastMs), accepted: isAccepted };
 }

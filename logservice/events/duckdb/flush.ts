@@ -161,9 +161,9 @@ export class SegmentWriter implements MemtableWriter<BuiltMemtable> {
     }
   }
 
-  /** Only to recognize an older copy of a folder later. */
+  /** Only to recognize a folder that lacks some of it later. */
   beforeRemoval(): Promise<void> {
-    return this.#options.projects.noteNewest();
+    return this.#options.projects.noteHeld();
   }
 }
 

@@ -3,8 +3,10 @@ import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { errorCode, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
+import type { FolderNote } from "./folder-list.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { FolderPlan, PlannedSegment } from "./folder-plan.ts";
+import { heldEvents } from "./held-events.ts";
 import {
   type Fault,
   faultOf,
@@ -15,7 +17,7 @@ import {
   stampOf,
   unreadable,
 } from "./integrity.ts";
-import { folderLoss } from "./losses.ts";
+import { folderLoss, rangeOf } from "./losses.ts";
 import {
   LOSSES,
   MANIFEST,
@@ -61,6 +63,11 @@ export class Segments {
   readonly #checks = new Map<string, Promise<Fault | undefined>>();
   /** The manifest as it was written last. */
   #manifest: Stamp | undefined;
+  /** What the manifest says, as far as it is known to be durable. */
+  #saved: { readonly segments: readonly Segment[]; readonly losses: readonly StoredLoss[] } | undefined;
+  /** Events before this instant are about to go, or gone. */
+  #cutoff: bigint | undefined;
+  #noted: { readonly of: readonly unknown[]; readonly note: FolderNote } | undefined;
   #hasLosses = false;
   #isDeleted = false;
   #change: Promise<void> = Promise.resolve();
@@ -89,9 +96,12 @@ export class Segments {
     opened.#flushed = plan.flushed;
     if (plan.blocked !== undefined) {
       opened.#blocked = `${plan.directory} ${plan.blocked}`;
+      const isTaken = plan.blocked.startsWith("is that of");
       options.log(
         "error",
-        "events are missing: the folder of a project cannot be read; make it readable for this user, then start again",
+        isTaken
+          ? "events are missing: another folder is in the place of a project's; give it its own name, then start again"
+          : "events are missing: the folder of a project cannot be read; make it readable for this user, then start again",
         {
           folder: plan.directory,
           error: plan.blocked,
@@ -116,15 +126,21 @@ export class Segments {
       if (from !== file) await this.#attempt(() => rename(join(directory, from), join(directory, file)));
       if (isSaid) this.#options.log("warn", "adopted a segment that no manifest named", { project, file });
     }
-    for (const { file } of plan.returned) this.#options.log("warn", "a lost segment is back", { project, file });
+    for (const { file, isPossible } of plan.returned) {
+      if (isPossible) this.#options.log("warn", "all events of a project are there again", { project });
+      else this.#options.log("warn", "a lost segment is back", { project, file });
+    }
     for (const { file, reason } of plan.quarantined) {
       const quarantinePath = await this.#attempt(() => this.#quarantine(file));
       // A file beside a segment is reported with the segment.
       if (quarantinePath !== undefined && ownerOf(file) === undefined)
         tell(`a file ${reason}; it was quarantined`, { file: quarantinePath });
     }
-    for (const { id, file, reason } of plan.losses) {
-      tell(`events are missing: ${file === "" ? "" : "a file "}${reason}`, { file: join(directory, file), loss: id });
+    for (const { id, file, reason, isPossible } of plan.losses) {
+      const message = isPossible
+        ? `events may be missing: ${reason}`
+        : `events are missing: ${file === "" ? "" : "a file "}${reason}`;
+      tell(message, { file: join(directory, file), loss: id });
     }
     if (plan.manifest === "is missing" || plan.manifest === "is damaged") {
       if (plan.segments.length + plan.losses.length > 0 || plan.manifest === "is damaged")
@@ -156,6 +172,7 @@ export class Segments {
     // The folder is created again with the next events.
     if (plan.manifest === "new" && stampOf(directory) === undefined) return;
     if (isAsWritten) {
+      this.#saved = { segments, losses: this.#losses };
       for (const file of plan.superseded) await this.#attempt(() => rm(join(directory, file), { force: true }));
       this.#dropped.clear();
       return;
@@ -224,6 +241,30 @@ export class Segments {
     return this.#losses;
   }
 
+  /** What the list of folders is to say of them: what the manifest does. Undefined if there is no manifest. */
+  get note(): FolderNote | undefined {
+    if (this.#saved === undefined) return undefined;
+    const { segments, losses } = this.#saved;
+    const cutoff = this.#cutoff;
+    const of = [segments, losses, cutoff];
+    if (this.#noted === undefined || of.some((one, i) => one !== this.#noted!.of[i])) {
+      const isLeft = ({ last }: { last: string }) => cutoff === undefined || BigInt(last) >= cutoff;
+      const entries = [...segments.map(entryOf), ...losses.flatMap(({ entry }) => entry ?? [])].filter(isLeft);
+      const newest = entries.reduce((most, { sequence }) => Math.max(most, sequence), 0);
+      this.#noted = { of, note: { newest, held: heldEvents(entries) } };
+    }
+    return this.#noted.note;
+  }
+
+  /**
+   * Events before an instant are about to go: `note` leaves them out from now on. Returns whether there are any.
+   */
+  leave(cutoff: bigint): boolean {
+    this.#cutoff = cutoff;
+    const isGoing = ({ last }: { last: bigint }) => last < cutoff;
+    return this.#segments.some(isGoing) || this.#losses.some(({ entry }) => entry && BigInt(entry.last) < cutoff);
+  }
+
   /** Why nothing may be written to the folder. */
   get blocked(): string | undefined {
     return this.#blocked;
@@ -274,9 +315,10 @@ export class Segments {
     return this.#serialize(async () => {
       if (this.#isDeleted || this.#blocked !== undefined || stampOrNone(this.directory) === undefined) return;
       const beforeMs = Number(before / 1_000_000n);
-      const losses = this.#losses.filter(({ entry, atMs }) =>
-        entry ? BigInt(entry.last) >= before : atMs >= beforeMs,
-      );
+      const losses = this.#losses.filter((loss) => {
+        const range = rangeOf(loss);
+        return range === undefined ? loss.atMs >= beforeMs : range.last >= before;
+      });
       if (losses.length < this.#losses.length) {
         this.#losses = losses;
         await this.#writeManifest();
@@ -348,7 +390,7 @@ export class Segments {
   }
 
   /** Records the integrity of the files as it is now: when each was last read as a whole. */
-  note(): Promise<void> {
+  save(): Promise<void> {
     return this.#serialize(async () => {
       if (stampOrNone(this.directory) !== undefined && !this.#isDeleted && this.#blocked === undefined)
         await this.#writeManifest();
@@ -440,6 +482,7 @@ export class Segments {
       await writeManifest(directory, manifest);
     }
     this.#manifest = stampOf(join(directory, MANIFEST));
+    this.#saved = { segments, losses };
   }
 
   /** Rewrites the manifest if another process removed or changed it. */
