@@ -1,4 +1,4 @@
-import { type CheckReport, checkDataDirectory, type Finding } from "../../logservice/admin.ts";
+import { type CheckReport, checkBackup, checkDataDirectory, type Finding } from "../../logservice/admin.ts";
 import { type Context, EXIT } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
@@ -9,6 +9,7 @@ import type { Options } from "../table.ts";
  * is. With `--repair` it does what a start of the service would do about it, for all files at once.
  */
 export async function check(context: Context, options: Options<"service check">): Promise<number> {
+  if (options.backup !== undefined) return ofBackup(context, options);
   return onDataDirectory(context, options, async (folder) => {
     const report = await checkDataDirectory({
       folder,
@@ -20,6 +21,32 @@ export async function check(context: Context, options: Options<"service check">)
     });
     await tell(context, report);
     return report.findings.some(isWrong) ? EXIT.failed : EXIT.ok;
+  });
+}
+
+/** `tool service check --backup`: says which files of a backup are not as they were. */
+async function ofBackup(context: Context, options: Options<"service check">): Promise<number> {
+  const { backup, data, repair } = options;
+  if (data !== undefined || repair || options["accept-loss"].length > 0)
+    return context.misuse("--backup is checked by itself", "leave out --data, --repair and --accept-loss");
+  return onDataDirectory(context, { data: backup }, async (folder) => {
+    const { isListed, files, bytes, findings } = await checkBackup(folder);
+    const isWhole = findings.length === 0;
+    if (context.format === "json")
+      await context.print(JSON.stringify({ whole: isWhole, listed: isListed, files, bytes, findings }));
+    else {
+      for (const { file, state, detail } of findings) {
+        await context.print(`${state.padEnd(WIDEST)} ${file}`);
+        await context.print(`${" ".repeat(WIDEST + 1)}${detail}`);
+      }
+      const size = isListed && bytes > 0 ? `, ${byteSize(bytes)}` : "";
+      const result = isWhole ? "no damage found" : `${count(findings.length, "file")} wrong`;
+      await context.print(`${count(files, "file")}${size}: ${result}`);
+    }
+    if (!isListed)
+      await context.say("warning: no list of files, as in those of older versions: one that is gone may not be missed");
+    if (!isWhole) await context.say("restore another backup, or take a new one of the data: tool service backup");
+    return isWhole ? EXIT.ok : EXIT.failed;
   });
 }
 

@@ -1,6 +1,5 @@
 import { crc32 } from "node:zlib";
 import { type Interval, unionOf } from "../intervals.ts";
-import type { ManifestEntry } from "./manifest.ts";
 
 /**
  * The events of a folder in a few numbers, which merges do not change: enough to tell whether files that are found
@@ -20,11 +19,15 @@ export interface HeldEvents {
   readonly last: string;
 }
 
-/** A segment, or the manifest's entry of one that is lost. */
-export type HeldEntry = Pick<
-  ManifestEntry,
-  "events" | "eventBytes" | "first" | "last" | "sequence" | "intervals" | "bytes"
->;
+/** The entry of a segment in a manifest, whether it is there or lost. */
+interface HeldEntry {
+  readonly events: number;
+  readonly eventBytes: number;
+  readonly first: string;
+  readonly last: string;
+  readonly sequence: number;
+  readonly intervals?: readonly Interval[];
+}
 
 /** Undefined if one of them does not tell which flushes it has. */
 export function heldEvents(entries: readonly HeldEntry[]): HeldEvents | undefined {
