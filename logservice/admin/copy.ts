@@ -41,7 +41,7 @@ export interface CopyOptions {
  * The new folder appears under its name only when all of it is durable and was found whole.
  */
 export async function copyDataDirectory({ kind, from, to, progress, warn = () => {} }: CopyOptions): Promise<Copied> {
-  // What is not there any more is named by the list.
+  // The list names files that are gone.
   const isListed = kind === "backup" && existsSync(join(from, BACKUP_LIST));
   if (!isListed) await requireDirectory(from, kind);
   if (!(await isFree(to))) {
@@ -101,7 +101,7 @@ async function requireListed(from: string, to: string, warn: (message: string) =
     warn(`${from} has no list of its files, as those of older versions: a file that is gone may not be missed`);
 }
 
-/** What is to be done instead of restoring a damaged backup. */
+/** The remedy for a damaged backup. */
 const damagedHint = (to: string) =>
   `restore another one: tool service restore <backup> --data ${to}\nor, if the service still has its data, back it up again: tool service backup <folder> --data <dir>`;
 

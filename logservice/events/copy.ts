@@ -109,7 +109,7 @@ async function listFolders(from: string, to: string, copied: readonly string[], 
 
 const LIST_PAUSE_MS = 250;
 
-/** What the list is to say of a folder that was copied. */
+/** Describes a folder that was copied for the list. */
 async function noteOf(folder: string): Promise<FolderNote> {
   const { segments, losses } = (await manifestOf(folder))?.manifest ?? NOTHING;
   const entries = [...segments, ...losses.flatMap(({ entry }) => entry ?? [])];

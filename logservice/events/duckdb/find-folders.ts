@@ -84,10 +84,10 @@ export async function findFolders(
  * Gives folders that are in the place of a missing one their own names back, so that the place is free. Those whose own
  * name is taken stay where they are.
  */
-export async function clearPlaces(directory: string, found: FoundFolders, log: Log): Promise<FoundFolders> {
-  const places = new Set(found.missing.map(({ folder }) => folder));
+export async function clearPlaces(directory: string, folders: FoundFolders, log: Log): Promise<FoundFolders> {
+  const places = new Set(folders.missing.map(({ folder }) => folder));
   const claimed: (FolderIdentity & { readonly folder: string })[] = [];
-  for (const one of found.claimed) {
+  for (const one of folders.claimed) {
     const name = folderName(one);
     const [from, to] = [join(directory, one.folder), join(directory, name)];
     if (!places.has(one.folder) || stampOf(to) !== undefined) {
@@ -103,7 +103,7 @@ export async function clearPlaces(directory: string, found: FoundFolders, log: L
       claimed.push(one);
     }
   }
-  return { ...found, claimed };
+  return { ...folders, claimed };
 }
 
 /**

@@ -156,7 +156,7 @@ export class SegmentWriter implements MemtableWriter<BuiltMemtable> {
       return undefined;
     } catch (error) {
       if (!isOfFolder(error)) throw error;
-      for (const { path } of built) await removeSegment(path).catch(() => {});
+      for (const { path } of built) await segments.abandon(path).catch(() => {});
       return error as Error;
     }
   }

@@ -12,14 +12,14 @@ export interface ListedFolder extends FolderIdentity {
   readonly first?: number | undefined;
   /** The last sequence in its segments: a folder without it is an older copy. */
   readonly newest?: number | undefined;
-  /** What its segments and its losses hold; older versions did not note it. */
+  /** The events of its segments and its losses; older versions did not note them. */
   readonly held?: HeldEvents | undefined;
 }
 
-/** What is noted of a folder whose manifest says the same. */
+/** The part of an entry that changes, as the folder's manifest has it. */
 export type FolderNote = Required<Pick<ListedFolder, "newest" | "held">>;
 
-/** What the entry of a folder says about its events; undefined if an older version changed the entry since. */
+/** The events of a folder by its entry; undefined if an older version changed the entry since. */
 export const heldIn = ({ newest, held }: Pick<ListedFolder, "newest" | "held">): HeldEvents | undefined =>
   held?.newest === (newest ?? 0) ? held : undefined;
 
@@ -80,7 +80,7 @@ export class FolderList {
     return this.#write();
   }
 
-  /** What folders hold: after it is durable there, and before it is deleted. */
+  /** Notes the events of folders: after they are durable there, and before they are deleted. */
   async note(notes: Iterable<readonly [folder: string, note: FolderNote]>): Promise<void> {
     let isNew = this.#isStale;
     for (const [folder, note] of notes) {

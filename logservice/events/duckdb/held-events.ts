@@ -53,9 +53,9 @@ export function heldEvents(entries: readonly HeldEntry[]): HeldEvents | undefine
  * were left out then may still be there.
  */
 export function hasAll(entries: readonly HeldEntry[], { newest, count, sum }: HeldEvents): boolean {
-  const known = entries.filter(({ intervals }) => intervals !== undefined);
   // Those whose events are the oldest expire first.
-  const left = known.sort((a, b) => (BigInt(a.last) < BigInt(b.last) ? -1 : 1));
+  const exact = entries.filter(({ intervals }) => intervals !== undefined);
+  const left = exact.sort((a, b) => (BigInt(a.last) < BigInt(b.last) ? -1 : 1));
   for (let expired = 0; expired <= left.length; expired++) {
     const intervals = left.slice(expired).flatMap((entry) => entry.intervals!);
     const before = intervals.filter(([begin]) => begin <= newest).map(([begin, end]) => [begin, Math.min(end, newest)]);

@@ -33,8 +33,8 @@ export async function openProjects(
       file: join(directory, file),
     });
   }
-  const found = await findFolders(folder, { list: list.all, deletions: journal.deletions, inspector, log });
-  const folders = await clearPlaces(folder, found, log);
+  const search = { list: list.all, deletions: journal.deletions, inspector, log };
+  const folders = await clearPlaces(folder, await findFolders(folder, search), log);
   for (const one of folders.removed) await finishRemoval(folder, one.folder, list);
   // The service crashed after the folder was removed and before the list was updated. The journal still has the deletion.
   for (const [name, { project, began }] of [...list.all]) {

@@ -60,10 +60,12 @@ export class Segments {
   readonly #obsolete = new Set<string>();
   /** Files that the manifest names as dropped, until they are gone. */
   readonly #dropped = new Set<string>();
+  /** New segments that a manifest may name which could not be written: they stay until one without them is durable. */
+  readonly #unsure = new Set<string>();
   readonly #checks = new Map<string, Promise<Fault | undefined>>();
   /** The manifest as it was written last. */
   #manifest: Stamp | undefined;
-  /** What the manifest says, as far as it is known to be durable. */
+  /** The manifest that was durable last. */
   #saved: { readonly segments: readonly Segment[]; readonly losses: readonly StoredLoss[] } | undefined;
   /** Events before this instant are about to go, or gone. */
   #cutoff: bigint | undefined;
@@ -241,7 +243,7 @@ export class Segments {
     return this.#losses;
   }
 
-  /** What the list of folders is to say of them: what the manifest does. Undefined if there is no manifest. */
+  /** Says in the list of folders what the manifest says; undefined if there is no manifest. */
   get note(): FolderNote | undefined {
     if (this.#saved === undefined) return undefined;
     const { segments, losses } = this.#saved;
@@ -300,7 +302,15 @@ export class Segments {
         flushed: Math.max(flushed ?? 0, this.#flushed),
         dropped: [...this.#dropped, ...there.map(({ path }) => basename(path))],
       };
-      await this.#writeManifest(next);
+      // A flush that failed is tried again with the same files.
+      for (const { path } of added) this.#unsure.delete(basename(path));
+      try {
+        await this.#writeManifest(next);
+      } catch (error) {
+        // It may be there all the same: if its folder could not be synced, or the process ends now.
+        for (const { path } of added) this.#unsure.add(basename(path));
+        throw error;
+      }
       this.#segments = next.segments;
       this.#flushed = next.flushed;
       for (const { path } of there) this.#dropped.add(basename(path));
@@ -433,6 +443,11 @@ export class Segments {
     return done;
   }
 
+  /** Removes a new segment that was not added after all, as soon as no manifest can name it. */
+  async abandon(path: string): Promise<void> {
+    if (!this.#unsure.has(basename(path))) await removeSegment(path);
+  }
+
   /** The segments as they are now, and what is lost; their files stay until `release`. */
   snapshot(): { segments: readonly Segment[]; losses: readonly StoredLoss[]; release: () => void } {
     const segments = this.#segments;
@@ -466,7 +481,8 @@ export class Segments {
   } = {}): Promise<void> {
     const { directory, project, began } = this;
     const losses = this.#losses;
-    const manifest = { version: 2, project, began, flushed, segments: segments.map(entryOf), dropped, losses } as const;
+    const named = { segments: segments.map(entryOf), dropped: [...dropped, ...this.#unsure] };
+    const manifest = { version: 2, project, began, flushed, ...named, losses } as const;
     if (losses.length > 0 || this.#hasLosses) {
       // Nothing else records missing files if the manifest is lost.
       await writeDurably(join(directory, LOSSES), printWithChecksum(losses));
@@ -483,6 +499,10 @@ export class Segments {
     }
     this.#manifest = stampOf(join(directory, MANIFEST));
     this.#saved = { segments, losses };
+    for (const file of this.#unsure) {
+      this.#unsure.delete(file);
+      void removeSegment(join(directory, file)).catch(() => {});
+    }
   }
 
   /** Rewrites the manifest if another process removed or changed it. */

@@ -161,7 +161,7 @@ const replaceBy = ({ projects, app }: Files, folder: string) => {
   cpSync(folder, join(projects, app), { recursive: true });
 };
 
-/** What is damaged, how many events of app are left, and what is said; nothing, if all are proven to be there. */
+/** The damage, how many events of app are left, and what is said; nothing, if all are proven to be there. */
 const DOUBLE: readonly (readonly [name: string, damage: (files: Files) => void, events: number, said?: RegExp])[] = [
   ["nothing", () => {}, 6],
   ["the manifest gone", (files) => rmSync(manifestIn(files)), 6],
