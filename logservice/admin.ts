@@ -1,8 +1,9 @@
 // The operations of `tool service` on a data directory. The command imports nothing else of the log service; the events
 // store, which takes longest to load, is loaded by the functions that need it.
 export { addOwner, type PrintedLink, signInLinks } from "./admin/accounts.ts";
+export { BACKUP_LIST } from "./admin/backup-list.ts";
 export { type CheckReport, checkDataDirectory, type Finding } from "./admin/check.ts";
-export { type Copied, type CopyOptions, copyDataDirectory } from "./admin/copy.ts";
+export { type Copied, type CopyOptions, checkBackup, copyDataDirectory } from "./admin/copy.ts";
 export { createDataDirectory } from "./admin/create.ts";
 export type { PeopleOptions } from "./admin/people.ts";
 export { serveDataDirectory } from "./admin/serve.ts";

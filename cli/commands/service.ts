@@ -216,7 +216,7 @@ export async function restore(context: Context, { from, data }: Options<"service
 /** How often a slow copy reports its progress. */
 const PROGRESS_MS = 2_000;
 
-async function copied(context: Context, copy: Omit<CopyOptions, "progress">): Promise<number> {
+async function copied(context: Context, copy: Omit<CopyOptions, "progress" | "warn">): Promise<number> {
   const { io } = context;
   const said = ({ files, bytes }: Copied) =>
     `${files} event ${files === 1 ? "file" : "files"}, ${(bytes / 1e6).toFixed(1)} MB`;
@@ -226,7 +226,11 @@ async function copied(context: Context, copy: Omit<CopyOptions, "progress">): Pr
     saidMs = io.nowMs();
     void context.say(`copied ${said(sofar)} so far`);
   };
-  const result = await copyDataDirectory({ ...copy, progress });
+  const result = await copyDataDirectory({
+    ...copy,
+    progress,
+    warn: (message) => void context.say(`warning: ${message}`),
+  });
   if (context.format === "json") await context.print(JSON.stringify({ path: copy.to, ...result }));
   else await context.say(`${copy.to} holds a copy of ${copy.from}: ${said(result)}`);
   return EXIT.ok;

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import { systemClock } from "../../grammar/units/clock.ts";
@@ -11,6 +12,7 @@ import { listUnopened } from "../records/notifications.ts";
 import type { Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
+import { BACKUP_LIST } from "./backup-list.ts";
 import {
   EVENTS_FOLDER,
   openServiceRecords,
@@ -46,6 +48,8 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   if (open !== undefined) {
     say(`warn: others can read ${open}, and only its owner can change that: chmod -R go= ${folder}`);
   }
+  // A backup that is served is none any more. On a disk that is read-only it stays one.
+  await rm(join(folder, BACKUP_LIST), { force: true }).catch(() => {});
   const records = await openServiceRecords(folder);
   const events = await openEvents(folder, records, say).catch(async (error: unknown) => {
     await records.close();

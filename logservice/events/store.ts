@@ -188,6 +188,8 @@ export interface Loss {
   /** When its events were; undefined if that is unknown: then any query of the project may concern them. */
   readonly firstMs: number | undefined;
   readonly lastMs: number | undefined;
+  /** Whether events only may be missing: nothing tells whether all are there. */
+  readonly isPossible: boolean;
   readonly isAccepted: boolean;
 }
 

@@ -297,8 +297,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     await this.#engines.close();
     await this.#flushes.settled();
     await this.#compactor.settled();
-    // Only to recognize an older copy later.
-    await projects.noteNewest().catch(() => {});
+    // Only to recognize a folder that lacks some of it later.
+    await projects.noteHeld().catch(() => {});
     await this.#scrubber.settled();
     await pool.close();
     await this.#unlock();
