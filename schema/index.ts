@@ -13,6 +13,7 @@ export { parseGlob } from "./glob.ts";
 export { type Inference, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
 export { maskProblems, maskSecrets } from "./masked.ts";
 export { Memory } from "./memory.ts";
+export { directionsAlone, withQueryFixes } from "./query-fixes.ts";
 export { DEFAULT_REGION, isGlob, REGIONS } from "./regions.ts";
 export type { ResolvedConfig } from "./resolved-config.ts";
 export { isShownByPages } from "./served-files.ts";

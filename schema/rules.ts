@@ -130,6 +130,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "query/bad-name": "A value is not the name of a field",
   "query/bad-regex": "A regular expression cannot be read",
   "query/day-as-time": "A day is compared where only a time is equal",
+  "query/direction-alone": "A direction of sort has no column before it",
   "query/empty-list": "A list is empty",
   "query/empty-parens": "Parentheses are empty",
   "query/foreign-query": "A query in another language",

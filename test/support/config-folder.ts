@@ -15,7 +15,10 @@ export function folderOf(config: string): Directory {
         for (const [file] of value.matchAll(/[\w./-]+\.\w+|\.\/\w+/g)) files.add(file.replace(/^\.\//, ""));
     });
   }
-  const texts = new Map([["package.json", JSON.stringify({ scripts: SCRIPTS })]]);
+  const scripts = Object.fromEntries(
+    [...config.matchAll(/(?<=npm (?:run )?)[\w:]+/g)].map(([name]) => [name, "node ."]),
+  );
+  const texts = new Map([["package.json", JSON.stringify({ scripts })]]);
   const inside = (folder: string) => {
     const prefix = folder === "." || folder === "" ? "" : `${folder.replace(/^\.\//, "").replace(/\/+$/, "")}/`;
     const names = new Map<string, "file" | "directory">();
@@ -33,7 +36,3 @@ export function folderOf(config: string): Directory {
     list: (path) => (inside(path).length > 0 ? inside(path) : undefined),
   };
 }
-
-const SCRIPTS = Object.fromEntries(
-  ["start", "build", "test", "lint", "dev", "build:client", "build:server"].map((name) => [name, "node ."]),
-);

@@ -1301,13 +1301,13 @@ const HABITS: Readonly<Record<string, Operator>> = {
   }),
   "redirects that form a loop": at(
     (site) => under("redirects", undefined)(site) && !/[:*]/.test(String(site.path[1])),
-    ({ member, node, path }) => {
+    ({ member, node }) => {
       const location = memberOf(node, "location")?.value;
       const status = memberOf(node, "status")?.value;
       if (status?.type !== "number" || status.value === 200 || location?.type !== "string") return undefined;
       if (!/^\/[\w/.-]+$/.test(location.value)) return undefined;
       const back = `${json(location.value)}: { "location": ${json(member!.key.value)}, "status": 302 }, `;
-      return { ...insert(member!.key.span.start, back), open: [[...path, "location"]], openOrGone: ["redirects"] };
+      return { ...insert(member!.key.span.start, back), openOrGone: ["redirects"] };
     },
   ),
   "id of another form": at(
