@@ -15,7 +15,11 @@ export function checkEnvironment(report: ProblemReport, environment: Node | unde
       const { code, message, hint, suggestion } = wrongName;
       report.error(code, key.span, message, {
         hint,
-        fix: suggestion === undefined ? removal(environment, member) : report.suggest(key, suggestion),
+        fixes: [
+          // Under another name a credential would be a secret in plain text still.
+          isSecretName(name, value?.type === "string" ? value.value : "") ? removal(environment, member) : undefined,
+          suggestion === undefined ? removal(environment, member) : report.suggest(key, suggestion),
+        ],
       });
     }
     if (value?.type !== "string") continue;

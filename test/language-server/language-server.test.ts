@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
-import type { Diagnostic, TextEdit } from "vscode-languageserver-types";
+import type { CompletionItem, Diagnostic, TextEdit } from "vscode-languageserver-types";
 import { type Problem, renderProblem } from "../../grammar/problem.ts";
 import { KIND } from "../../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../../language-server/service/completion/complete.ts";
@@ -217,6 +217,85 @@ t.test("every item that is taken is right at its place", slow(), (t) => {
   }
   t.end();
 });
+
+const OFFER_TEXTS = [
+  '{ "name": "a", "stages": { "production": { "domain": "|" } } }',
+  '{ "name": "a", "stages": { "pr_1": { "domain": | }, "production": { "domain": "a.example.com" } } }',
+  '{ "name": "a", "alerts": [|] }',
+  '{ "name": "a", "alerts": | }',
+  '{ "name": "a", "actions": [], "alerts": [|] }',
+  '{ "name": "a", "alerts": [{ "metric": "http.5xx", "statistic": "sum", "threshold": 1, "action": "|" }] }',
+  '{ "name": "a", "regions": ["eu-west-1"], "function": { "layers": [|] } }',
+  '{ "name": "a", "regions": ["eu-west-1"], "function": { | } }',
+  '{ "name": "a", "proxy": { "command": "|" } }',
+  '{ "name": "a", "stages": { "development": { "proxy": { "command": | } } } }',
+  '{ "name": "a", "hooks": { "build": | } }',
+  '{ "name": "a", "hooks": { "predeploy": ["|"] } }',
+  '{ "name": "a", "stages": { | } }',
+  '{ "name": "a", | }',
+  '{ "name": "a", "function": { "vpc": { "subnets": [|] } } }',
+  '{ "name": "a", "function": { "role": "|" } }',
+  '{ "name": "a", "dns": { "example.com": [{ "name": "example.com", "type": "CNAME", | }] } }',
+  '{ "name": "a", "dns": { "example.com": [{ "name": "|", "type": "ALIAS", "value": ["b.example"] }] } }',
+  '{ "name": "a", "redirects": { "/a": { "location": "|", "status": 301 } } }',
+  '{ "name": "a", "inject": { "head": [{ "type": "script", | }] } }',
+  '{ "name": "a", "cors": { | } }',
+  '{ "name": "a", "proxy": { "backoff": { "min": |, "max": 50 } } }',
+  '{ "name": "a", "static": { | } }',
+  '{ "name": "a", "error_pages": { "dir": "|" } }',
+  '{ "name": "a", "tags": { | } }',
+  '{ "name": "a", "logs": { "queries": { | } } }',
+];
+
+/** Fields, operators and words of a query need what comes after them. */
+const INCOMPLETE: readonly number[] = [KIND.field, KIND.keyword, KIND.operator];
+
+t.test("what is offered is valid where it is offered", (t) => {
+  const files = projectOf(FILES);
+  const empty = projectOf({ "README.md": "" });
+  const texts = [
+    ...rows<CompletionRow>("editor-completion.json")
+      .filter(({ kind = "config" }) => kind === "config")
+      .map(({ text }) => text.join("\n")),
+    ...OFFER_TEXTS,
+  ];
+  for (const marked of texts) {
+    const { text, offset } = cursor(marked);
+    const document = documentOf(text);
+    for (const project of [files, empty]) {
+      const directory = project.directory!;
+      const before = checkConfig(text, { directory, triesFixes: false }).problems;
+      const wrong = complete(document, offset, project, CLIENT).items.flatMap((item) => {
+        const after = accept(document, item);
+        const left = before.map(({ code }) => code);
+        const { problems } = checkConfig(after.text, { directory, triesFixes: false });
+        const fresh = problems.filter(({ code, severity, span }) => {
+          // A warning is about what the user decides, unless something is not there.
+          if (severity === "warning" && !/^config\/(?:missing|unknown)-/.test(code)) return false;
+          const at = left.indexOf(code);
+          if (at >= 0) left.splice(at, 1);
+          const isHere = span.start <= after.end && span.end >= after.start;
+          return (
+            at < 0 &&
+            isHere &&
+            !(code.startsWith("query/") && INCOMPLETE.includes(item.kind!)) &&
+            !isLeftToUser(code, item, project === empty)
+          );
+        });
+        return fresh.map(({ code, message }) => `${item.label}: ${code} ${message}`);
+      });
+      t.same(wrong, [], `${project === empty ? "an empty folder: " : ""}${marked.slice(0, 60)}`);
+    }
+  }
+  t.end();
+});
+
+/** What an item leaves to be written: other settings that are needed, a file of a folder, in an empty project the files. */
+function isLeftToUser(code: string, { kind }: CompletionItem, isEmpty: boolean): boolean {
+  if (code === "config/missing-key") return true;
+  if (kind === KIND.folder) return code === "config/missing-file";
+  return isEmpty && kind === KIND.property && code.startsWith("config/missing-");
+}
 
 function errors(problems: readonly Problem[]): string[] {
   return problems.filter(({ severity }) => severity === "error").map(({ code, message }) => `${code} ${message}`);
