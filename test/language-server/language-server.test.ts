@@ -5,6 +5,7 @@ import fc from "fast-check";
 import t from "tap";
 import type { CompletionItem, Diagnostic, TextEdit } from "vscode-languageserver-types";
 import { type Problem, renderProblem } from "../../grammar/problem.ts";
+import { machineProfiles } from "../../language-server/node-profiles.ts";
 import { KIND } from "../../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../../language-server/service/completion/complete.ts";
 import type { DiagnosticData } from "../../language-server/service/diagnostics.ts";
@@ -144,6 +145,44 @@ t.test("the name is what an empty configuration needs first", (t) => {
   t.notOk(
     items.some(({ preselect }) => preselect),
     "no other key is",
+  );
+  t.end();
+});
+
+t.test("the profiles of the machine, and their regions first", (t) => {
+  const config =
+    "[default]\nregion = eu-north-1\n[profile work]\nregion = eu-central-1\n[profile bare]\n[sso-session x]\n";
+  const credentials = "[old]\naws_access_key_id = AKIA\n; [gone]\n";
+  const home = t.testdir({ ".aws": { config, credentials } });
+  const machine = machineProfiles({ HOME: home });
+  t.same(machineProfiles({ HOME: join(home, "nobody") }).size, 0, "no files, no profiles");
+  const project = { ...projectOf(FILES), profiles: () => machine };
+  const rows: [text: string, labels: string[], detail: string | undefined][] = [
+    ['{ "name": "a", "profile": "|" }', ["old", "default", "work", "bare"], undefined],
+    ['{ "name": "a", "profile": | }', ["old", "default", "work", "bare"], undefined],
+    ['{ "name": "a", "regions": ["|"] }', ["eu-north-1", "eu-central-1", "us-west-2"], "Stockholm, profile default"],
+    [
+      '{ "name": "a", "profile": "work", "regions": [|] }',
+      ["eu-central-1", "eu-north-1", "us-west-2"],
+      "Frankfurt, profile work",
+    ],
+  ];
+  for (const [marked, labels, detail] of rows) {
+    const { text, offset } = cursor(marked);
+    const { items } = complete(documentOf(text), offset, project, CLIENT);
+    t.same(
+      items.slice(0, labels.length).map(({ label }) => label),
+      labels,
+      marked,
+    );
+    t.equal(items[0]?.detail, detail, `${marked}: in words`);
+  }
+  const { text, offset } = cursor('{ "name": "a", "profile": "|" }');
+  const { items } = complete(documentOf(text), offset, projectOf(FILES), CLIENT);
+  t.same(
+    items.map(({ label }) => label),
+    ["work"],
+    "where no files can be read, the example",
   );
   t.end();
 });

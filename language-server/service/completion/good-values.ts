@@ -1,7 +1,6 @@
 import type { TextEdit } from "../../../grammar/problem.ts";
 import { compileRoutes, parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
-import { insertItem, insertMember, spaced } from "../../../schema/edits.ts";
-import { DEFAULT_REGION, REGIONS } from "../../../schema/index.ts";
+import { DEFAULT_REGION, insertItem, insertMember, REGIONS, spaced } from "../../../schema/index.ts";
 import { memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
 import type { NodePath, ToolDocument } from "../document.ts";

@@ -126,7 +126,8 @@ function stringCandidates(
         }),
       );
   }
-  if (section === "regions") return siblings.length > 0 ? [] : regions();
+  if (section === "regions") return siblings.length > 0 ? [] : regions(document, project);
+  if (path.length === 0 && key === "profile") return profiles(project, schema);
   if (section === "cors" && path[1] === "allowed_methods") return unlessThere(METHODS.map((name) => quoted(name)));
   if (section === "alerts" && key === "metric") {
     return (schema.examples as string[]).map((name) => quoted(name, { kind: KIND.enumMember }));
@@ -210,14 +211,29 @@ function exampleStrings(schema: Schema): CompletionCandidate[] {
   );
 }
 
-function regions(): CompletionCandidate[] {
-  const sorted = [DEFAULT_REGION, ...REGIONS.filter((region) => region !== DEFAULT_REGION)];
-  return sorted.map((region) =>
-    quoted(region, {
-      kind: KIND.enumMember,
-      detail: [REGION_PLACES[region], region === DEFAULT_REGION ? "default" : undefined].filter(Boolean).join(", "),
-    }),
+/** The profiles of the machine with their regions, else the schema's example. */
+function profiles(project: Project, schema: Schema): CompletionCandidate[] {
+  const names = [...(project.profiles?.() ?? [])].map(([name, region]) =>
+    quoted(name, { kind: KIND.reference, detail: region }),
   );
+  return names.length > 0 ? names : exampleStrings(schema);
+}
+
+/** All regions: that of the document's profile first, then those of the machine's other profiles, then the default. */
+function regions(document: ToolDocument, project: Project): CompletionCandidate[] {
+  const machine = project.profiles?.() ?? new Map<string, string | undefined>();
+  const profile = memberText(document.root, "profile") ?? "default";
+  const own = [machine.get(profile), ...machine.values()].filter((region) => REGIONS.includes(region ?? ""));
+  const sorted = [...new Set([...(own as string[]), DEFAULT_REGION, ...REGIONS])];
+  return sorted.map((region) => {
+    const users = [...machine].flatMap(([name, its]) => (its === region ? [name] : []));
+    const notes = [
+      REGION_PLACES[region],
+      region === DEFAULT_REGION ? "default" : undefined,
+      users.length > 0 ? `profile ${users.slice(0, 3).join(", ")}` : undefined,
+    ];
+    return quoted(region, { kind: KIND.enumMember, detail: notes.filter(Boolean).join(", ") });
+  });
 }
 
 /** Files and folders of the project, one level below what is typed so far. */
