@@ -16,8 +16,10 @@ export function checkEnvironment(report: ProblemReport, environment: Node | unde
       report.error(code, key.span, message, {
         hint,
         fixes: [
-          // Under another name a credential would be a secret in plain text still.
-          isSecretName(name, value?.type === "string" ? value.value : "") ? removal(environment, member) : undefined,
+          // The platform gives the app credentials of its own; under another name these would be a secret in plain text.
+          code === "config/reserved-variable" && isSecretName(name, value?.type === "string" ? value.value : "")
+            ? removal(environment, member)
+            : undefined,
           suggestion === undefined ? removal(environment, member) : report.suggest(key, suggestion),
         ],
       });
