@@ -475,6 +475,15 @@ t.test("no other setting is taken for one that is missing", (t) => {
   t.end();
 });
 
+t.test("an empty file, or one of blanks, can be begun by its fix", (t) => {
+  for (const text of ["", " \n\t\n", "\ufeff"]) {
+    const [fix] = checkConfig(text).problems.flatMap(fixesOf);
+    t.equal(fix && applyEdits(text, fix.edits), '{ "name": "app" }\n', JSON.stringify(text));
+    t.equal(fix?.isSuggestion, true, "the name is the user's");
+  }
+  t.end();
+});
+
 t.test("a direction that is the name of a column, or after one, is no mistake", (t) => {
   for (const query of [
     "error | sort path desc",
