@@ -15,7 +15,7 @@ export { type Inference, inferRuntime, MARKER_FILES, type Runtime } from "./infe
 export { maskProblems, maskSecrets } from "./masked.ts";
 export { Memory } from "./memory.ts";
 export { type Profiles, profilesIn } from "./profiles.ts";
-export { directionsAlone, withQueryFixes } from "./query-fixes.ts";
+export { doubtsOf, withQueryFixes } from "./query-fixes.ts";
 export { DEFAULT_REGION, isGlob, REGIONS } from "./regions.ts";
 export type { ResolvedConfig } from "./resolved-config.ts";
 export { isShownByPages } from "./served-files.ts";

@@ -10,7 +10,7 @@ import { type Glob, parseGlob } from "./glob.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
 import type { Memory } from "./memory.ts";
-import { directionsAlone, withQueryFixes } from "./query-fixes.ts";
+import { doubtsOf, withQueryFixes } from "./query-fixes.ts";
 import type { ProblemReport } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
@@ -130,7 +130,7 @@ const LANGUAGES: Readonly<Record<string, Read>> = {
   query(value) {
     const parsed = parsePipeline(value);
     if (!parsed.ok) return { ok: false, problems: withQueryFixes(value, parsed.problems) };
-    const meaning: QueryMeaning = { stages: stagesNamedIn(parsed.value), warnings: directionsAlone(parsed.value) };
+    const meaning: QueryMeaning = { stages: stagesNamedIn(parsed.value), warnings: doubtsOf(parsed.value) };
     return meaning.stages.length + meaning.warnings.length === 0 ? SOUND : { ok: true, value: meaning };
   },
   path: (value) => unless(checkPath(value)),

@@ -145,6 +145,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "query/missing-parentheses": "A function has no parentheses",
   "query/missing-regex": "A regular expression is missing",
   "query/missing-value": "A value is missing",
+  "query/near-field": "A field is one of the tool's own but for a slip",
   "query/not-a-number": "A value cannot be compared by order",
   "query/reserved-word": "A keyword is used as a value or name",
   "query/second-operator": "Two operators in a row",

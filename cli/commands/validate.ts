@@ -16,7 +16,7 @@ import {
   type ConfigCheckOptions,
   checkConfig,
   checkTemplate,
-  directionsAlone,
+  doubtsOf,
   fixAll,
   maskProblems,
   maskSecrets,
@@ -247,7 +247,7 @@ async function problemsOf(
   }
   const parsed = parsePipeline(text);
   if (!parsed.ok) return withQueryFixes(text, parsed.problems);
-  const warnings = directionsAlone(parsed.value);
+  const warnings = doubtsOf(parsed.value);
   return root === undefined ? warnings : [...unknownStages(stagesNamedIn(parsed.value), stageNames(root)), ...warnings];
 }
 

@@ -5,7 +5,7 @@ import { parseTemplate } from "../../grammar/template/index.ts";
 import {
   checkInSteps,
   checkTemplate,
-  directionsAlone,
+  doubtsOf,
   stageNames,
   unknownStages,
   withQueryFixes,
@@ -138,7 +138,7 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
       // One query a file; the newline that files end with is none of it.
       const parsed = parsePipeline(document.text);
       if (!parsed.ok) return withQueryFixes(document.text, parsed.problems);
-      const warnings = directionsAlone(parsed.value);
+      const warnings = doubtsOf(parsed.value);
       const config = project.config?.();
       // Only a tool.json says which stages there are.
       if (config === undefined) return warnings;

@@ -50,7 +50,7 @@ function nearStage(name: string, stages: readonly string[]) {
   return usual !== undefined && stages.includes(usual) ? { name: usual, isSlip: false } : nearName(name, stages);
 }
 
-/** What stages that every app has are called elsewhere. */
+/** Short names of the stages that every app has. */
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   dev: "development",
   devel: "development",

@@ -329,7 +329,7 @@ t.test("what is offered is valid where it is offered", (t) => {
   t.end();
 });
 
-/** What an item leaves to be written: other settings that are needed, a file of a folder, in an empty project the files. */
+/** Problems that an item leaves to what is written next: other settings that are needed, a file of a folder, in an empty project the files. */
 function isLeftToUser(code: string, { kind }: CompletionItem, isEmpty: boolean): boolean {
   if (code === "config/missing-key") return true;
   if (kind === KIND.folder) return code === "config/missing-file";

@@ -354,6 +354,13 @@ const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: File
     '"logs": { "queries": { "q": "error and stage = stg" } }',
     '"logs": { "queries": { "q": "error and stage = staging" } }',
   ],
+  // Fields of the tool's own entries.
+  ['"logs": { "queries": { "q": "statsu >= 500" } }', '"logs": { "queries": { "q": "status >= 500" } }'],
+  ['"logs": { "queries": { "q": "not (levl = error)" } }', '"logs": { "queries": { "q": "not (level = error)" } }'],
+  [
+    '"logs": { "queries": { "q": "error and methhod in (GET, PUT)" } }',
+    '"logs": { "queries": { "q": "error and method in (GET, PUT)" } }',
+  ],
   // Stages of queries.
   ['"logs": { "queries": { "q": "error | limit x" } }', '"logs": { "queries": { "q": "error | limit 10" } }'],
   ['"logs": { "queries": { "q": "error | limit -5" } }', '"logs": { "queries": { "q": "error | limit 5" } }'],
@@ -480,6 +487,27 @@ t.test("an empty file, or one of blanks, can be begun by its fix", (t) => {
     const [fix] = checkConfig(text).problems.flatMap(fixesOf);
     t.equal(fix && applyEdits(text, fix.edits), '{ "name": "app" }\n', JSON.stringify(text));
     t.equal(fix?.isSuggestion, true, "the name is the user's");
+  }
+  t.end();
+});
+
+t.test("fields of apps are no slips", (t) => {
+  for (const name of [
+    "state",
+    "paths",
+    "levels",
+    "statuses",
+    "messages",
+    "pat",
+    "user.staus",
+    "sizes",
+    "host",
+    "version2",
+    "times",
+    "querying",
+    "Status",
+  ]) {
+    t.same(checkConfig(JSON.stringify({ name: "app", logs: { queries: { q: `${name} = 5` } } })).problems, [], name);
   }
   t.end();
 });
